@@ -1,5 +1,5 @@
-//! What the tests of several actors share: transactions without real signatures, blocks without
-//! execution, a clock that is moved by hand.
+//! Transactions without valid signatures, blocks without execution, and a manual clock, for the tests
+//! of several actors.
 
 #[allow(dead_code)] // The tests of the whole node use more of it.
 mod hand_clock;
@@ -102,7 +102,8 @@ impl Draft {
     }
 }
 
-/// A block that executed and refused what it is told, beginning at version `height * 1000`.
+/// Returns a block that executed and discarded these transactions. Its first version is
+/// `height * 1000`.
 pub(crate) fn block(
     height: u64,
     executed: &[Arc<CheckedTransaction>],
@@ -148,7 +149,7 @@ pub(crate) fn block(
     })
 }
 
-/// The same block after it was full: it left these out.
+/// Returns the block with further transactions that it left out because it was full.
 pub(crate) fn leaving_out(
     block: Arc<ExecutedBlock>,
     left_out: &[Arc<CheckedTransaction>],
@@ -182,7 +183,7 @@ fn executed_transaction(transaction: &CheckedTransaction) -> ExecutedTransaction
     }
 }
 
-/// A block that writes these values in one transaction.
+/// Returns a block that writes these values in one transaction.
 pub(crate) fn block_writing(
     height: u64,
     writes: &[(StateKey, Option<bytes::Bytes>)],
@@ -199,7 +200,7 @@ pub(crate) fn block_writing(
     block
 }
 
-/// A ledger of one version.
+/// Returns the ledger info of a chain whose newest version is `version`.
 pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     LedgerInfo {
         chain_id: 4,

@@ -175,38 +175,12 @@ fn refused(error_code: &str) -> HttpResponse {
 mod tests {
     use super::*;
     use actix_web::{App, http::StatusCode, test};
-    use ledger_crypto::Ed25519PrivateKey;
-    use ledger_types::{
-        AccountAddress, EntryFunction, Identifier, ModuleId, RawTransaction, SignedTransaction,
-        transaction::{TransactionAuthenticator, TransactionPayload},
-    };
+    use ledger_test_support::{TestAccount, development_chain, function_call};
+    use ledger_types::SignedTransaction;
 
     fn signed(sequence_number: u64) -> SignedTransaction {
-        let key = Ed25519PrivateKey::from_seed(&[7; 32]);
-        let name = |text: &str| Identifier::new(text).unwrap();
-        let raw = RawTransaction {
-            sender: AccountAddress::from_public_key(&key.public_key()),
-            sequence_number,
-            payload: TransactionPayload::EntryFunction(EntryFunction {
-                module: ModuleId {
-                    address: AccountAddress::ONE,
-                    name: name("any"),
-                },
-                function: name("call"),
-                type_args: Vec::new(),
-                args: Vec::new(),
-            }),
-            max_gas_amount: 1,
-            gas_unit_price: 1,
-            expiration_timestamp_secs: 1,
-            chain_id: CHAIN_ID,
-        };
-        let signature = key.sign(&raw.signing_message(&Vendor::default()));
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: key.public_key(),
-            signature,
-        };
-        SignedTransaction { raw, authenticator }
+        let call = function_call("0x1::any::call", &[], vec![]);
+        TestAccount::from_seed(7).call(&development_chain(), sequence_number, call)
     }
 
     #[actix_web::test]

@@ -1,6 +1,6 @@
 //! The operator's listener: reading and tuning mailboxes while the node works.
 
-use crate::kit::{Http, TestNode, until};
+use crate::kit::{HttpClient, TestNode, until};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::{
@@ -41,7 +41,7 @@ struct Seen {
 
 /// Asks for transactions that nobody knows, which the mempool is asked first for.
 async fn ask(url: String, seen: Arc<Seen>, client: u64) {
-    let http = Http::new();
+    let http = HttpClient::new();
     let mut number = client;
     while !seen.over.load(SeqCst) {
         number += CLIENTS;

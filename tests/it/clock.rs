@@ -4,7 +4,7 @@
 
 use crate::{
     crash::formats,
-    kit::{Account, TestNode},
+    kit::{TestAccount, TestNode},
 };
 use ledger_types::AccountAddress;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn start(settings: &[&str]) -> TestNode {
 #[tokio::test]
 async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
     let mut node = start(&[JUMP_MAX]);
-    let payer = Account::from_seed(1);
+    let payer = TestAccount::from_seed(1);
     let chain = node.chain().await;
     let number = node.sequence_number(&payer.address).await;
     let transfer = payer.transfer(&chain, number, AccountAddress::from_low_u64(0xb0b), 1);

@@ -1,15 +1,14 @@
 //! The faucet: concurrent requests, the forms of its answers, and what it refuses.
 
-use crate::kit::{Account, TestNode};
+use crate::kit::{TestAccount, TestNode, test_genesis};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
-use ledger_execution::development_genesis;
-use ledger_types::{AccountAddress, Parameters, Vendor};
+use ledger_types::Parameters;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::Answer {
+async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::HttpResponse {
     let url = format!("{}{path}", node.faucet.as_ref().unwrap());
     let mut request = node.http.request(Method::POST, &url);
     if let Some(body) = body {
@@ -23,7 +22,7 @@ async fn concurrent_requests_are_all_paid_once() {
     const REQUESTS: u64 = 300;
     let node = TestNode::start(&[]);
     let requests = (0..REQUESTS).map(|number| {
-        let (node, address) = (&node, Account::from_seed(number).address);
+        let (node, address) = (&node, TestAccount::from_seed(number).address);
         async move {
             let hashes = if number % 2 == 0 {
                 let body = json!({ "address": address.to_string(), "amount": 1000 + number });
@@ -55,13 +54,9 @@ async fn concurrent_requests_are_all_paid_once() {
     }
 }
 
-fn faucet_account() -> Account {
-    let genesis = development_genesis(4, Vendor::default(), Parameters::default());
-    let key = genesis.faucet_key().unwrap();
-    Account {
-        address: AccountAddress::from_public_key(&key.public_key()),
-        key,
-    }
+fn faucet_account() -> TestAccount {
+    let genesis = test_genesis(Parameters::default());
+    TestAccount::new(genesis.faucet_key().unwrap())
 }
 
 #[tokio::test]
@@ -69,7 +64,7 @@ async fn it_pays_once_where_others_use_its_key() {
     const ROUNDS: u64 = 20;
     let node = TestNode::start(&[]);
     let (other, chain) = (faucet_account(), node.chain().await);
-    let funded = |round| Account::from_seed(round);
+    let funded = |round| TestAccount::from_seed(round);
     for round in 0..ROUNDS {
         let next = node.sequence_number(&other.address).await;
         // The faucet reads its number while these are on their way.
@@ -89,7 +84,7 @@ async fn it_pays_once_where_others_use_its_key() {
 async fn one_that_cannot_be_paid_does_not_cost_the_others_theirs() {
     let node = TestNode::start(&["faucet.amount_max=9000000000000000000"]);
     let body = |number: u64, amount: u64| {
-        let address = Account::from_seed(number).address;
+        let address = TestAccount::from_seed(number).address;
         json!({ "address": address.to_string(), "amount": amount })
     };
     let requests = (0..40).map(|number| {
@@ -114,7 +109,7 @@ async fn the_forms_of_requests_and_answers() {
     assert_eq!(node.http.get(&url).await.text, "tap:ok");
 
     // More than the maximum is cut to it.
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     let public = format!("0x{}", hex::encode(account.key.public_key().0));
     let answer = post(
         &node,

@@ -1,14 +1,14 @@
 //! The submission filter and the switches of the interface: from the configuration, over a restart, and live
 //! on the operator's listener.
 
-use crate::kit::{Account, Answer, TestNode, binary};
+use crate::kit::{HttpResponse, TestAccount, TestNode, binary};
 use ledger_types::SignedTransaction;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 const FUNDS: u64 = 1_000_000_000;
 
-async fn put_rules(node: &TestNode, rules: &[&str]) -> Answer {
+async fn put_rules(node: &TestNode, rules: &[&str]) -> HttpResponse {
     let url = format!("{}/filter", node.admin);
     let body = json!({ "rules": rules });
     node.http.send_json(Method::PUT, &url, &body).await
@@ -36,7 +36,7 @@ async fn kept_out(node: &TestNode, transaction: &SignedTransaction, rule: &str) 
 
 #[tokio::test]
 async fn rules_come_from_the_configuration_and_are_changed_live() {
-    let [alice, bob] = [1, 2].map(Account::from_seed);
+    let [alice, bob] = [1, 2].map(TestAccount::from_seed);
     let rule = format!("deny sender {}", alice.address);
     let node = TestNode::start(&[&format!("filter.rules= {rule} ,allow   all")]);
     let url = format!("{}/filter", node.admin);
@@ -88,7 +88,7 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
 async fn what_the_pool_took_stays_over_a_change_and_over_a_restart_with_other_rules() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
-    let alice = Account::from_seed(1);
+    let alice = TestAccount::from_seed(1);
     node.fund(&alice, FUNDS).await;
     // Waits for its predecessor.
     let parked = node
@@ -225,7 +225,7 @@ async fn switches_come_from_the_configuration_and_are_turned_live() {
     });
     assert_eq!(node.http.get(&url).await.json, expected);
     let chain = node.chain().await;
-    let alice = Account::from_seed(1);
+    let alice = TestAccount::from_seed(1);
     node.fund(&alice, FUNDS).await;
     let transfer = alice.transfer(&chain, 0, alice.address, 1);
     let (status, error_code, message) = submitted(&node, &transfer).await;

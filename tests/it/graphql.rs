@@ -1,13 +1,13 @@
 //! The second listener for GraphQL: where clients of a local network look for an indexer.
 
-use crate::kit::{Account, Answer, TestNode};
+use crate::kit::{HttpResponse, TestAccount, TestNode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 const LISTEN: &str = "graphql.listen=127.0.0.1:0";
 
 /// Asks how far one program of the indexer is.
-async fn ask(node: &TestNode, base: &str) -> Answer {
+async fn ask(node: &TestNode, base: &str) -> HttpResponse {
     let query = "{ processor_status(where: { processor: { _eq: \"default_processor\" } }) \
                  { last_success_version } }";
     let body = json!({ "query": query });
@@ -16,7 +16,7 @@ async fn ask(node: &TestNode, base: &str) -> Answer {
 }
 
 /// The version that is answered.
-fn version(answer: &Answer) -> u64 {
+fn version(answer: &HttpResponse) -> u64 {
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.json.get("errors"), None, "{}", answer.text);
     let statuses = answer.json["data"]["processor_status"].as_array().unwrap();
@@ -30,7 +30,7 @@ async fn the_query_is_answered_there_from_the_committed_version() {
     let base = node.graphql.as_deref().expect("the ready line says where");
     assert_ne!(base, node.api);
     let before = version(&ask(&node, base).await);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1).await;
     let after = version(&ask(&node, base).await);
     assert!(after > before, "{after} after {before}");

@@ -1,7 +1,7 @@
 //! Bodies that no client sends who means well, to every operation that takes one: none is answered with a
 //! failure of the node, none makes it panic, and none takes more memory than a body may.
 
-use crate::kit::{Account, ChainFacts, Raw, TestNode};
+use crate::kit::{RawConnection, TestAccount, TestNode, development_chain, post_bytes};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -253,46 +253,34 @@ fn giant(begin: &str, tiny: &str) -> Vec<u8> {
 ///
 /// # Panics
 /// When there is no answer, or one that says that the node failed.
-async fn send(node: &TestNode, connection: &mut Raw, hostile: &Hostile) -> u16 {
-    let request = TestNode::post_bytes(hostile.path, hostile.media_type, &hostile.body);
+async fn send(node: &TestNode, connection: &mut RawConnection, hostile: &Hostile) -> u16 {
+    let request = post_bytes(hostile.path, hostile.media_type, &hostile.body);
     let answer = connection.exchange(&request).await;
     let shown = String::from_utf8_lossy(&hostile.body)
         .chars()
         .take(300)
         .collect::<String>();
     let answer = answer.unwrap_or_else(|| panic!("no answer from {}: {shown}", hostile.path));
-    let (status, body) = (answer.status, &answer.body);
+    let (status, body) = (answer.status, answer.text());
     assert!(
         (200..500).contains(&status),
         "{} {status} {body}: {shown}",
         hostile.path
     );
-    if answer
-        .head
-        .to_ascii_lowercase()
-        .contains("connection: close")
-    {
-        *connection = Raw::connect(&node.client).await;
+    if answer.headers.get("connection").map(String::as_str) == Some("close") {
+        *connection = RawConnection::connect(node.authority()).await;
     }
     status
 }
 
 async fn send_all(node: &TestNode, all: &[Hostile]) {
     let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
-        let mut connection = Raw::connect(&node.client).await;
+        let mut connection = RawConnection::connect(node.authority()).await;
         for hostile in part {
             send(node, &mut connection, hostile).await;
         }
     });
     join_all(senders).await;
-}
-
-fn chain_of_tests() -> ChainFacts {
-    ChainFacts {
-        id: 4,
-        vendor: "NODE".parse().unwrap(),
-        gas_unit_price: 100,
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -302,9 +290,9 @@ fn chain_of_tests() -> ChainFacts {
 )]
 async fn no_body_makes_the_node_fail() {
     let node = TestNode::start(&[]);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    let signed = account.transfer(&chain_of_tests(), 1, account.address, 1);
+    let signed = account.transfer(&development_chain(), 1, account.address, 1);
     let mut submission = node.try_submit(&signed).await.unwrap().json;
     submission.as_object_mut().unwrap().remove("hash");
 
@@ -347,12 +335,12 @@ async fn no_body_makes_the_node_fail() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_body_takes_more_memory_than_one_may() {
     let node = TestNode::start(&["api.workers=2"]);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let before = node.resident_bytes();
     let all = giants();
     let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
-        let mut connection = Raw::connect(&node.client).await;
+        let mut connection = RawConnection::connect(node.authority()).await;
         for &(path, begin, tiny) in part {
             let hostile = Hostile {
                 path,
@@ -369,9 +357,9 @@ async fn no_body_takes_more_memory_than_one_may() {
 }
 
 /// Nothing has panicked, and an honest client is served.
-async fn assert_well(node: &TestNode, account: &Account) {
+async fn assert_well(node: &TestNode, account: &TestAccount) {
     assert_eq!(node.get("/v1/-/healthy").await.status, 200);
-    let transfer = account.transfer(&chain_of_tests(), 0, account.address, 1);
+    let transfer = account.transfer(&development_chain(), 0, account.address, 1);
     assert_eq!(node.submit_and_wait(&transfer).await["success"], true);
     let log = node.log();
     assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");

@@ -1,10 +1,14 @@
 //! Clients that mean harm to the pool and to those who wait: whatever they send, honest ones still get through,
 //! and nothing of theirs is kept.
 
-use crate::kit::{Account, ChainFacts, Client, Raw, TestNode, until};
+use crate::kit::{
+    NodeClient, RawConnection, TestAccount, TestNode, TransactionBuilder, batch_bytes, until,
+    wait_bytes,
+};
 use futures::future::join_all;
 use ledger_crypto::HashValue;
-use ledger_types::{RawTransaction, SignedTransaction};
+use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
 use serde_json::Value;
 use std::sync::{
     Arc,
@@ -15,14 +19,14 @@ use std::sync::{
 const FUNDS: u64 = 1_000_000_000_000;
 
 /// An account with funds.
-async fn funded(node: &TestNode, number: u64) -> Account {
-    let account = Account::from_seed(number);
+async fn funded(node: &TestNode, number: u64) -> TestAccount {
+    let account = TestAccount::from_seed(number);
     node.fund(&account, FUNDS).await;
     account
 }
 
 /// A transfer to itself.
-fn own(account: &Account, chain: &ChainFacts, sequence_number: u64) -> SignedTransaction {
+fn own(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
     account.transfer(chain, sequence_number, account.address, 1)
 }
 
@@ -36,29 +40,29 @@ async fn told(node: &TestNode, hash: &HashValue) -> (u16, String) {
 /// batches of which nothing was taken, as there was no room. In batches, as one at a time may come no faster
 /// than it is committed.
 async fn spam(
-    node: Client,
-    chain: ChainFacts,
-    account: Account,
+    node: NodeClient,
+    chain: Chain,
+    account: TestAccount,
     over: Arc<AtomicBool>,
     refused: Arc<AtomicU64>,
 ) {
     const BATCH: u64 = 10;
-    let mut connection = Raw::connect(&node).await;
+    let mut connection = RawConnection::connect(node.authority()).await;
     let mut next = 0;
     while !over.load(SeqCst) {
         let batch: Vec<_> = (next..next + BATCH)
             .map(|number| own(&account, &chain, number))
             .collect();
-        let request = TestNode::batch_bytes(&batch);
+        let request = batch_bytes(&batch);
         let answer = connection.exchange(&request).await.unwrap();
         match answer.status {
             202 => next += BATCH,
-            206 => next += first_without_room(&answer.body).unwrap_or(BATCH),
+            206 => next += first_without_room(&answer.text()).unwrap_or(BATCH),
             507 => {
-                assert!(answer.has_retry_after(), "{}", answer.head);
+                assert!(answer.headers.contains_key("retry-after"), "{answer:?}");
                 refused.fetch_add(1, SeqCst);
             }
-            _ => panic!("{} {}", answer.head, answer.body),
+            _ => panic!("{answer:?}"),
         }
     }
 }
@@ -177,18 +181,19 @@ async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_s
     let account = funded(&node, 1).await;
     let first = own(&account, &chain, 1).raw;
     let at_price = |gas_unit_price: u64| {
-        let raw = RawTransaction {
-            gas_unit_price,
-            ..first.clone()
-        };
-        account.sign(&chain, raw)
+        TransactionBuilder::from_raw(&chain, first.clone())
+            .gas_unit_price(gas_unit_price)
+            .sign(&account)
     };
     let mut hashes = Vec::new();
     for price in 0..=REPLACED {
-        hashes.push(node.submit(&at_price(chain.gas_unit_price + price)).await);
+        hashes.push(
+            node.submit(&at_price(chain.parameters().gas_unit_price_min + price))
+                .await,
+        );
     }
     let lower = node
-        .try_submit(&at_price(chain.gas_unit_price))
+        .try_submit(&at_price(chain.parameters().gas_unit_price_min))
         .await
         .unwrap();
     assert_eq!(
@@ -208,7 +213,7 @@ async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_s
     let last = node.try_wait(hashes.last().unwrap()).await.unwrap();
     assert_eq!(
         last["gas_unit_price"],
-        (chain.gas_unit_price + REPLACED).to_string()
+        (chain.parameters().gas_unit_price_min + REPLACED).to_string()
     );
 }
 
@@ -227,7 +232,7 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
     let chain = node.chain().await;
     let account = funded(&node, 1).await;
     let parked = node.submit(&own(&account, &chain, 1)).await;
-    let request = TestNode::wait_bytes(&parked);
+    let request = wait_bytes(&parked);
     let committer = async || {
         let url = format!("{}/actors/committer", node.admin);
         node.http.get(&url).await.json["accepted"].as_u64().unwrap()
@@ -237,7 +242,7 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
         let before = committer().await;
         let mut waits = Vec::new();
         for _ in 0..AT_ONCE {
-            let mut connection = Raw::connect(&node.client).await;
+            let mut connection = RawConnection::connect(node.authority()).await;
             connection.send(&request).await;
             waits.push(connection);
         }
@@ -255,22 +260,23 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
     let grown = node.resident_bytes().saturating_sub(resident_before);
     assert!(grown < MEMORY_MAX, "{grown} bytes are kept");
 
-    let mut honest = Raw::connect(&node.client).await;
+    let mut honest = RawConnection::connect(node.authority()).await;
     let before = committer().await;
     honest.send(&request).await;
     let mut honest = [honest];
     park(&request, &mut honest, async || committer().await > before).await;
     node.submit_and_wait(&own(&account, &chain, 0)).await;
-    let answer = honest[0].answer().await.unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    assert!(answer.body.contains("user_transaction"), "{}", answer.body);
+    let answer = honest[0].response().await.unwrap();
+    let text = answer.text();
+    assert_eq!(answer.status, 200, "{text}");
+    assert!(text.contains("user_transaction"), "{text}");
 }
 
 /// Sends the request again over each connection that was answered at once, until all wait.
 ///
 /// # Panics
 /// When they never do.
-async fn park(request: &[u8], waits: &mut [Raw], all_wait: impl AsyncFn() -> bool) {
+async fn park(request: &[u8], waits: &mut [RawConnection], all_wait: impl AsyncFn() -> bool) {
     const LOOKS_MAX: usize = 20_000;
     for _ in 0..LOOKS_MAX {
         if all_wait().await {
@@ -278,7 +284,7 @@ async fn park(request: &[u8], waits: &mut [Raw], all_wait: impl AsyncFn() -> boo
         }
         for wait in &mut *waits {
             if wait.is_answered() {
-                wait.answer().await.unwrap();
+                wait.response().await.unwrap();
                 wait.send(request).await;
             }
         }

@@ -1,59 +1,54 @@
 //! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
 
 use crate::kit::{
-    Account, ChainFacts, Http2, Http2Answer, Http2Stream, TestCertificate, TestNode, until,
+    Http2Connection, Http2Stream, HttpResponse, TestAccount, TestCertificate, TestNode,
+    development_chain, submission_media_type, until,
 };
 use futures::future::{FutureExt as _, join_all};
-use hyper::http::Method;
-use ledger_types::{SignedTransaction, Vendor};
+use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
+use reqwest::Method;
 
 /// The longest that `wait.timeout_ms` can be: a wait that ends was ended by what the test does.
 const LONGEST_WAIT: &str = "wait.timeout_ms=600000";
 
 /// An account with coins, and its chain.
-async fn rich_account(node: &TestNode) -> (Account, ChainFacts) {
-    let account = Account::from_seed(1);
+async fn rich_account(node: &TestNode) -> (TestAccount, Chain) {
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    let chain = ChainFacts {
-        id: 4,
-        vendor: Vendor::default(),
-        gas_unit_price: 100,
-    };
+    let chain = development_chain();
     (account, chain)
 }
 
 async fn submit(
-    connection: &Http2,
-    chain: &ChainFacts,
+    connection: &Http2Connection,
+    chain: &Chain,
     transaction: &SignedTransaction,
-) -> Http2Answer {
-    let media_type = format!(
-        "application/x.{}.signed_transaction+bcs",
-        chain.vendor.lower()
-    );
+) -> HttpResponse {
+    let media_type = submission_media_type(chain.vendor());
     let body = bcs::to_bytes(transaction).unwrap();
     let stream = connection
         .begin(Method::POST, "/v1/transactions", &media_type, &body)
         .await;
-    let answer = stream.answer().await;
+    let answer = stream.response().await;
     assert_eq!(answer.status, 202, "{}", answer.json);
     answer
 }
 
 /// The path of a long poll for it.
-fn wait_path(chain: &ChainFacts, transaction: &SignedTransaction) -> String {
+fn wait_path(chain: &Chain, transaction: &SignedTransaction) -> String {
     format!(
         "/v1/transactions/wait_by_hash/{}",
-        transaction.hash(&chain.vendor)
+        transaction.hash(chain.vendor())
     )
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_submissions_and_long_polls_share_a_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[LONGEST_WAIT]);
+    let node = TestNode::start_tls(&certificate, &[LONGEST_WAIT]);
     let (account, chain) = rich_account(&node).await;
-    let connection = Http2::connect(&node, &certificate).await;
+    let connection = certificate.connect_http2(node.authority()).await;
 
     let first = account.transfer(&chain, 0, account.address, 1);
     let second = account.transfer(&chain, 1, account.address, 1);
@@ -63,7 +58,7 @@ async fn reads_submissions_and_long_polls_share_a_connection() {
     let newest = connection.get("/v1").await;
     assert_eq!((newest.status, &newest.json["chain_id"]), (200, &4.into()));
     submit(&connection, &chain, &first).await;
-    let committed = waiting.answer().await;
+    let committed = waiting.response().await;
     assert_eq!(committed.status, 200, "{}", committed.json);
     assert_eq!(committed.json["success"], true, "{}", committed.json);
     let version = committed.json["version"]
@@ -82,20 +77,23 @@ async fn reads_submissions_and_long_polls_share_a_connection() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn as_many_requests_at_once_as_a_browser_sends_are_answered() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
-    let connection = Http2::connect(&node, &certificate).await;
+    let node = TestNode::start_tls(&certificate, &[]);
+    let connection = certificate.connect_http2(node.authority()).await;
     let streams = join_all((0..100).map(|_| connection.begin_get("/v1"))).await;
-    let answers = join_all(streams.into_iter().map(Http2Stream::answer)).await;
+    let answers = join_all(streams.into_iter().map(Http2Stream::response)).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_connection_has_only_so_many_streams_at_once() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_streams_per_connection=3"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &[LONGEST_WAIT, "api.max_streams_per_connection=3"],
+    );
     let (account, chain) = rich_account(&node).await;
-    let connection = Http2::connect(&node, &certificate).await;
-    let other = Http2::connect(&node, &certificate).await;
+    let connection = certificate.connect_http2(node.authority()).await;
+    let other = certificate.connect_http2(node.authority()).await;
     let first = account.transfer(&chain, 0, account.address, 1);
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
@@ -119,7 +117,7 @@ async fn one_connection_has_only_so_many_streams_at_once() {
 
     submit(&other, &chain, &first).await;
     for stream in waiting {
-        let answer = stream.answer().await;
+        let answer = stream.response().await;
         assert_eq!(
             (answer.status, &answer.json["success"]),
             (200, &true.into())
@@ -136,10 +134,13 @@ async fn one_connection_has_only_so_many_streams_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_are_taken_back_give_their_places_back() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_streams_per_connection=3"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &[LONGEST_WAIT, "api.max_streams_per_connection=3"],
+    );
     let (account, chain) = rich_account(&node).await;
-    let connection = Http2::connect(&node, &certificate).await;
-    let other = Http2::connect(&node, &certificate).await;
+    let connection = certificate.connect_http2(node.authority()).await;
+    let other = certificate.connect_http2(node.authority()).await;
     let first = account.transfer(&chain, 0, account.address, 1);
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
@@ -156,17 +157,17 @@ async fn requests_that_are_taken_back_give_their_places_back() {
     assert_eq!(connection.get("/v1").await.status, 200);
     submit(&other, &chain, &first).await;
     for stream in waiting {
-        assert_eq!(stream.answer().await.status, 200);
+        assert_eq!(stream.response().await.status, 200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_of_all_connections_together_are_bounded() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[LONGEST_WAIT, "api.max_in_flight=3"]);
+    let node = TestNode::start_tls(&certificate, &[LONGEST_WAIT, "api.max_in_flight=3"]);
     let (account, chain) = rich_account(&node).await;
-    let connection = Http2::connect(&node, &certificate).await;
-    let other = Http2::connect(&node, &certificate).await;
+    let connection = certificate.connect_http2(node.authority()).await;
+    let other = certificate.connect_http2(node.authority()).await;
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
 

@@ -2,11 +2,12 @@
 
 use crate::{
     hostile::{counted, until_counted},
-    kit::{Account, ChainFacts, H2, HTTP_11, Http2, TestCertificate, TestNode, until},
+    kit::{
+        H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestAccount, TestCertificate,
+        TestNode, development_chain, submission_bytes, until, wait_bytes,
+    },
 };
 use h2::client::handshake;
-use ledger_types::Vendor;
-use std::io::ErrorKind;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::TcpStream,
@@ -14,58 +15,23 @@ use tokio::{
 
 const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
 
-async fn connect(node: &TestNode) -> TcpStream {
-    let authority = node.api.strip_prefix("http://").unwrap();
-    TcpStream::connect(authority).await.unwrap()
+async fn connect(node: &TestNode) -> RawConnection {
+    RawConnection::connect(node.authority()).await
 }
 
 /// A plain or encrypted connection.
-trait Connection: AsyncRead + AsyncWrite + Unpin {}
+trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection for S {}
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
-/// Sends a GET and returns the response.
-async fn ask(stream: &mut impl Connection) -> String {
-    exchange(stream, GET).await
+/// Sends a GET and returns the version and status of the response.
+async fn ask(connection: &mut RawConnection<impl Stream>) -> String {
+    exchange(connection, GET).await.status_line()
 }
 
 /// Sends a request and returns the response.
-async fn exchange(stream: &mut impl Connection, request: &[u8]) -> String {
-    stream.write_all(request).await.unwrap();
-    answer(stream).await
-}
-
-/// Reads a response whose head states its length.
-async fn answer(stream: &mut impl Connection) -> String {
-    let mut text = String::new();
-    let mut buffer = [0; 4096];
-    loop {
-        let length = stream.read(&mut buffer).await.unwrap();
-        assert!(length > 0, "the connection ended after {text:?}");
-        text += std::str::from_utf8(&buffer[..length]).unwrap();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        if header(head, "content-length").unwrap().parse() == Ok(body.len()) {
-            return text;
-        }
-    }
-}
-
-/// Returns the value of a header of a response.
-fn header<'a>(response: &'a str, name: &str) -> Option<&'a str> {
-    let (head, _) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
-    let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-    let (_, value) = lines.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
-    Some(value)
-}
-
-/// Reads until the node ends the connection.
-async fn rest(stream: &mut impl Connection) -> String {
-    let mut rest = Vec::new();
-    // It may be reset instead of closed.
-    let _ = stream.read_to_end(&mut rest).await;
-    String::from_utf8(rest).unwrap()
+async fn exchange(connection: &mut RawConnection<impl Stream>, request: &[u8]) -> RawResponse {
+    connection.exchange(request).await.unwrap()
 }
 
 /// A GET of this HTTP version with these header lines.
@@ -75,32 +41,30 @@ fn get(version: &str, header_lines: &str) -> Vec<u8> {
 
 /// Checks that clients with keep-alive connections are answered while other clients of the same
 /// worker thread send HTTP/1.0 requests.
-async fn check_beside_http_1_0<S: Connection>(node: &TestNode, connect: impl AsyncFn() -> S) {
-    let chain = ChainFacts {
-        id: 4,
-        vendor: Vendor::default(),
-        gas_unit_price: 100,
-    };
+async fn check_beside_http_1_0<S: Stream>(
+    node: &TestNode,
+    connect: impl AsyncFn() -> RawConnection<S>,
+) {
+    let chain = development_chain();
     let mut clients = Vec::new();
     for seed in 1..=4 {
-        let account = Account::from_seed(seed);
+        let account = TestAccount::from_seed(seed);
         node.fund(&account, 1_000_000_000).await;
         clients.push((account, connect().await));
     }
     let mut kept = connect().await;
     for round in 0..5 {
         let mut stranger = connect().await;
-        stranger.write_all(&get("1.0", "")).await.unwrap();
-        let response = rest(&mut stranger).await;
+        stranger.send(&get("1.0", "")).await;
+        let response = stranger.rest().await;
         assert!(response.starts_with("HTTP/1.0 200"), "{response}");
         let response = exchange(&mut kept, &get("1.0", "connection: keep-alive\r\n")).await;
-        assert!(response.starts_with("HTTP/1.0 200"), "{response}");
-        for (account, stream) in &mut clients {
+        assert_eq!(response.status_line(), "HTTP/1.0 200", "{response:?}");
+        for (account, connection) in &mut clients {
             let transfer = account.transfer(&chain, round, account.address, 1);
-            let response = exchange(stream, &TestNode::submission_bytes(&transfer)).await;
-            assert!(response.starts_with("HTTP/1.1 202"), "{response}");
-            let response = ask(stream).await;
-            assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+            let response = exchange(connection, &submission_bytes(&transfer)).await;
+            assert_eq!(response.status_line(), "HTTP/1.1 202", "{response:?}");
+            assert_eq!(ask(connection).await, "HTTP/1.1 200");
         }
     }
 }
@@ -114,8 +78,11 @@ async fn answers_keep_alive_clients_beside_http_1_0_requests() {
 #[tokio::test]
 async fn answers_keep_alive_clients_beside_http_1_0_requests_over_tls() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.workers=1"]);
-    check_beside_http_1_0(&node, || certificate.connect(&node, &[HTTP_11])).await;
+    let node = TestNode::start_tls(&certificate, &["api.workers=1"]);
+    check_beside_http_1_0(&node, async || {
+        RawConnection::over(certificate.connect(node.authority(), &[HTTP_11]).await)
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -159,21 +126,19 @@ async fn does_with_the_connection_what_each_response_says() {
         for (version, lines, is_kept, connection) in cases {
             let mut stranger = connect(&node).await;
             stranger
-                .write_all(&get(version_before, "connection: close\r\n"))
-                .await
-                .unwrap();
-            assert_ne!(rest(&mut stranger).await, "");
+                .send(&get(version_before, "connection: close\r\n"))
+                .await;
+            assert_ne!(stranger.rest().await, "");
             let case = format!("HTTP/{version} {lines:?} after HTTP/{version_before}");
             let mut stream = connect(&node).await;
             for _ in 0..3 {
                 let response = exchange(&mut stream, &get(version, lines)).await;
-                assert!(
-                    response.starts_with(&format!("HTTP/{version} 200")),
-                    "{case}: {response}"
-                );
-                assert_eq!(header(&response, "connection"), connection, "{case}");
+                let status_line = format!("HTTP/{version} 200");
+                assert_eq!(response.status_line(), status_line, "{case}: {response:?}");
+                let header = response.headers.get("connection");
+                assert_eq!(header.map(String::as_str), connection, "{case}");
                 if !is_kept {
-                    assert_eq!(rest(&mut stream).await, "", "{case}");
+                    assert_eq!(stream.rest().await, "", "{case}");
                     break;
                 }
             }
@@ -186,10 +151,10 @@ async fn closes_a_connection_that_was_idle_between_requests() {
     let node = TestNode::start(&["api.keep_alive_secs=1"]);
     let mut stream = connect(&node).await;
     for _ in 0..3 {
-        assert!(ask(&mut stream).await.starts_with("HTTP/1.1 200"));
+        assert_eq!(ask(&mut stream).await, "HTTP/1.1 200");
     }
     // Ends only when the node closes the connection.
-    assert_eq!(rest(&mut stream).await, "");
+    assert_eq!(stream.rest().await, "");
     assert_eq!(counted(&node, "closed_idle").await, 1);
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);
 }
@@ -197,7 +162,7 @@ async fn closes_a_connection_that_was_idle_between_requests() {
 #[tokio::test]
 async fn closes_a_connection_that_was_idle_before_its_first_request() {
     let node = TestNode::start(&["api.keep_alive_secs=1"]);
-    assert_eq!(rest(&mut connect(&node).await).await, "");
+    assert_eq!(connect(&node).await.rest().await, "");
     assert_eq!(counted(&node, "closed_idle").await, 1);
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);
     let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
@@ -208,10 +173,10 @@ async fn closes_a_connection_that_was_idle_before_its_first_request() {
 #[tokio::test]
 async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.keep_alive_secs=1"]);
-    let mut http1 = certificate.connect(&node, &[HTTP_11]).await;
-    let mut http2 = certificate.connect(&node, &[H2]).await;
-    let (_sender, preface_only) = handshake(certificate.connect(&node, &[H2]).await)
+    let node = TestNode::start_tls(&certificate, &["api.keep_alive_secs=1"]);
+    let mut http1 = certificate.connect(node.authority(), &[HTTP_11]).await;
+    let mut http2 = certificate.connect(node.authority(), &[H2]).await;
+    let (_sender, preface_only) = handshake(certificate.connect(node.authority(), &[H2]).await)
         .await
         .unwrap();
     // TLS is closed too, which tells the client that nothing was cut off.
@@ -224,12 +189,9 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
 }
 
 /// Waits until the head of a request that begins now has been too slow, on this connection.
-async fn until_head_is_late(mut stream: impl Connection) {
-    stream
-        .write_all(b"GET /v1 HTTP/1.1\r\nhost: no")
-        .await
-        .unwrap();
-    let response = rest(&mut stream).await;
+async fn until_head_is_late(mut connection: RawConnection<impl Stream>) {
+    connection.send(b"GET /v1 HTTP/1.1\r\nhost: no").await;
+    let response = connection.rest().await;
     assert!(response.starts_with("HTTP/1.1 408"), "{response}");
 }
 
@@ -238,19 +200,24 @@ async fn waits_longer_for_the_first_request_than_for_its_head() {
     let node = TestNode::start(&["api.client_request_timeout_ms=50"]);
     let mut idle = connect(&node).await;
     until_head_is_late(connect(&node).await).await;
-    assert!(ask(&mut idle).await.starts_with("HTTP/1.1 200"));
+    assert_eq!(ask(&mut idle).await, "HTTP/1.1 200");
 }
 
 #[tokio::test]
 async fn waits_longer_for_the_first_request_over_tls_than_for_its_head() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.client_request_timeout_ms=500"]);
-    let mut http1 = certificate.connect(&node, &[HTTP_11]).await;
-    let http2 = certificate.connect(&node, &[H2]).await;
-    let preface_only = Http2::connect(&node, &certificate).await;
-    until_head_is_late(certificate.connect(&node, &[HTTP_11]).await).await;
-    assert!(ask(&mut http1).await.starts_with("HTTP/1.1 200"));
-    assert_eq!(Http2::over(http2).await.get("/v1").await.status, 200);
+    let node = TestNode::start_tls(&certificate, &["api.client_request_timeout_ms=500"]);
+    let http1 = certificate.connect(node.authority(), &[HTTP_11]).await;
+    let mut http1 = RawConnection::over(http1);
+    let http2 = certificate.connect(node.authority(), &[H2]).await;
+    let preface_only = certificate.connect_http2(node.authority()).await;
+    let late = certificate.connect(node.authority(), &[HTTP_11]).await;
+    until_head_is_late(RawConnection::over(late)).await;
+    assert_eq!(ask(&mut http1).await, "HTTP/1.1 200");
+    assert_eq!(
+        Http2Connection::over(http2).await.get("/v1").await.status,
+        200
+    );
     assert_eq!(preface_only.get("/v1").await.status, 200);
 }
 
@@ -260,7 +227,7 @@ async fn answers_a_head_that_is_not_complete_in_time_with_408() {
     for requests_before in 0..3 {
         let mut stream = connect(&node).await;
         for _ in 0..requests_before {
-            assert!(ask(&mut stream).await.starts_with("HTTP/1.1 200"));
+            assert_eq!(ask(&mut stream).await, "HTTP/1.1 200");
         }
         until_head_is_late(stream).await;
         assert_eq!(counted(&node, "cut_slow_heads").await, requests_before + 1);
@@ -274,7 +241,7 @@ async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
         "api.client_request_timeout_ms=300",
         "api.keep_alive_secs=3600",
     ]);
-    let mut stream = connect(&node).await;
+    let mut stream = TcpStream::connect(node.authority()).await.unwrap();
     stream.write_all(b"GET /v1 HTTP/1.1\r\nx: ").await.unwrap();
     let mut response = [0; 12];
     until("a response", || {
@@ -291,8 +258,8 @@ async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
 #[tokio::test]
 async fn closes_an_http_2_connection_whose_preface_is_not_complete_in_time() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.client_request_timeout_ms=50"]);
-    let mut stream = certificate.connect(&node, &[H2]).await;
+    let node = TestNode::start_tls(&certificate, &["api.client_request_timeout_ms=50"]);
+    let mut stream = certificate.connect(node.authority(), &[H2]).await;
     stream.write_all(b"PRI * HTTP/2.0\r\n").await.unwrap();
     // The node's own settings, or nothing, and then the end.
     let _ = stream.read_to_end(&mut Vec::new()).await;
@@ -305,22 +272,22 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
     let mut first = connect(&node).await;
     let mut second = connect(&node).await;
     for stream in [&mut first, &mut second] {
-        assert!(ask(stream).await.starts_with("HTTP/1.1 200"));
+        assert_eq!(ask(stream).await, "HTTP/1.1 200");
     }
     let mut third = connect(&node).await;
-    third.write_all(GET).await.unwrap();
+    third.send(GET).await;
     for _ in 0..50 {
-        assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
-        let early = third.try_read(&mut [0; 64]);
-        assert_eq!(
-            early.map_err(|error| error.kind()),
-            Err(ErrorKind::WouldBlock)
-        );
+        assert_eq!(ask(&mut first).await, "HTTP/1.1 200");
+        assert!(!third.is_answered());
     }
     drop(second);
-    assert!(answer(&mut third).await.starts_with("HTTP/1.1 200"));
-    assert!(
-        ask(&mut first).await.starts_with("HTTP/1.1 200"),
+    assert_eq!(
+        third.response().await.unwrap().status_line(),
+        "HTTP/1.1 200"
+    );
+    assert_eq!(
+        ask(&mut first).await,
+        "HTTP/1.1 200",
         "the first was not ended for it"
     );
 }
@@ -328,22 +295,20 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_closes_its_side_while_it_waits_has_gone() {
     let node = TestNode::start(&["wait.timeout_ms=600000", "api.max_in_flight=1"]);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let chain = node.chain().await;
     let parked = account.transfer(&chain, 1, account.address, 1);
     let hash = node.submit(&parked).await;
 
     let mut stream = connect(&node).await;
-    let request =
-        format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    stream.shutdown().await.unwrap();
+    stream.send(&wait_bytes(&hash)).await;
+    stream.shutdown().await;
     // Not after the ten minutes that it would wait.
-    assert_eq!(rest(&mut stream).await, "");
+    assert_eq!(stream.rest().await, "");
     until("its place to be free", || async {
         let answer = ask(&mut connect(&node).await).await;
-        answer.starts_with("HTTP/1.1 200").then_some(())
+        (answer == "HTTP/1.1 200").then_some(())
     })
     .await;
 }

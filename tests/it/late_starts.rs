@@ -3,7 +3,7 @@
 //! Limits on threads do not bind root, so that test runs its nodes as another user. Without the right to do that
 //! it says so and passes, and fails where `CI` is set.
 
-use crate::kit::{Account, TestNode, until, within_patience};
+use crate::kit::{TestAccount, TestNode, until, within_patience};
 use ledger_crypto::HashValue;
 use std::{
     fs::{self, File},
@@ -48,7 +48,7 @@ impl Saved {
             chown(saved.directory.path(), Some(user.id), Some(user.id)).unwrap();
         }
         let mut node = saved.spawn(saved.command()).unwrap();
-        let account = Account::from_seed(1);
+        let account = TestAccount::from_seed(1);
         node.fund(&account, 1_000_000_000).await;
         let chain = node.chain().await;
         for sequence_number in 1..=TRANSACTIONS {
@@ -140,7 +140,7 @@ impl Saved {
     /// Checks that the transactions are executed once their predecessor is there.
     async fn check_executed(&self) {
         let node = self.spawn(self.command()).unwrap();
-        let account = Account::from_seed(1);
+        let account = TestAccount::from_seed(1);
         let first = account.transfer(&node.chain().await, 0, account.address, 1);
         node.submit_and_wait(&first).await;
         for hash in &self.hashes {
@@ -282,7 +282,7 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
         })
         .await;
         for number in 1..=3 {
-            let account = Account::from_seed(number);
+            let account = TestAccount::from_seed(number);
             node.fund(&account, 1_000).await;
             let metrics = node.http.get(&format!("{}/metrics", node.admin)).await;
             assert_eq!(metrics.status, 200, "{}", metrics.text);
@@ -291,7 +291,10 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
     })
     .await;
     drop(held);
-    assert_eq!(node.balance(&Account::from_seed(3).address).await, 1_000);
+    assert_eq!(
+        node.balance(&TestAccount::from_seed(3).address).await,
+        1_000
+    );
     assert!(
         !node.log().contains("Too many open files"),
         "{}",

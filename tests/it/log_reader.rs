@@ -1,6 +1,6 @@
 //! A reader of the log that does not read: requests are answered, and the log reports the lost lines.
 
-use crate::kit::{Raw, TestNode, until};
+use crate::kit::{RawConnection, TestNode, until};
 use std::{
     io::{BufRead as _, BufReader, PipeReader, pipe},
     sync::Arc,
@@ -56,12 +56,12 @@ pub(crate) async fn lost_lines(node: &TestNode) -> u64 {
 
 /// Sends requests, all of which are answered, until lines are lost.
 async fn fill_log(node: &TestNode) {
-    let mut connection = Raw::connect(node).await;
+    let mut connection = RawConnection::connect(node.authority()).await;
     let pipeline = request().repeat(PIPELINE).into_bytes();
     for _ in 0..PIPELINES_MAX {
         connection.send(&pipeline).await;
         for _ in 0..PIPELINE {
-            let answer = timeout(PATIENCE, connection.answer()).await;
+            let answer = timeout(PATIENCE, connection.response()).await;
             assert_eq!(answer.expect("an answer in time").unwrap().status, 200);
         }
         if lost_lines(node).await > 0 {
@@ -121,7 +121,7 @@ async fn ends_after_a_fatal_error_while_the_log_is_not_read() {
     let (mut node, reader) = unread_node();
     fill_log(&node).await;
     // The stop waits for this request, whose body does not come, so that the second signal comes before its end.
-    let mut unfinished = Raw::connect(&node).await;
+    let mut unfinished = RawConnection::connect(node.authority()).await;
     unfinished
         .send(b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{")
         .await;

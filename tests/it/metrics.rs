@@ -1,7 +1,7 @@
 //! What is counted of a node, as Prometheus reads it: the counters move with the work, the names are those of
 //! `config/metrics.md`, and no client puts anything of its own into them.
 
-use crate::kit::{Account, TestNode, until};
+use crate::kit::{TestAccount, TestNode, until};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -135,9 +135,9 @@ fn row(name: &str, family: &Family) -> String {
 
 /// Starts a node that has committed a transfer. Returns it with the accounts of the sender and the
 /// recipient.
-pub async fn node_at_work(settings: &[&str]) -> (TestNode, Account, Account) {
+pub async fn node_at_work(settings: &[&str]) -> (TestNode, TestAccount, TestAccount) {
     let node = TestNode::start(settings);
-    let (alice, bob) = (Account::from_seed(1), Account::from_seed(2));
+    let (alice, bob) = (TestAccount::from_seed(1), TestAccount::from_seed(2));
     node.fund(&alice, 1_000_000_000).await;
     let chain = node.chain().await;
     node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 5))
@@ -284,7 +284,11 @@ async fn what_clients_make_up_is_counted_together() {
 }
 
 /// Submits a transfer that lacks the one before it, and waits for it; gives who waits.
-async fn parked(node: &TestNode, alice: &Account, bob: &Account) -> tokio::task::JoinHandle<u16> {
+async fn parked(
+    node: &TestNode,
+    alice: &TestAccount,
+    bob: &TestAccount,
+) -> tokio::task::JoinHandle<u16> {
     let chain = node.chain().await;
     let hash = node
         .submit(&alice.transfer(&chain, 2, bob.address, 1))

@@ -1,6 +1,6 @@
 //! `run`: what it says, and how it ends.
 
-use crate::kit::{Account, Answer, TestNode, until};
+use crate::kit::{HttpResponse, TestAccount, TestNode, until};
 use reqwest::Method;
 use tokio::task::JoinHandle;
 
@@ -137,9 +137,9 @@ async fn asked(node: &TestNode) -> (u64, u64) {
 }
 
 /// Begins a long poll that no commitment ends, and returns when it is parked.
-async fn park_a_wait(node: &TestNode) -> JoinHandle<Option<Answer>> {
+async fn park_a_wait(node: &TestNode) -> JoinHandle<Option<HttpResponse>> {
     let chain = node.chain().await;
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     // Waits for its predecessor, which never comes.
     let parked = account.transfer(&chain, 1, account.address, 1);
@@ -200,7 +200,7 @@ async fn a_second_signal_ends_it_at_once() {
 #[tokio::test]
 async fn a_second_start_continues_the_ledger() {
     let mut node = TestNode::start(&[]);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1234).await;
     let before = node.get("/v1").await.json;
     assert_eq!(node.stop("INT").code(), Some(0));

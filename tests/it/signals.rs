@@ -1,6 +1,6 @@
 //! Signals that must not end a node: `SIGHUP`, and `SIGXFSZ` at a limit on the size of files.
 
-use crate::kit::{Account, TestNode, until};
+use crate::kit::{TestAccount, TestNode, until};
 use std::fs;
 
 #[tokio::test]
@@ -13,15 +13,18 @@ async fn continues_after_a_hangup() {
         })
         .await;
     }
-    node.fund(&Account::from_seed(1), 1_000).await;
-    assert_eq!(node.balance(&Account::from_seed(1).address).await, 1_000);
+    node.fund(&TestAccount::from_seed(1), 1_000).await;
+    assert_eq!(
+        node.balance(&TestAccount::from_seed(1).address).await,
+        1_000
+    );
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
 }
 
 #[tokio::test]
 async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
     let mut node = TestNode::start(&[]);
-    let [payer, parker] = [1, 2].map(Account::from_seed);
+    let [payer, parker] = [1, 2].map(TestAccount::from_seed);
     for account in [&payer, &parker] {
         node.fund(account, 1_000_000_000_000).await;
     }
@@ -45,7 +48,7 @@ async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
         if answer.status != 202 {
             break answer;
         }
-        let hash = transaction.hash(&chain.vendor);
+        let hash = transaction.hash(chain.vendor());
         let wait = node
             .get(&format!("/v1/transactions/wait_by_hash/{hash}"))
             .await;

@@ -1,14 +1,10 @@
 //! The interface over TLS: who may connect, and which certificates start a node.
 
-use crate::kit::{H2, HTTP_11, SERVER_NAME, TestCertificate, TestNode, authority, tls_settings};
-use http_body_util::{BodyExt as _, Empty};
-use hyper::{Request, client::conn::http1};
-use hyper_util::rt::TokioIo;
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
+use crate::kit::{
+    H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate, TestNode, tls_settings,
 };
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
+use tokio::net::TcpStream;
 use tokio_rustls::{
     client::TlsStream,
     rustls::{
@@ -19,31 +15,27 @@ use tokio_rustls::{
 
 /// Asks for `/v1` over HTTP/1.1 and checks that a node answers.
 async fn node_answers(stream: TlsStream<TcpStream>) {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(connection);
-    let request = Request::get("/v1").header("host", SERVER_NAME);
-    let answer = sender
-        .send_request(request.body(Empty::<&[u8]>::new()).unwrap())
-        .await
-        .unwrap();
-    assert_eq!(answer.status(), 200);
-    assert_eq!(answer.headers()["x-node-chain-id"], "4");
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
-    let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!(body["chain_id"], 4);
+    let request = format!("GET /v1 HTTP/1.1\r\nhost: {SERVER_NAME}\r\n\r\n");
+    let mut connection = RawConnection::over(stream);
+    let response = connection.exchange(request.as_bytes()).await.unwrap();
+    assert_eq!(response.status, 200);
+    assert_eq!(response.headers["x-node-chain-id"], "4");
+    assert_eq!(response.json()["chain_id"], 4);
 }
 
 #[tokio::test]
 async fn http_1_1_over_both_versions_of_tls() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
+    let node = TestNode::start_tls(&certificate, &[]);
     let versions = [
         (&TLS12, ProtocolVersion::TLSv1_2),
         (&TLS13, ProtocolVersion::TLSv1_3),
     ];
     for (version, name) in versions {
         for protocols in [&[HTTP_11][..], &[]] {
-            let stream = certificate.connect_with(&node, protocols, &[version]).await;
+            let stream = certificate
+                .connect_with(node.authority(), protocols, &[version])
+                .await;
             let connection = stream.get_ref().1;
             assert_eq!(connection.protocol_version(), Some(name));
             assert_eq!(connection.alpn_protocol(), protocols.first().copied());
@@ -55,40 +47,32 @@ async fn http_1_1_over_both_versions_of_tls() {
 #[tokio::test]
 async fn http_2_goes_before_http_1_1() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
-    let stream = certificate.connect(&node, &[HTTP_11, H2]).await;
+    let node = TestNode::start_tls(&certificate, &[]);
+    let stream = certificate.connect(node.authority(), &[HTTP_11, H2]).await;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(H2));
 }
 
 #[tokio::test]
 async fn plain_http_is_not_answered_and_harms_nobody() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
-    let mut stream = TcpStream::connect(authority(&node)).await.unwrap();
-    stream
-        .write_all(b"GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n")
-        .await
-        .unwrap();
-    let mut answer = Vec::new();
-    // The connection may be closed or reset.
-    let _ = stream.read_to_end(&mut answer).await;
-    assert!(
-        !answer.starts_with(b"HTTP"),
-        "{}",
-        String::from_utf8_lossy(&answer)
-    );
-    node_answers(certificate.connect(&node, &[HTTP_11]).await).await;
+    let node = TestNode::start_tls(&certificate, &[]);
+    let mut connection = RawConnection::connect(node.authority()).await;
+    connection
+        .send(b"GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n")
+        .await;
+    let answer = connection.rest().await;
+    assert!(!answer.starts_with("HTTP"), "{answer}");
+    node_answers(certificate.connect(node.authority(), &[HTTP_11]).await).await;
     assert!(!node.log().contains("ERROR"), "{}", node.log());
 }
 
 #[tokio::test]
 async fn a_handshake_that_is_not_made_is_not_waited_for() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.tls_handshake_timeout_ms=50"]);
-    let mut stream = TcpStream::connect(authority(&node)).await.unwrap();
-    // Ends when the node closes the connection; never if it waits for us.
-    let read = stream.read(&mut [0; 16]).await;
-    assert!(matches!(read, Ok(0) | Err(_)), "{read:?}");
+    let node = TestNode::start_tls(&certificate, &["api.tls_handshake_timeout_ms=50"]);
+    let mut connection = RawConnection::connect(node.authority()).await;
+    // Ends when the node closes the connection, which it does not while it waits for the client.
+    assert_eq!(connection.rest().await, "");
 }
 
 /// What a node says that does not start with these settings.
@@ -185,7 +169,7 @@ fn a_key_that_everyone_may_read_is_warned_about() {
     let certificate = TestCertificate::new();
     for (mode, warned) in [(0o600, false), (0o640, false), (0o644, true)] {
         fs::set_permissions(certificate.key_file(), fs::Permissions::from_mode(mode)).unwrap();
-        let node = certificate.start_node(&[]);
+        let node = TestNode::start_tls(&certificate, &[]);
         assert_eq!(
             node.log().contains("api.tls_private_key"),
             warned,

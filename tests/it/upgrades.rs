@@ -1,8 +1,8 @@
 //! Versions of the framework that an operator switches on: on a chain that runs, at a height, over
 //! restarts.
 
-use crate::kit::{Account, ChainFacts, TestNode};
-use ledger_types::EntryFunction;
+use crate::kit::{TestAccount, TestNode, function_call};
+use ledger_vm::Chain;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
@@ -20,27 +20,23 @@ fn upgrades(list: &str) -> String {
 }
 
 /// Opens an escrow, a function of version 2; gives the committed transaction.
-async fn open(node: &TestNode, chain: &ChainFacts, payer: &Account, sequence_number: u64) -> Value {
+async fn open(node: &TestNode, chain: &Chain, payer: &TestAccount, sequence_number: u64) -> Value {
     let now_secs = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
         .as_secs();
-    let call = EntryFunction {
-        module: "0x1::escrow".parse().unwrap(),
-        function: "open".parse().unwrap(),
-        type_args: vec![COIN.parse().unwrap()],
-        args: vec![
-            bcs::to_bytes(&payer.address).unwrap().into(),
-            bcs::to_bytes(&AMOUNT).unwrap().into(),
-            bcs::to_bytes(&(now_secs + 3_600)).unwrap().into(),
-        ],
-    };
+    let args = vec![
+        bcs::to_bytes(&payer.address).unwrap(),
+        bcs::to_bytes(&AMOUNT).unwrap(),
+        bcs::to_bytes(&(now_secs + 3_600)).unwrap(),
+    ];
+    let call = function_call("0x1::escrow::open", &[COIN], args);
     node.submit_and_wait(&payer.call(chain, sequence_number, call))
         .await
 }
 
 /// The status of the module's page, and of a call of its view.
-async fn module_and_view(node: &TestNode, payer: &Account) -> (u16, u16, Value) {
+async fn module_and_view(node: &TestNode, payer: &TestAccount) -> (u16, u16, Value) {
     let module = node.get("/v1/accounts/0x1/module/escrow").await;
     let url = format!("{}/v1/view", node.api);
     let body = json!({
@@ -75,7 +71,7 @@ fn refuses(stopped: &TestNode, settings: &[String], parts: &[&str]) {
 #[tokio::test]
 async fn a_running_chain_switches_a_version_on_at_its_height() {
     let mut node = TestNode::start(&[&upgrades("1@0")]);
-    let payer = Account::from_seed(1);
+    let payer = TestAccount::from_seed(1);
     node.fund(&payer, 10_000_000_000).await;
     let chain = node.chain().await;
     let early = open(&node, &chain, &payer, 0).await;

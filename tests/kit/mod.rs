@@ -1,51 +1,48 @@
-//! The kit of the end-to-end tests: a real node in a directory of its own, accounts with keys, and
-//! the few calls that most tests make. Copy it for your own tests.
+//! The kit of the end-to-end tests: the binary in a directory of its own, beside the accounts,
+//! transactions and HTTP clients of `ledger-test-support`. Copy both for your own tests.
 //!
 //! ```ignore
 //! let node = TestNode::start(&[]);
-//! let alice = Account::from_seed(1);
+//! let alice = TestAccount::from_seed(1);
 //! node.fund(&alice, 1_000_000_000).await;
 //! let chain = node.chain().await;
 //! let committed = node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 5)).await;
 //! assert_eq!(committed["success"], true);
 //! ```
 
-mod account;
-mod client;
-mod http;
-mod http2;
 mod node;
 mod process;
-mod raw;
-mod tls;
 
-pub use account::{Account, ChainFacts};
-pub use client::Client;
-pub use http::{Answer, Http};
-pub use http2::{Http2, Http2Answer, Http2Stream};
-pub use node::TestNode;
-pub use raw::{Raw, RawAnswer};
-pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate, authority, tls_settings};
+pub use ledger_test_support::{
+    TestAccount, TestKey, TransactionBuilder, development_chain, function_call,
+    http::{
+        H2, HTTP_11, Http2Connection, Http2Stream, HttpClient, HttpResponse, NodeClient,
+        RawConnection, RawResponse, SERVER_NAME, TestCertificate, batch_bytes, post_bytes,
+        submission_bytes, submission_media_type, wait_bytes,
+    },
+    seed, test_genesis,
+};
+pub use node::{TestNode, tls_settings};
 
 use std::{
     future::Future,
     time::{Duration, Instant},
 };
 
-/// Between two looks at a condition that is waited for.
+/// Pause between two evaluations of a condition that a test waits for.
 const ASK_PAUSE: Duration = Duration::from_millis(2);
 
-/// How long a condition may take to come true before the test has failed. Never reached by a test
-/// that passes; generous, for machines that are busy.
+/// Maximum time until a condition is true before the test fails. It is long, because the machine may
+/// be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The binary under test: that which `LEDGER_NODE_BIN` names, for long runs of a release build, else the one
-/// that was built with the tests.
+/// Returns a command for the binary under test: the one that `LEDGER_NODE_BIN` names, for long runs
+/// of a release build, or else the one that was built with the tests.
 pub fn binary() -> std::process::Command {
     let built = env!("CARGO_BIN_EXE_ledger-node");
     let named = std::env::var_os("LEDGER_NODE_BIN").unwrap_or_else(|| built.into());
     let mut command = std::process::Command::new(named);
-    // What surrounds the test must not configure the node.
+    // The environment of the test must not configure the node.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LEDGER_NODE__") {
             command.env_remove(name);
@@ -54,20 +51,21 @@ pub fn binary() -> std::process::Command {
     command
 }
 
-/// Waits for `future`, for requests that a broken node may never answer.
+/// Waits for a future, such as a request to which a broken node never responds.
 ///
 /// # Panics
 ///
-/// Panics if it takes too long; `what` says what was waited for.
+/// Panics if it takes too long. The message contains `what`.
 pub async fn within_patience<T>(what: &str, future: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(PATIENCE, future).await;
     ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
-/// Asks until the answer is there.
+/// Calls `ask` until it returns a value.
 ///
 /// # Panics
-/// When it does not come; `what` says what was waited for.
+///
+/// Panics if it takes too long. The message contains `what`.
 pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
     let begun = Instant::now();
     loop {
@@ -75,7 +73,7 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl F
             return answer;
         }
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
-        // Asking without a pause would take a core from the node that is asked.
+        // Without a pause, the calls would take a core from the node.
         tokio::time::sleep(ASK_PAUSE).await;
     }
 }

@@ -1,6 +1,6 @@
-//! A real node: the binary, on free ports, in a directory of its own that goes away with it.
+//! Processes of the binary, on free ports, in directories that are deleted after them.
 
-use super::{Client, Http, binary, until};
+use super::{HttpClient, NodeClient, TestCertificate, binary, until};
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader},
@@ -11,46 +11,57 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A node that answers. Dropping it kills it.
+/// A node that was ready once. It is killed when it is dropped.
 #[derive(Debug)]
 pub struct TestNode {
     child: Child,
     directory: Arc<TempDir>,
     settings: Vec<String>,
-    /// What it printed before the ready line.
+    /// The lines that the node printed before the ready line.
     pub greeting: Vec<String>,
-    /// How it is talked to; outlives it.
-    pub client: Client,
+    /// The client of the node. It stays valid after the end of the node.
+    pub client: NodeClient,
 }
 
 impl Deref for TestNode {
-    type Target = Client;
+    type Target = NodeClient;
 
-    fn deref(&self) -> &Client {
+    fn deref(&self) -> &NodeClient {
         &self.client
     }
 }
 
 impl TestNode {
-    /// Starts a node with these settings (`key=value`) beside the built-in ones.
+    /// Starts a node with these settings (`key=value`) and the default ones.
     pub fn start(settings: &[&str]) -> Self {
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), settings)
     }
 
-    /// As [`TestNode::start`], in a directory that may have been lived in.
+    /// Starts a node that serves its public listener with this certificate.
+    pub fn start_tls(certificate: &TestCertificate, settings: &[&str]) -> Self {
+        let tls = tls_settings(&certificate.certificate_file(), &certificate.key_file());
+        let settings: Vec<_> = tls
+            .iter()
+            .map(String::as_str)
+            .chain(settings.iter().copied())
+            .collect();
+        Self::start(&settings)
+    }
+
+    /// Starts a node as [`TestNode::start`] does, in a directory that may hold a ledger.
     pub fn start_in(directory: Arc<TempDir>, settings: Vec<String>) -> Self {
         let command = Self::command(directory.path(), &settings);
         Self::spawn(command, directory, settings)
     }
 
-    /// Starts a node by a command that is [`TestNode::command`], or that with more.
+    /// Starts a node by [`TestNode::command`], or by a command that wraps it.
     ///
     /// # Panics
     ///
     /// Panics if the node ends before it is ready.
     pub fn spawn(command: Command, directory: Arc<TempDir>, settings: Vec<String>) -> Self {
-        // Keeps the log until it is printed.
+        // Not deleted before the log is printed.
         let kept = Arc::clone(&directory);
         Self::try_spawn(command, directory, settings).unwrap_or_else(|status| {
             let log = fs::read_to_string(log_file(&kept)).unwrap();
@@ -58,7 +69,8 @@ impl TestNode {
         })
     }
 
-    /// Starts a node as [`TestNode::spawn`] does, or returns its exit status if it ends before it is ready.
+    /// Starts a node as [`TestNode::spawn`] does. Returns its exit status if it ends before it is
+    /// ready.
     pub fn try_spawn(
         command: Command,
         directory: Arc<TempDir>,
@@ -71,8 +83,8 @@ impl TestNode {
         Self::try_spawn_logging_to(log.unwrap(), command, directory, settings)
     }
 
-    /// Starts a node as [`TestNode::try_spawn`] does, with another standard error than the file that
-    /// [`TestNode::log`] reads.
+    /// Starts a node as [`TestNode::try_spawn`] does, with `log` as its standard error instead of the
+    /// file that [`TestNode::log`] reads.
     pub fn try_spawn_logging_to(
         log: impl Into<Stdio>,
         mut command: Command,
@@ -94,12 +106,12 @@ impl TestNode {
                         .map(|(_, url)| url.to_owned())
                 };
                 return Ok(Self {
-                    client: Client {
+                    client: NodeClient {
                         api: address("api").unwrap(),
                         graphql: address("graphql"),
                         faucet: address("faucet"),
                         admin: address("admin").unwrap(),
-                        http: Http::new(),
+                        http: HttpClient::new(),
                     },
                     child,
                     directory,
@@ -112,7 +124,7 @@ impl TestNode {
         Err(child.wait().unwrap())
     }
 
-    /// The command line of a node in `directory`, on free ports.
+    /// Returns the command that starts a node in `directory` on free ports.
     pub fn command(directory: &Path, settings: &[String]) -> Command {
         let mut command = binary();
         command
@@ -126,7 +138,8 @@ impl TestNode {
         command
     }
 
-    /// Returns the command that executes `inner` by a wrapper, whose program and arguments come first.
+    /// Returns the command that executes `inner` by a wrapper. `wrapper` is its program and its
+    /// arguments before `inner`.
     pub fn wrapped(wrapper: &[&str], inner: &Command) -> Command {
         let mut command = Command::new(wrapper[0]);
         command.args(&wrapper[1..]).arg(inner.get_program());
@@ -138,29 +151,29 @@ impl TestNode {
         copy_arguments(inner, Command::new(program))
     }
 
-    /// Returns the command that executes `inner` under a limit of the shell, as `-n 100` (see `ulimit`).
+    /// Returns the command that executes `inner` under a limit, given as options of `ulimit`.
     pub fn limited(limit: &str, inner: &Command) -> Command {
         let script = format!("ulimit {limit}; exec \"$@\"");
         Self::wrapped(&["sh", "-c", &script, "sh"], inner)
     }
 
-    /// Where it lives.
+    /// Returns the directory of the node.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Its settings beside the built-in ones.
+    /// Returns the settings that are not the default ones.
     pub fn settings(&self) -> &[String] {
         &self.settings
     }
 
-    /// The number of its process.
+    /// Returns the process id.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Returns the log: complete after the start and after the end. The log line of a request may follow its
-    /// response; see [`TestNode::logged`].
+    /// Returns the log, which is complete after the start and after the end. The line of a request may
+    /// be written after its response; see [`TestNode::logged`].
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(&self.directory)).unwrap()
     }
@@ -174,19 +187,19 @@ impl TestNode {
         .await
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the process.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Sends a signal to the process and waits until it has ended.
     pub fn stop(&mut self, signal: &str) -> ExitStatus {
         self.signal(signal);
         self.child.wait().unwrap()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
             .args(["-s", signal, &self.child.id().to_string()])
@@ -195,18 +208,18 @@ impl TestNode {
         assert!(sent.success());
     }
 
-    /// A new process on the same directory; this one must have ended.
+    /// Starts a new process in the same directory. This one must have ended.
     pub fn restart(self) -> Self {
         Self::start_in(Arc::clone(&self.directory), self.settings.clone())
     }
 
-    /// As [`TestNode::restart`], with other settings than this one had.
+    /// Starts a new process as [`TestNode::restart`] does, with other settings.
     pub fn restart_with(self, settings: &[&str]) -> Self {
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         Self::start_in(Arc::clone(&self.directory), settings)
     }
 
-    /// Starts a new process as [`TestNode::restart`] does, under a limit on the size of files.
+    /// Starts a new process as [`TestNode::restart`] does, under a limit on the size of a file.
     pub fn restart_with_file_size_limit(self, file_bytes_max: u64) -> Self {
         let inner = Self::command(self.directory.path(), &self.settings);
         // `ulimit -f` counts blocks of 512 bytes.
@@ -214,12 +227,16 @@ impl TestNode {
         Self::spawn(limited, Arc::clone(&self.directory), self.settings.clone())
     }
 
-    /// How it has ended, if it has.
+    /// Returns the exit status if the process has ended.
     pub fn try_ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// Waits until it has ended by itself; fails when it takes too long.
+    /// Waits until the process has ended without a signal.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it takes too long.
     pub async fn ended_within_patience(&mut self) -> ExitStatus {
         until("the node to end", || {
             let ended = self.child.try_wait().unwrap();
@@ -231,10 +248,18 @@ impl TestNode {
 
 impl Drop for TestNode {
     fn drop(&mut self) {
-        // It may have ended already.
+        // An error means that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the settings that name the files of a certificate and its key.
+pub fn tls_settings(certificate: &Path, key: &Path) -> [String; 2] {
+    [
+        format!("api.tls_certificate={}", certificate.display()),
+        format!("api.tls_private_key={}", key.display()),
+    ]
 }
 
 /// Returns `to` with the arguments and the environment of `from`.

@@ -5,6 +5,8 @@
 mod account;
 mod chain;
 mod disk;
+#[cfg(feature = "http")]
+pub mod http;
 mod image;
 mod signer;
 mod transaction;

@@ -303,6 +303,35 @@ impl TestSigner {
         }
     }
 
+    /// Returns a signer of every scheme, none of which has an account on the ledger.
+    pub fn of_every_scheme() -> Vec<(&'static str, Self)> {
+        let ed25519 = |byte| Ed25519PrivateKey::from_seed(&[byte; 32]);
+        vec![
+            ("ed25519", Self::Ed25519(ed25519(1))),
+            (
+                "multi-ed25519, 2 of 3",
+                Self::MultiEd25519 {
+                    keys: [2, 3, 4].map(ed25519).into(),
+                    threshold: 2,
+                },
+            ),
+            ("single ed25519", Self::SingleKey(TestKey::ed25519(5))),
+            ("single secp256k1", Self::SingleKey(TestKey::secp256k1(6))),
+            ("passkey", Self::SingleKey(TestKey::passkey(7))),
+            (
+                "multi key, 2 of 3",
+                Self::MultiKey {
+                    keys: vec![
+                        TestKey::ed25519(8),
+                        TestKey::secp256k1(9),
+                        TestKey::passkey(10),
+                    ],
+                    signatures_required: 2,
+                },
+            ),
+        ]
+    }
+
     /// Signs a transaction as its only signer.
     pub fn sign_alone(&self, chain: &Chain, raw: RawTransaction) -> SignedTransaction {
         TransactionBuilder::from_raw(chain, raw).sign_as_single_sender(self)
@@ -316,7 +345,7 @@ impl TestSigner {
     }
 
     /// Signs a transaction as its sender, with secondary signers and a fee payer if there is one.
-    pub fn sign_with(
+    pub fn sign_together(
         &self,
         chain: &Chain,
         raw: RawTransaction,

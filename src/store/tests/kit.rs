@@ -1,31 +1,28 @@
-//! Makes blocks by hand: real hashes and row sizes, made-up content, nothing executed.
+//! Blocks that were not executed: their hashes and row sizes are real, their content is made up.
 
 use fastrand::Rng;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
+use ledger_test_support::{TransactionBuilder, development_chain};
 use ledger_types::{
     AccountAddress, Accumulator, BlockHeader, ChainTip, ContractEvent, DiscardedTransaction,
-    EntryFunction, EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis,
-    Parameters, RawTransaction, SignedTransaction, StateKey, Transaction, TransactionInfo, TypeTag,
-    Vendor, WriteOp, WriteSet,
-    transaction::{
-        BlockEndInfo, BlockEpilogue, BlockMetadata, ExtraConfig, GenesisPayload, InnerPayload,
-        TransactionAuthenticator, TransactionExecutable, TransactionInfoV0, TransactionPayload,
-    },
+    EventKey, ExecutedBlock, ExecutedTransaction, ExecutionStatus, Genesis, Parameters, StateKey,
+    Transaction, TransactionInfo, TypeTag, Vendor, WriteOp, WriteSet,
+    transaction::{BlockEndInfo, BlockEpilogue, BlockMetadata, GenesisPayload, TransactionInfoV0},
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// A user transaction to be made.
+/// Description of a user transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// The sender, by number.
+    /// Number of the sender.
     pub sender: u64,
     /// Whether it has a nonce instead of a sequence number.
     pub is_orderless: bool,
-    /// Streams that get an event each.
+    /// Event streams, to each of which the transaction adds one event.
     pub streams: Vec<EventKey>,
-    /// Whether a module event comes with it.
+    /// Whether the transaction emits a module event.
     pub module_event: bool,
-    /// What it writes.
+    /// The writes of the transaction.
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
@@ -54,7 +51,7 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
     }
 }
 
-/// Makes one chain.
+/// Generator of the blocks of one chain.
 #[derive(Clone, Debug)]
 pub struct Maker {
     vendor: Vendor,
@@ -64,7 +61,7 @@ pub struct Maker {
     event_numbers: HashMap<EventKey, u64>,
 }
 
-/// The genesis that goes with a made chain.
+/// Returns the genesis of a generated chain.
 pub fn genesis() -> Genesis {
     Genesis {
         chain_id: 4,
@@ -76,12 +73,12 @@ pub fn genesis() -> Genesis {
     }
 }
 
-/// The account of a number.
+/// Returns the account with this number.
 pub fn address(number: u64) -> AccountAddress {
     AccountAddress::from_low_u64(number)
 }
 
-/// A stream of an account.
+/// Returns an event stream of an account.
 pub fn stream(account: u64, creation_number: u64) -> EventKey {
     EventKey {
         creation_number,
@@ -89,13 +86,13 @@ pub fn stream(account: u64, creation_number: u64) -> EventKey {
     }
 }
 
-/// The key of a resource of an account, of about the length of a coin store's.
+/// Returns the key of a resource of an account, which is about as long as that of a coin store.
 pub fn resource_key(account: u64, number: u64) -> StateKey {
     let tag = format!("0x1::coin::CoinStore<0x1::node_coin::Coin{number}>");
     StateKey::resource(&address(account), &tag.parse().expect("a tag"))
 }
 
-/// The key of a table item.
+/// Returns the key of a table item.
 pub fn state_key(number: u64) -> StateKey {
     StateKey::table_item(
         &address(number),
@@ -103,18 +100,8 @@ pub fn state_key(number: u64) -> StateKey {
     )
 }
 
-fn orderless(call: EntryFunction, nonce: u64) -> TransactionPayload {
-    TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    })
-}
-
 impl Maker {
-    /// A chain without blocks.
+    /// Creates a generator of a chain without blocks.
     pub fn new() -> Self {
         Self {
             vendor: Vendor::default(),
@@ -125,7 +112,7 @@ impl Maker {
         }
     }
 
-    /// Block 0 with these writes.
+    /// Generates block 0 with these writes.
     pub fn first_block(&mut self, writes: BTreeMap<StateKey, WriteOp>) -> ExecutedBlock {
         let writes = WriteSet::from_ascending(writes.into_iter().collect());
         let payload = GenesisPayload::Direct {
@@ -135,7 +122,7 @@ impl Maker {
         self.assemble(vec![(Transaction::Genesis(payload), Vec::new(), writes)])
     }
 
-    /// The next block.
+    /// Generates the next block.
     pub fn block(&mut self, specs: Vec<Spec>) -> ExecutedBlock {
         let height = self.tip.as_ref().map_or(0, |tip| tip.height + 1);
         // As on a real chain, the first version of a block has an event and a write too.
@@ -188,40 +175,20 @@ impl Maker {
     }
 
     fn user_transaction(&mut self, sender: u64, is_orderless: bool) -> Transaction {
-        let call = EntryFunction {
-            module: "0x1::node_account".parse().expect("a module"),
-            function: "transfer".parse().expect("an identifier"),
-            type_args: Vec::new(),
-            args: vec![
-                address(sender).as_bytes().to_vec().into(),
-                vec![1; 8].into(),
-            ],
-        };
-        let (sequence_number, payload) = if is_orderless {
-            // Falling, so that the order of nonces tells nothing about the order of versions.
+        let sender_address = address(sender);
+        let transfer =
+            TransactionBuilder::transfer(&development_chain(), sender_address, sender_address, 1);
+        let builder = if is_orderless {
+            // Descending, so that the order of nonces differs from the order of versions.
             self.next_nonce -= 1;
-            (u64::MAX, orderless(call, self.next_nonce))
+            transfer.nonce(self.next_nonce)
         } else {
             let next = self.sequence_numbers.entry(sender).or_default();
             *next += 1;
-            (*next - 1, TransactionPayload::EntryFunction(call))
+            transfer.sequence_number(*next - 1)
         };
-        let transaction = SignedTransaction {
-            raw: RawTransaction {
-                sender: address(sender),
-                sequence_number,
-                payload,
-                max_gas_amount: 1_000,
-                gas_unit_price: 100,
-                expiration_timestamp_secs: 1,
-                chain_id: 4,
-            },
-            authenticator: TransactionAuthenticator::Ed25519 {
-                public_key: Ed25519PublicKey([7; 32]),
-                signature: Ed25519Signature([9; 64]),
-            },
-        };
-        Transaction::User(transaction.into())
+        let signed = builder.with_signature(Ed25519PublicKey([7; 32]), Ed25519Signature([9; 64]));
+        Transaction::User(signed.into())
     }
 
     fn events(&mut self, spec: &Spec) -> Vec<ContractEvent> {

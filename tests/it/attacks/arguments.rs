@@ -4,8 +4,8 @@ use super::{
     attacker::{ATTACKER_SEED, Attacker, Preparation, prepared},
     requests::{Connections, Requests, SMALL_PER_SECOND},
 };
-use crate::kit::{Account, TestNode};
-use ledger_types::{EntryFunction, SignedTransaction};
+use crate::kit::{TestAccount, function_call, post_bytes};
+use ledger_types::SignedTransaction;
 use std::sync::Arc;
 
 /// One more than a call may have.
@@ -14,18 +14,13 @@ const MEDIA_TYPE: &str = "application/x.node.signed_transaction+bcs";
 
 /// Submissions and simulations of the call.
 pub fn too_many(attacker: Arc<Attacker>) -> Preparation {
-    let call = EntryFunction {
-        module: "0x1::coin".parse().unwrap(),
-        function: "transfer".parse().unwrap(),
-        type_args: vec![],
-        args: vec![Vec::new().into(); ARGUMENTS],
-    };
-    let signed = Account::from_seed(ATTACKER_SEED).call(&attacker.chain, 0, call);
+    let call = function_call("0x1::coin::transfer", &[], vec![Vec::new(); ARGUMENTS]);
+    let signed = TestAccount::from_seed(ATTACKER_SEED).call(&attacker.chain, 0, call);
     // A transaction with a valid signature is not simulated.
     let mut unsigned = signed.clone();
     unsigned.raw.sequence_number += 1;
     let post = |path, transaction: &SignedTransaction| {
-        TestNode::post_bytes(path, MEDIA_TYPE, &bcs::to_bytes(transaction).unwrap())
+        post_bytes(path, MEDIA_TYPE, &bcs::to_bytes(transaction).unwrap())
     };
     let requests = Requests {
         per_second: SMALL_PER_SECOND,

@@ -1,8 +1,8 @@
 //! An attack that runs: its rate, its end, and what it sent and received.
 
 use super::target::Target;
-use crate::kit::ChainFacts;
 use futures::future::{BoxFuture, FutureExt as _, ready};
+use ledger_vm::Chain;
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     collections::BTreeMap,
@@ -51,7 +51,7 @@ pub struct Tally {
 /// One run of an attack.
 pub struct Attacker {
     pub target: Arc<Target>,
-    pub chain: ChainFacts,
+    pub chain: Chain,
     /// Number of the round, for accounts that no other round has.
     pub round: u64,
     is_over: watch::Sender<bool>,

@@ -4,7 +4,7 @@ use super::{
     attacker::{Attacker, Pace, Preparation, prepared},
     requests::{ANSWER_MAX, kind},
 };
-use crate::kit::Raw;
+use crate::kit::RawConnection;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};
 
@@ -34,13 +34,13 @@ fn request_without_end() -> Vec<u8> {
 /// Sends a body and returns the kind of the response. The end of the body is sent only if there is
 /// no response before.
 async fn send_body(attacker: &Attacker, request: &[u8]) -> Option<String> {
-    let mut connection = Raw::try_connect(&attacker.target).await?;
+    let mut connection = RawConnection::try_connect(attacker.target.authority()).await?;
     connection.send(request).await;
-    if let Ok(early) = timeout(HELD, connection.answer()).await {
+    if let Ok(early) = timeout(HELD, connection.response()).await {
         return Some(kind(&early?));
     }
     connection.send(END).await;
-    let answer = timeout(ANSWER_MAX, connection.answer()).await;
+    let answer = timeout(ANSWER_MAX, connection.response()).await;
     Some(kind(&answer.ok()??))
 }
 

@@ -4,9 +4,12 @@ use super::{
     attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
     requests::{Connections, Requests},
 };
-use crate::{kit::Account, threads::COMPRESSED};
+use crate::{
+    kit::{TestAccount, function_call},
+    threads::COMPRESSED,
+};
 use futures::future::FutureExt as _;
-use ledger_types::EntryFunction;
+
 use std::sync::Arc;
 
 /// Large transactions. With all of them a page of transactions holds more than 256 KiB, and so is
@@ -23,17 +26,12 @@ const PER_SECOND: f64 = 20.0;
 /// Commits large transactions and returns the version of the first one.
 async fn commit_large_transactions(attacker: &Attacker) -> u64 {
     let target = &attacker.target;
-    let account = Account::from_seed(ATTACKER_SEED + attacker.round);
+    let account = TestAccount::from_seed(ATTACKER_SEED + attacker.round);
     target.fund(&account, 1_000_000_000_000_000).await;
     let mut hashes = Vec::new();
     for sequence_number in 0..LARGE_TRANSACTIONS {
         // No function fits, so that the call fails, but it is committed.
-        let call = EntryFunction {
-            module: "0x1::coin".parse().unwrap(),
-            function: "transfer".parse().unwrap(),
-            type_args: vec![],
-            args: vec![vec![1; ARGUMENT_BYTES].into()],
-        };
+        let call = function_call("0x1::coin::transfer", &[], vec![vec![1; ARGUMENT_BYTES]]);
         hashes.push(
             target
                 .submit(&account.call(&attacker.chain, sequence_number, call))

@@ -31,7 +31,7 @@ mod target;
 
 use crate::{
     hostile::{counted, until_counted, until_open},
-    kit::{Account, Client, Http, within_patience},
+    kit::{HttpClient, NodeClient, TestAccount, within_patience},
 };
 use attacker::{Attacker, Preparation};
 use bench::{Bench, CONNECTIONS};
@@ -237,9 +237,9 @@ async fn attacked_run(attack: &Attack, target: &Arc<Target>, plan: &Plan, round:
 
 /// Checks that the node commits a transfer of a client with new connections.
 async fn serve_new_client(target: &Target, round: u64) {
-    let account = Account::from_seed(attacker::CLIENT_SEED + round);
-    let client = Client {
-        http: Http::new(),
+    let account = TestAccount::from_seed(attacker::CLIENT_SEED + round);
+    let client = NodeClient {
+        http: HttpClient::new(),
         ..target.client.clone()
     };
     within_patience("a new client to be served", async {

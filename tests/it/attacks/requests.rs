@@ -2,7 +2,7 @@
 
 use super::attacker::{Attacker, Pace, Preparation, prepared};
 use crate::{
-    kit::{Raw, RawAnswer},
+    kit::{RawConnection, RawResponse},
     log_reader,
 };
 use serde_json::Value;
@@ -74,37 +74,37 @@ impl Requests {
         &self,
         attacker: &Attacker,
         request: &[u8],
-        kept: &mut Option<Raw>,
+        kept: &mut Option<RawConnection>,
     ) -> Option<String> {
         let mut connection = match kept.take() {
             Some(connection) => connection,
-            None => Raw::try_connect(&attacker.target).await?,
+            None => RawConnection::try_connect(attacker.target.authority()).await?,
         };
         let answer = connection.exchange(request).await?;
         if self.connections == Connections::Kept {
             *kept = Some(connection);
             return Some(kind(&answer));
         }
-        let version = answer.head.get(..8)?;
-        let end = if answer.head.contains("\r\nconnection: keep-alive") {
+        let is_kept = answer.headers.get("connection").map(String::as_str) == Some("keep-alive");
+        let end = if is_kept {
             connection.exchange(request).await.map(|_| "kept")?
         } else {
             connection
-                .answer()
+                .response()
                 .await
                 .map_or("closed", |_| "answered twice")
         };
-        Some(format!("{version} {}, {end}", kind(&answer)))
+        Some(format!("{} {}, {end}", answer.version, kind(&answer)))
     }
 }
 
 /// Returns the status of a response, and its error code if it has one.
-pub fn kind(answer: &RawAnswer) -> String {
+pub fn kind(answer: &RawResponse) -> String {
     let status = answer.status;
     if status == 200 {
         return status.to_string();
     }
-    let json: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    let json: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if let Some(failures) = json["transaction_failures"].as_array() {
         let code = failures
             .first()

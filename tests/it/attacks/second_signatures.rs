@@ -4,10 +4,7 @@ use super::{
     attacker::{ATTACKER_SEED, Assault, Attacker, Preparation},
     requests::{Connections, Requests},
 };
-use crate::{
-    kit::{Account, TestNode},
-    second_signature::in_other_form,
-};
+use crate::kit::{TestAccount, TransactionBuilder, batch_bytes, submission_bytes};
 use futures::future::FutureExt as _;
 use ledger_types::SignedTransaction;
 use std::sync::Arc;
@@ -28,7 +25,7 @@ struct Pending {
 /// Submits transactions that stay pending.
 async fn submit_pending(attacker: &Attacker) -> Pending {
     let target = &attacker.target;
-    let account = Account::from_seed(ATTACKER_SEED + attacker.round);
+    let account = TestAccount::from_seed(ATTACKER_SEED + attacker.round);
     target.fund(&account, 1_000_000_000).await;
     let mut pending = Pending {
         first: Vec::new(),
@@ -38,7 +35,8 @@ async fn submit_pending(attacker: &Attacker) -> Pending {
     for sequence_number in 1..=PENDING {
         let first = account.transfer(&attacker.chain, sequence_number, account.address, 1);
         target.submit(&first).await;
-        pending.second.push(in_other_form(&first));
+        let builder = TransactionBuilder::from_raw(&attacker.chain, first.raw.clone());
+        pending.second.push(builder.sign_as_single_sender(&account));
         pending.first.push(first);
     }
     pending
@@ -51,11 +49,7 @@ pub fn alone(attacker: Arc<Attacker>) -> Preparation {
         let requests = Requests {
             per_second: PER_SECOND,
             connections: Connections::Kept,
-            requests: pending
-                .second
-                .iter()
-                .map(TestNode::submission_bytes)
-                .collect(),
+            requests: pending.second.iter().map(submission_bytes).collect(),
         };
         Assault::new(requests.send(attacker))
     }
@@ -71,8 +65,8 @@ pub fn in_batches(attacker: Arc<Attacker>) -> Preparation {
             per_second: PER_SECOND / PENDING as f64,
             connections: Connections::Kept,
             requests: vec![
-                TestNode::batch_bytes(&pending.second),
-                TestNode::batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),
+                batch_bytes(&pending.second),
+                batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),
             ],
         };
         Assault::new(requests.send(attacker))

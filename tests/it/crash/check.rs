@@ -5,7 +5,7 @@ use super::{
     load::{CLIENTS, payer},
     told::{Committed, Ends, News, number},
 };
-use crate::kit::{Account, Client};
+use crate::kit::{NodeClient, TestAccount};
 use fastrand::Rng;
 use ledger_execution::development_genesis;
 use ledger_types::{AccountAddress, Parameters, Vendor};
@@ -37,7 +37,7 @@ impl History {
     }
 
     /// Checks a ledger after a start, at the moment when it is first asked.
-    pub async fn check(&mut self, node: &Client, news: News, sample_seed: u64) {
+    pub async fn check(&mut self, node: &NodeClient, news: News, sample_seed: u64) {
         let ends = Ends::of(&node.get("/v1").await.json);
         ends.check_not_before(&self.ends);
         ends.check_not_before(&news.ends);
@@ -50,7 +50,7 @@ impl History {
     }
 
     /// What clients were told since the last start is there, and a sample of what they were told before.
-    async fn check_committed(&mut self, node: &Client, new: Vec<Committed>, sample_seed: u64) {
+    async fn check_committed(&mut self, node: &NodeClient, new: Vec<Committed>, sample_seed: u64) {
         let mut random = Rng::with_seed(sample_seed);
         let old = self.committed.len();
         let sample = (0..SAMPLE.min(old)).map(|_| self.committed[random.usize(..old)]);
@@ -78,7 +78,7 @@ impl History {
     }
 
     /// Blocks that were not looked at before follow one another and are whole.
-    async fn check_blocks(&mut self, node: &Client) {
+    async fn check_blocks(&mut self, node: &NodeClient) {
         let (mut height, mut version) = self.next;
         if height < self.ends.oldest_height {
             (height, version) = (self.ends.oldest_height, self.ends.oldest_version);
@@ -122,7 +122,7 @@ impl History {
     }
 
     /// No account's number goes back.
-    async fn check_sequence_numbers(&mut self, node: &Client) {
+    async fn check_sequence_numbers(&mut self, node: &NodeClient) {
         for number in 0..CLIENTS {
             let address = payer(number).address;
             let found = node.sequence_number(&address).await;
@@ -142,12 +142,12 @@ fn holders() -> Vec<AccountAddress> {
 }
 
 /// The account whose transactions wait for one that is not there yet.
-pub fn parker() -> Account {
+pub fn parker() -> TestAccount {
     payer(CLIENTS)
 }
 
 /// All that is held is all there is.
-async fn check_supply(node: &Client, version: u64) {
+async fn check_supply(node: &NodeClient, version: u64) {
     let mut held = 0;
     for holder in holders() {
         let path = format!("/v1/accounts/{holder}/balance/0xa?ledger_version={version}");

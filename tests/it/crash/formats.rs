@@ -8,12 +8,12 @@
 //! cargo test --test it crash::formats::make -- --ignored
 //! ```
 
-use crate::kit::{Account, TestNode};
+use crate::kit::{TestAccount, TestNode, function_call, submission_media_type};
 use ledger_actors::{Clock, Lookup, Node, NodeConfig};
 use ledger_crypto::HashValue;
 use ledger_execution::build_chain;
 use ledger_store::{Store, StoreOptions};
-use ledger_types::{AccountAddress, EntryFunction, Identifier, ModuleId};
+use ledger_types::AccountAddress;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ async fn a_directory_of_each_format_gives_the_answers_it_gave() {
             node = node.restart();
         }
         // It goes on.
-        node.fund(&Account::from_seed(9), 1).await;
+        node.fund(&TestAccount::from_seed(9), 1).await;
     }
 }
 
@@ -185,26 +185,15 @@ async fn takes_in(data: &Path, known: Known) {
 /// Calls a function of multisig accounts; gives the committed transaction.
 async fn call_multisig(
     node: &TestNode,
-    payer: &Account,
+    payer: &TestAccount,
     sequence_number: u64,
     name: &str,
     args: Vec<Vec<u8>>,
 ) -> Value {
     let chain = node.chain().await;
-    let call = EntryFunction {
-        module: ModuleId {
-            address: AccountAddress::ONE,
-            name: Identifier::new("multisig_account").unwrap(),
-        },
-        function: Identifier::new(name).unwrap(),
-        type_args: vec![],
-        args: args.into_iter().map(Into::into).collect(),
-    };
+    let call = function_call(&format!("0x1::multisig_account::{name}"), &[], args);
     let transaction = payer.call(&chain, sequence_number, call);
-    let media_type = format!(
-        "application/x.{}.signed_transaction+bcs",
-        chain.vendor.lower()
-    );
+    let media_type = submission_media_type(chain.vendor());
     let submission = node
         .http
         .request(Method::POST, &format!("{}/v1/transactions", node.api))
@@ -222,7 +211,7 @@ async fn call_multisig(
 /// the waiting one is asked for as an item of the account's table.
 async fn make_multisig(
     node: &TestNode,
-    payer: &Account,
+    payer: &TestAccount,
     sequence_number: u64,
 ) -> ([Value; 2], String, Value) {
     let nothing = || bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
@@ -280,7 +269,7 @@ fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec
 async fn make() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
-    let (payer, payee) = (Account::from_seed(1), Account::from_seed(2));
+    let (payer, payee) = (TestAccount::from_seed(1), TestAccount::from_seed(2));
     node.fund(&payer, 10_000_000_000).await;
     let mut committed = Vec::new();
     for number in 0..3 {
@@ -294,7 +283,7 @@ async fn make() {
         .await
         .to_string();
 
-    let vendor = &chain.vendor;
+    let vendor = chain.vendor();
     let coin = format!("0x1::{0}_coin::{1}Coin", vendor.lower(), vendor.camel());
     let second = &committed[1]["version"];
     let mut paths: Vec<_> = [payer.address, payee.address]

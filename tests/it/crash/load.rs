@@ -1,7 +1,8 @@
 //! Clients that transfer one after the other, each when the one before is committed, until the node is gone.
 
 use super::told::{Committed, Told, number};
-use crate::kit::{Account, Answer, ChainFacts, Client};
+use crate::kit::{HttpResponse, NodeClient, TestAccount};
+use ledger_vm::Chain;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -12,12 +13,12 @@ pub const CLIENTS: u64 = 16;
 const UNKNOWN_MAX: u32 = 100;
 
 /// The account of a client.
-pub fn payer(number: u64) -> Account {
-    Account::from_seed(number)
+pub fn payer(number: u64) -> TestAccount {
+    TestAccount::from_seed(number)
 }
 
 /// Transfers until the node answers no more, or says that it stops.
-async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Arc<Told>) {
+async fn transfer(node: NodeClient, chain: Chain, number: u64, told: Arc<Told>) {
     let account = payer(number);
     let to = payer((number + 1) % CLIENTS).address;
     let url = format!("{}/v1/accounts/{}", node.api, account.address);
@@ -30,7 +31,7 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Arc<Told>)
     let mut unknown = 0;
     for sequence_number in self::number(&first.json["sequence_number"]).. {
         let transaction = account.transfer(&chain, sequence_number, to, 1);
-        let hash = transaction.hash(&chain.vendor);
+        let hash = transaction.hash(chain.vendor());
         let Some(answer) = node.try_submit(&transaction).await else {
             return;
         };
@@ -65,13 +66,13 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Arc<Told>)
 }
 
 /// Whether the number belongs to a transfer that this client did not send.
-fn is_unknown(answer: &Answer) -> bool {
+fn is_unknown(answer: &HttpResponse) -> bool {
     let code = answer.json["error_code"].as_str().unwrap_or_default();
     ["sequence_number_too_old", "invalid_transaction_update"].contains(&code)
 }
 
 /// Begins the load of all clients.
-pub async fn begin(node: &Client, told: &Arc<Told>) -> Vec<JoinHandle<()>> {
+pub async fn begin(node: &NodeClient, told: &Arc<Told>) -> Vec<JoinHandle<()>> {
     let chain = node.chain().await;
     (0..CLIENTS)
         .map(|number| {

@@ -1,7 +1,8 @@
 //! Ends that are looked at one by one: `kill -9` under load, and a graceful stop.
 
-use crate::kit::{Account, ChainFacts, Client, TestNode, until};
+use crate::kit::{NodeClient, TestAccount, TestNode, until};
 use ledger_crypto::HashValue;
+use ledger_vm::Chain;
 use std::sync::{Arc, Mutex};
 
 /// How many clients transfer at once.
@@ -13,9 +14,9 @@ const ACKNOWLEDGED: usize = 400;
 type Told = Arc<Mutex<Vec<(HashValue, u64)>>>;
 
 /// Transfers until the node answers no more.
-async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Told) {
-    let account = Account::from_seed(number);
-    let to = Account::from_seed(number + 1_000).address;
+async fn transfer(node: NodeClient, chain: Chain, number: u64, told: Told) {
+    let account = TestAccount::from_seed(number);
+    let to = TestAccount::from_seed(number + 1_000).address;
     for sequence_number in node.sequence_number(&account.address).await.. {
         let transaction = account.transfer(&chain, sequence_number, to, 1);
         let Some(answer) = node.try_submit(&transaction).await else {
@@ -25,7 +26,7 @@ async fn transfer(node: Client, chain: ChainFacts, number: u64, told: Told) {
             return;
         }
         assert_eq!(answer.status, 202, "{}", answer.text);
-        let hash = transaction.hash(&chain.vendor);
+        let hash = transaction.hash(chain.vendor());
         let Some(committed) = node.try_wait(&hash).await else {
             return;
         };
@@ -89,7 +90,7 @@ async fn what_was_told_as_committed_survives_kill_9() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
     for number in 0..CLIENTS {
-        node.fund(&Account::from_seed(number), 1_000_000_000_000)
+        node.fund(&TestAccount::from_seed(number), 1_000_000_000_000)
             .await;
     }
     let told = Told::default();
@@ -124,9 +125,9 @@ async fn what_was_told_as_committed_survives_kill_9() {
 async fn a_graceful_stop_keeps_what_is_pending() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    let to = Account::from_seed(2).address;
+    let to = TestAccount::from_seed(2).address;
     // Waits for its predecessor, which is not there yet.
     let second = account.transfer(&chain, 1, to, 20);
     let hash = node.submit(&second).await;

@@ -1,6 +1,6 @@
 //! What clients were told by a node, and the next one on the same directory must stand by.
 
-use crate::kit::Answer;
+use crate::kit::HttpResponse;
 use ledger_crypto::HashValue;
 use serde_json::Value;
 use std::sync::Mutex;
@@ -33,7 +33,7 @@ impl Ends {
     }
 
     /// The ends in the headers of any answer that has them.
-    fn in_headers(answer: &Answer) -> Option<Self> {
+    fn in_headers(answer: &HttpResponse) -> Option<Self> {
         let header = |end: &str| {
             let mut pairs = answer.headers.iter();
             let (_, value) = pairs.find(|(name, _)| name.as_str().ends_with(end))?;
@@ -75,7 +75,7 @@ pub struct News {
 
 impl Told {
     /// Notes the ends that an answer names.
-    pub fn note_ends(&self, answer: &Answer) {
+    pub fn note_ends(&self, answer: &HttpResponse) {
         let Some(ends) = Ends::in_headers(answer) else {
             return;
         };

@@ -3,7 +3,7 @@
 //! The damage comes while the node runs: builds for tests look at every page at the start, release builds do not.
 
 use super::check_message;
-use crate::kit::{Account, TestNode};
+use crate::kit::{TestAccount, TestNode};
 use reqwest::Method;
 use std::{
     fs::{self, File},
@@ -19,7 +19,7 @@ const READS_MAX: u64 = 1_000;
 async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_directory() {
     let mut node = TestNode::start(&["storage.cache_bytes=1", "storage.check_bytes_max=0"]);
     for seed in 1..=20 {
-        node.fund(&Account::from_seed(seed), 1_000_000).await;
+        node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }
     // What reads the store waits until the database has all that was told: the writer is at rest then.
     let newest = node.get("/v1").await.json["ledger_version"].clone();

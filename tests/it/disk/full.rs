@@ -1,9 +1,10 @@
 //! A disk that fills up while a node runs.
 
 use super::Tmpfs;
-use crate::kit::{Account, Answer, ChainFacts, TestNode, until};
+use crate::kit::{HttpResponse, TestAccount, TestNode, function_call, until};
 use ledger_crypto::HashValue;
-use ledger_types::{EntryFunction, Identifier, ModuleId, SignedTransaction};
+use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
 use reqwest::Method;
 use serde_json::json;
 use std::{
@@ -17,8 +18,8 @@ const TMPFS_BYTES: u64 = 64 << 20;
 
 /// A client of a node that runs until the node can write no more.
 struct Payer {
-    account: Account,
-    chain: ChainFacts,
+    account: TestAccount,
+    chain: Chain,
     sequence_number: u64,
     /// What it was told is committed, with the version.
     told: Vec<(HashValue, String)>,
@@ -26,7 +27,7 @@ struct Payer {
 
 impl Payer {
     async fn new(node: &TestNode) -> Self {
-        let account = Account::from_seed(1);
+        let account = TestAccount::from_seed(1);
         node.fund(&account, 1_000_000_000_000).await;
         Self {
             account,
@@ -37,8 +38,8 @@ impl Payer {
     }
 
     /// Submits the next transfer.
-    async fn submit(&mut self, node: &TestNode) -> (HashValue, Answer) {
-        let to = Account::from_seed(2).address;
+    async fn submit(&mut self, node: &TestNode) -> (HashValue, HttpResponse) {
+        let to = TestAccount::from_seed(2).address;
         let transfer = self
             .account
             .transfer(&self.chain, self.sequence_number, to, 1);
@@ -46,12 +47,12 @@ impl Payer {
         if answer.status == 202 {
             self.sequence_number += 1;
         }
-        (transfer.hash(&self.chain.vendor), answer)
+        (transfer.hash(self.chain.vendor()), answer)
     }
 
     /// Pays until a transfer that was accepted is not committed; gives that, and the answer to who waits. Where the disk
     /// failed when the log had a block and the database had not, nothing is left over: then the next submission is refused.
-    async fn until_full(&mut self, node: &TestNode) -> (Option<HashValue>, Answer) {
+    async fn until_full(&mut self, node: &TestNode) -> (Option<HashValue>, HttpResponse) {
         loop {
             let (hash, answer) = self.submit(node).await;
             if answer.status != 202 {
@@ -83,7 +84,7 @@ impl Payer {
     }
 }
 
-fn header<'a>(answer: &'a Answer, end: &str) -> Option<&'a str> {
+fn header<'a>(answer: &'a HttpResponse, end: &str) -> Option<&'a str> {
     let mut pairs = answer.headers.iter();
     pairs
         .find(|(name, _)| name.as_str().ends_with(end))
@@ -91,7 +92,7 @@ fn header<'a>(answer: &'a Answer, end: &str) -> Option<&'a str> {
 }
 
 /// Checks a refusal for now, with its cause.
-fn check_refused(answer: &Answer, cause: &str) {
+fn check_refused(answer: &HttpResponse, cause: &str) {
     assert_eq!(answer.status, 503, "{}", answer.text);
     let message = answer.json["message"].as_str().unwrap();
     assert!(message.contains(cause), "{message}");
@@ -115,7 +116,7 @@ async fn check_reads_only(node: &TestNode, payer: &mut Payer, cause: &str) {
     check_refused(&refused, cause);
     assert_eq!(refused.json["error_code"], "internal_error");
     let url = format!("{}/fund", node.faucet.as_ref().unwrap());
-    let body = json!({ "address": Account::from_seed(3).address.to_string(), "amount": 1 });
+    let body = json!({ "address": TestAccount::from_seed(3).address.to_string(), "amount": 1 });
     let refused = node.http.send_json(Method::POST, &url, &body).await;
     check_refused(&refused, cause);
 
@@ -264,22 +265,14 @@ async fn a_disk_with_little_room_is_noticed_in_time_and_is_over_by_itself() {
 }
 
 /// Nearly the largest transaction there is. It is never executed: those before it are missing.
-fn parked(account: &Account, chain: &ChainFacts, sequence_number: u64) -> SignedTransaction {
+fn parked(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
     const ARGUMENT_BYTES: usize = 60_000;
-    let call = EntryFunction {
-        module: ModuleId {
-            address: ledger_types::AccountAddress::ONE,
-            name: Identifier::new("coin").unwrap(),
-        },
-        function: Identifier::new("transfer").unwrap(),
-        type_args: vec![],
-        args: vec![vec![0; ARGUMENT_BYTES].into()],
-    };
+    let call = function_call("0x1::coin::transfer", &[], vec![vec![0; ARGUMENT_BYTES]]);
     account.call(chain, sequence_number, call)
 }
 
 /// Fills the pool of a node with transactions that wait, until it takes no more; gives those that it took.
-async fn park_until_refused(node: &TestNode, accounts: &[Account]) -> Vec<HashValue> {
+async fn park_until_refused(node: &TestNode, accounts: &[TestAccount]) -> Vec<HashValue> {
     const EACH_MAX: u64 = 90;
     let chain = node.chain().await;
     let mut accepted = Vec::new();
@@ -288,7 +281,7 @@ async fn park_until_refused(node: &TestNode, accounts: &[Account]) -> Vec<HashVa
             let transaction = parked(account, &chain, sequence_number);
             let answer = node.try_submit(&transaction).await.unwrap();
             match answer.status {
-                202 => accepted.push(transaction.hash(&chain.vendor)),
+                202 => accepted.push(transaction.hash(chain.vendor())),
                 _ => {
                     check_refused(&answer, "storage.min_free_bytes");
                     return accepted;
@@ -307,9 +300,9 @@ async fn check_pending(node: &TestNode, hashes: &[HashValue]) {
 }
 
 /// A stopped node on a small disk, and accounts with funds.
-async fn stopped_on_a_small_disk() -> Option<(TestNode, Tmpfs, Vec<Account>)> {
+async fn stopped_on_a_small_disk() -> Option<(TestNode, Tmpfs, Vec<TestAccount>)> {
     let mut node = TestNode::start(&[]);
-    let accounts: Vec<_> = (1..=4).map(Account::from_seed).collect();
+    let accounts: Vec<_> = (1..=4).map(TestAccount::from_seed).collect();
     for account in &accounts {
         node.fund(account, 1_000_000_000_000).await;
     }

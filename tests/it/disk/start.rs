@@ -1,7 +1,7 @@
 //! A node that is started on a directory it cannot use says which and what to do, and changes nothing.
 
 use super::{Tmpfs, check_message};
-use crate::kit::{Account, TestNode};
+use crate::kit::{TestAccount, TestNode};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -16,7 +16,7 @@ const SEED: u64 = 6;
 async fn ledger() -> Vec<u8> {
     let mut node = TestNode::start(&[]);
     for seed in 1..=20 {
-        node.fund(&Account::from_seed(seed), 1_000_000).await;
+        node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
     fs::read(node.directory().join("data/ledger.redb")).unwrap()
@@ -147,11 +147,11 @@ fn of_many_processes_that_are_started_on_an_absent_directory_one_has_it() {
 #[tokio::test]
 async fn a_second_process_on_the_same_directory() {
     let mut first = TestNode::start(&[]);
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     first.fund(&account, 1_000_000_000).await;
     check_refused(first.directory(), &["in use by another node"]);
     let chain = first.chain().await;
-    let transfer = account.transfer(&chain, 0, Account::from_seed(2).address, 7);
+    let transfer = account.transfer(&chain, 0, TestAccount::from_seed(2).address, 7);
     assert_eq!(first.submit_and_wait(&transfer).await["success"], true);
     assert_eq!(first.stop("TERM").code(), Some(0), "{}", first.log());
 }

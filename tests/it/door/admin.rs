@@ -1,14 +1,10 @@
 //! The operator's listener: the token, where it may listen, and under which names it is asked.
 
 use super::{OPERATORS, ask, file, operators_paths, refused};
-use crate::kit::TestNode;
+use crate::kit::{RawConnection, TestNode};
 use reqwest::Method;
 use std::time::Duration;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::time::timeout;
 
 /// A token, and one that differs in its last character.
 const TOKEN: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4A";
@@ -167,16 +163,11 @@ async fn it_is_asked_under_its_own_names() {
 /// connection; an idle connection of the interface stays for an hour, of which nobody waits for the end.
 async fn until_closed(node: &TestNode, lines: &str) -> String {
     let authority = node.admin.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let mut connection = RawConnection::connect(authority).await;
     let request = format!("GET /actors HTTP/1.1\r\n{lines}\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answered = String::new();
-    let read = stream.read_to_string(&mut answered);
-    timeout(KEPT_MAX, read)
-        .await
-        .expect("the connection stays")
-        .unwrap();
-    answered.to_ascii_lowercase()
+    connection.send(request.as_bytes()).await;
+    let answered = timeout(KEPT_MAX, connection.rest()).await;
+    answered.expect("the connection stays").to_ascii_lowercase()
 }
 
 /// Far above what the listener keeps an idle connection, and far below what the interface is set to.

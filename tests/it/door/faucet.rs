@@ -1,11 +1,11 @@
 //! The faucet: which pages may ask for coins.
 
 use super::ask;
-use crate::kit::{Account, TestNode};
+use crate::kit::{TestAccount, TestNode};
 use reqwest::Method;
 
 /// What an account holds; 0 where it is none yet.
-async fn balance(node: &TestNode, account: &Account) -> u64 {
+async fn balance(node: &TestNode, account: &TestAccount) -> u64 {
     let answer = node
         .get(&format!("/v1/accounts/{}/balance/0xa", account.address))
         .await;
@@ -14,7 +14,7 @@ async fn balance(node: &TestNode, account: &Account) -> u64 {
 
 /// Asks for coins as a page does whose form needs no leave of its browser; tells whether they came.
 async fn is_paid(node: &TestNode, number: u64, headers: &[(&str, &str)]) -> bool {
-    let account = Account::from_seed(number);
+    let account = TestAccount::from_seed(number);
     let url = format!(
         "{}/mint?address={}&amount=1000",
         node.faucet.as_ref().unwrap(),

@@ -1,7 +1,7 @@
 //! Where keys lie and how they come in: never among the arguments, never readable by others.
 
 use super::file;
-use crate::kit::{Account, TestNode, binary, until};
+use crate::kit::{TestAccount, TestNode, binary, until};
 use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, tcgetattr},
@@ -120,9 +120,9 @@ fn a_key_file_that_others_can_read_is_refused() {
 #[tokio::test]
 async fn a_key_comes_in_by_standard_input() {
     let node = TestNode::start(&[]);
-    let alice = Account::from_seed(1);
+    let alice = TestAccount::from_seed(1);
     node.fund(&alice, 1_000_000_000).await;
-    let bob = Account::from_seed(2).address;
+    let bob = TestAccount::from_seed(2).address;
     let key = hex::encode(alice.key.seed());
     let output = transfer(&node.api, "-", &format!("{key}\n"), &bob.to_string());
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,10 +1,6 @@
 //! The log is the operator's: no client writes in it.
 
-use crate::kit::{H2, TestCertificate, TestNode, authority};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use crate::kit::{H2, RawConnection, TestCertificate, TestNode};
 
 /// Connections that misbehave; each would leave a line.
 const CONNECTIONS: usize = 5;
@@ -19,12 +15,12 @@ fn begun_and_taken_back(stream: u32) -> Vec<u8> {
 
 /// A rapid reset: streams that are taken back at once, until the node ends the connection.
 async fn reset_rapidly(node: &TestNode, certificate: &TestCertificate) {
-    let mut stream = certificate.connect(node, &[H2]).await;
+    let stream = certificate.connect(node.authority(), &[H2]).await;
+    let mut connection = RawConnection::over(stream);
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     bytes.extend((0..2_000).flat_map(|index| begun_and_taken_back(2 * index + 1)));
-    // Either fails where the node has had enough.
-    let _ = stream.write_all(&bytes).await;
-    let _ = stream.read_to_end(&mut Vec::new()).await;
+    connection.send(&bytes).await;
+    connection.rest().await;
 }
 
 /// Bytes that are no HTTP, until the node ends the connection.
@@ -33,18 +29,18 @@ async fn no_http(node: &TestNode) {
     for (address, bytes) in [
         (plain, &b"NO HTTP\r\n\r\n"[..]),
         (plain, b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n"),
-        (authority(node), b"GET / HTTP/1.1\r\n\r\n"),
+        (node.authority(), b"GET / HTTP/1.1\r\n\r\n"),
     ] {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        let _ = stream.write_all(bytes).await;
-        let _ = stream.read_to_end(&mut Vec::new()).await;
+        let mut connection = RawConnection::connect(address).await;
+        connection.send(bytes).await;
+        connection.rest().await;
     }
 }
 
 #[tokio::test]
 async fn clients_cannot_fill_the_log() {
     let certificate = TestCertificate::new();
-    let mut node = certificate.start_node(&[]);
+    let mut node = TestNode::start_tls(&certificate, &[]);
     let before = node.log();
     for _ in 0..CONNECTIONS {
         reset_rapidly(&node, &certificate).await;

@@ -7,7 +7,7 @@ mod keys;
 mod log;
 mod secrets;
 
-use crate::kit::{Answer, TestNode, binary};
+use crate::kit::{HttpResponse, TestNode, binary};
 use reqwest::Method;
 use std::{
     fs,
@@ -61,7 +61,12 @@ fn the_table_of_the_operators_routes_is_whole() {
 }
 
 /// A request with these headers.
-async fn ask(node: &TestNode, method: &Method, url: &str, headers: &[(&str, &str)]) -> Answer {
+async fn ask(
+    node: &TestNode,
+    method: &Method,
+    url: &str,
+    headers: &[(&str, &str)],
+) -> HttpResponse {
     let mut request = node.http.request(method.clone(), url);
     for (name, value) in headers {
         request = request.header(*name, *value);

@@ -1,7 +1,7 @@
 //! What a node says at its most talkative, and what the commands say, holds no secret.
 
 use super::{ask, file};
-use crate::kit::{Account, HTTP_11, TestCertificate, binary};
+use crate::kit::{HTTP_11, TestAccount, TestCertificate, TestNode, binary};
 use reqwest::Method;
 use serde_json::json;
 use std::{fs, process::Command};
@@ -35,7 +35,7 @@ async fn a_node_that_says_everything_says_no_secret() {
     let directory = directory.path();
     let token_file = file(directory, "token", TOKEN, 0o600);
     let certificate = TestCertificate::new();
-    let faucet = Account::from_seed(77);
+    let faucet = TestAccount::from_seed(77);
     let faucet_key = hex::encode(faucet.key.seed());
     let genesis = format!(
         "chain_id = 4\ndevelopment = true\nfaucet_private_key = \"{faucet_key}\"\n\
@@ -47,7 +47,7 @@ async fn a_node_that_says_everything_says_no_secret() {
         format!("admin.token_file={}", token_file.display()),
         format!("chain.genesis={}", genesis_file.display()),
     ];
-    let mut node = certificate.start_node(&[ALL, &settings[0], &settings[1]]);
+    let mut node = TestNode::start_tls(&certificate, &[ALL, &settings[0], &settings[1]]);
 
     let bearer = format!("Bearer {TOKEN}");
     for (method, route) in [
@@ -65,7 +65,7 @@ async fn a_node_that_says_everything_says_no_secret() {
     let answer = node.http.send_json(Method::POST, &url, &body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     // The token where it does not belong.
-    let mut stream = certificate.connect(&node, &[HTTP_11]).await;
+    let mut stream = certificate.connect(node.authority(), &[HTTP_11]).await;
     let request = format!(
         "GET /v1 HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\nconnection: close\r\n\r\n"
     );

@@ -3,7 +3,7 @@
 use super::{
     address, ask, connect, connect_from, counted, until_counted, until_honest, until_open,
 };
-use crate::kit::{H2, Http2, TestCertificate, TestNode};
+use crate::kit::{H2, TestCertificate, TestNode};
 use futures::future::join_all;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -45,19 +45,22 @@ async fn connections_that_say_nothing_do_not_keep_others_out() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handshakes_that_are_not_made_do_not_keep_others_out() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[
-        "api.max_connections=20",
-        "api.tls_handshake_timeout_ms=200",
-        "api.keep_alive_secs=2",
-        "api.workers=1",
-    ]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &[
+            "api.max_connections=20",
+            "api.tls_handshake_timeout_ms=200",
+            "api.keep_alive_secs=2",
+            "api.workers=1",
+        ],
+    );
     let _flood: Vec<_> = join_all((0..100).map(|_| TcpStream::connect(address(&node)))).await;
-    let honest = Http2::connect(&node, &certificate).await;
+    let honest = certificate.connect_http2(node.authority()).await;
     assert_eq!(honest.get("/v1").await.status, 200);
     until_counted(&node, "failed_handshakes", 100).await;
     drop(honest);
     // One that agreed on HTTP/2 and then says nothing.
-    let _silent = certificate.connect(&node, &[H2]).await;
+    let _silent = certificate.connect(node.authority(), &[H2]).await;
     until_open(&node, 0).await;
 }
 

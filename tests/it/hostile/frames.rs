@@ -69,7 +69,7 @@ pub fn streams(count: u32) -> impl Iterator<Item = u32> {
 impl Frames {
     /// Connects, and gives each stream such a window.
     pub async fn connect(node: &TestNode, certificate: &TestCertificate, window: u32) -> Self {
-        let mut stream = certificate.connect(node, &[H2]).await;
+        let mut stream = certificate.connect(node.authority(), &[H2]).await;
         stream
             .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
             .await

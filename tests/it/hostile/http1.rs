@@ -4,7 +4,7 @@ use super::{
     CONNECTION_BYTES_MAX, GET, GROWTH_BYTES_MAX, LARGE, ask, connect, connect_narrow, counted,
     processor_ticks, until_counted, until_honest, until_open, write_some,
 };
-use crate::kit::{Account, TestNode, until};
+use crate::kit::{TestAccount, TestNode, until};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -136,7 +136,7 @@ async fn ten_thousand_requests_in_a_pipeline_are_answered_in_order_within_bounde
 
 /// A transaction that waits for one before it, which never comes: the request of a long poll for it.
 async fn long_poll(node: &TestNode) -> String {
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let parked = account.transfer(&node.chain().await, 1, account.address, 1);
     let hash = node.submit(&parked).await;

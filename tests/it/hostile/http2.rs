@@ -1,7 +1,7 @@
 //! Connections of HTTP/2 that break its rules or bend them.
 
 use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
-use crate::kit::{Http2, TestCertificate, TestNode};
+use crate::kit::{TestCertificate, TestNode};
 
 /// Statuses as a head in HPACK begins with them: 200 stands in the static table; 431 is written out, in its
 /// Huffman code, under the name of entry 8.
@@ -19,14 +19,18 @@ async fn first_answer(frames: &mut Frames) -> Vec<u8> {
 }
 
 async fn honest(node: &TestNode, certificate: &TestCertificate) {
-    let answer = Http2::connect(node, certificate).await.get("/v1").await;
+    let answer = certificate
+        .connect_http2(node.authority())
+        .await
+        .get("/v1")
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.json);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.max_streams_per_connection=10"]);
+    let node = TestNode::start_tls(&certificate, &["api.max_streams_per_connection=10"]);
     let cancel = 8_u32.to_be_bytes();
     // At once, and one after the other as fast as they are taken.
     for pause in [false, true] {
@@ -56,7 +60,7 @@ async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() 
 async fn requests_that_are_taken_back_while_they_are_served_end_the_connection_too() {
     const STREAMS: u32 = 1_000;
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["wait.timeout_ms=600000"]);
+    let node = TestNode::start_tls(&certificate, &["wait.timeout_ms=600000"]);
     let hash = super::streams::parked(&node, &certificate).await;
     let request = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
@@ -79,7 +83,7 @@ async fn requests_that_are_taken_back_while_they_are_served_end_the_connection_t
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_without_an_end_ends_the_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
+    let node = TestNode::start_tls(&certificate, &[]);
     let before = node.resident_bytes();
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
     assert!(frames.send(&frame(HEADERS, 0, 1, &get_head("/v1"))).await);
@@ -100,7 +104,7 @@ async fn a_head_without_an_end_ends_the_connection() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_stands_for_a_much_longer_one_ends_the_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.keep_alive_secs=1"]);
+    let node = TestNode::start_tls(&certificate, &["api.keep_alive_secs=1"]);
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
     // 40 MB of head, which is not read to its end.
     let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &repeated_head(10_000));
@@ -123,7 +127,7 @@ fn repeated_head(times: usize) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn headers_of_more_than_a_few_kilobytes_are_431() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[]);
+    let node = TestNode::start_tls(&certificate, &[]);
     for (times, status) in [(1, STATUS_200), (3, STATUS_431)] {
         let mut frames = Frames::connect(&node, &certificate, 65_535).await;
         let head = repeated_head(times);
@@ -137,7 +141,7 @@ async fn headers_of_more_than_a_few_kilobytes_are_431() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["wait.timeout_ms=600000"]);
+    let node = TestNode::start_tls(&certificate, &["wait.timeout_ms=600000"]);
     let hash = super::streams::parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
@@ -164,8 +168,10 @@ async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_does_not_come_whole_ends_the_connection() {
     let certificate = TestCertificate::new();
-    let node =
-        certificate.start_node(&["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &["api.client_request_timeout_ms=100", "api.keep_alive_secs=1"],
+    );
     let mut first = Frames::connect(&node, &certificate, 65_535).await;
     first
         .send(&frame(HEADERS, END_STREAM, 1, &get_head("/v1")))

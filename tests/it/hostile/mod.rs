@@ -9,12 +9,9 @@ mod http1;
 mod http2;
 mod streams;
 
-use crate::kit::{TestNode, until};
+use crate::kit::{RawConnection, TestNode, until};
 use std::{fs, io::ErrorKind, net::SocketAddr};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpSocket, TcpStream},
-};
+use tokio::net::{TcpSocket, TcpStream};
 
 const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
 
@@ -28,8 +25,7 @@ const GROWTH_BYTES_MAX: usize = 100 * 1024 * 1024;
 const CONNECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 fn address(node: &TestNode) -> SocketAddr {
-    let (_, authority) = node.api.split_once("://").unwrap();
-    authority.parse().unwrap()
+    node.authority().parse().unwrap()
 }
 
 async fn connect(node: &TestNode) -> TcpStream {
@@ -52,16 +48,11 @@ async fn connect_narrow(node: &TestNode) -> TcpStream {
     socket.connect(address(node)).await.unwrap()
 }
 
-/// The status of an honest client's request over a connection of its own; 0 where the connection ends instead.
-async fn ask(mut stream: TcpStream) -> u16 {
-    if stream.write_all(GET).await.is_err() {
-        return 0;
-    }
-    let mut head = [0; 12];
-    match stream.read_exact(&mut head).await {
-        Ok(_) => std::str::from_utf8(&head[9..]).unwrap().parse().unwrap(),
-        Err(_) => 0,
-    }
+/// Returns the status of the response to a request of an honest client over this connection, or 0
+/// if the connection ends instead.
+async fn ask(stream: TcpStream) -> u16 {
+    let response = RawConnection::over(stream).exchange(GET).await;
+    response.map_or(0, |response| response.status)
 }
 
 /// Waits until an honest client is answered.

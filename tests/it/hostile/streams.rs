@@ -5,14 +5,16 @@ use super::{
     frames::{DATA, Frames, HEADERS, RST_STREAM, WINDOW_MAX, get, streams},
     until_counted, until_open,
 };
-use crate::kit::{Account, ChainFacts, Http2, TestCertificate, TestNode, until};
-use hyper::http::Method;
+use crate::kit::{
+    TestAccount, TestCertificate, TestNode, development_chain, submission_media_type, until,
+};
 use ledger_crypto::HashValue;
-use ledger_types::Vendor;
+use reqwest::Method;
 use tokio::sync::Mutex;
 
 async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
-    Http2::connect(node, certificate)
+    certificate
+        .connect_http2(node.authority())
         .await
         .get("/v1")
         .await
@@ -38,35 +40,31 @@ async fn fill(
 
 /// A transaction that waits for one before it, which never comes.
 pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
-    let account = Account::from_seed(1);
+    let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    let chain = ChainFacts {
-        id: 4,
-        vendor: Vendor::default(),
-        gas_unit_price: 100,
-    };
+    let chain = development_chain();
     let transaction = account.transfer(&chain, 1, account.address, 1);
-    let media_type = format!(
-        "application/x.{}.signed_transaction+bcs",
-        chain.vendor.lower()
-    );
+    let media_type = submission_media_type(chain.vendor());
     let body = bcs::to_bytes(&transaction).unwrap();
-    let connection = Http2::connect(node, certificate).await;
+    let connection = certificate.connect_http2(node.authority()).await;
     let stream = connection
         .begin(Method::POST, "/v1/transactions", &media_type, &body)
         .await;
-    assert_eq!(stream.answer().await.status, 202);
-    transaction.hash(&chain.vendor)
+    assert_eq!(stream.response().await.status, 202);
+    transaction.hash(chain.vendor())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[
-        "api.max_streams_per_connection=50",
-        "api.max_in_flight=60",
-        "api.client_send_timeout_ms=500",
-    ]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &[
+            "api.max_streams_per_connection=50",
+            "api.max_in_flight=60",
+            "api.client_send_timeout_ms=500",
+        ],
+    );
     let mut frames = Frames::connect(&node, &certificate, 0).await;
     let flood: Vec<u8> = streams(1_000)
         .flat_map(|stream| get(stream, LARGE))
@@ -92,8 +90,10 @@ async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_without_a_window_lose_their_places() {
     let certificate = TestCertificate::new();
-    let node =
-        certificate.start_node(&["api.max_in_flight=100", "api.client_send_timeout_ms=5000"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &["api.max_in_flight=100", "api.client_send_timeout_ms=5000"],
+    );
     let mut frames = Frames::connect(&node, &certificate, 0).await;
     fill(
         &mut frames,
@@ -116,7 +116,7 @@ async fn streams_without_a_window_lose_their_places() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["api.client_send_timeout_ms=300"]);
+    let node = TestNode::start_tls(&certificate, &["api.client_send_timeout_ms=300"]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
     assert!(frames.send(&get(1, LARGE)).await);
     let frames = Mutex::new(frames);
@@ -143,8 +143,10 @@ async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_that_never_read_are_cut_within_bounded_memory() {
     let certificate = TestCertificate::new();
-    let node =
-        certificate.start_node(&["api.client_send_timeout_ms=1500", "api.keep_alive_secs=1"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &["api.client_send_timeout_ms=1500", "api.keep_alive_secs=1"],
+    );
     assert_eq!(status(&node, &certificate).await, 200);
     let before = node.resident_bytes();
     let mut unread = Vec::new();
@@ -171,7 +173,7 @@ async fn answers_behind_a_full_socket_keep_their_places() {
     const LARGE_ONES: u32 = 20;
     const PLACES: u32 = 60;
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&[&format!("api.max_in_flight={PLACES}")]);
+    let node = TestNode::start_tls(&certificate, &[&format!("api.max_in_flight={PLACES}")]);
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
     for stream in streams(LARGE_ONES) {
         assert!(frames.send(&get(stream, LARGE)).await);
@@ -194,7 +196,10 @@ async fn answers_behind_a_full_socket_keep_their_places() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_wait_are_given_up_with_their_connection() {
     let certificate = TestCertificate::new();
-    let node = certificate.start_node(&["wait.timeout_ms=600000", "api.max_in_flight=20"]);
+    let node = TestNode::start_tls(
+        &certificate,
+        &["wait.timeout_ms=600000", "api.max_in_flight=20"],
+    );
     let hash = parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;

@@ -1,9 +1,10 @@
 //! Senders that offer a rate whatever the node answers, and what became of what it took.
 
 use super::{explained, passkeys::Passkeys};
-use crate::kit::{Account, ChainFacts, Client, Raw, TestNode};
+use crate::kit::{NodeClient, RawConnection, TestAccount, TestNode, submission_bytes, wait_bytes};
 use ledger_crypto::HashValue;
 use ledger_types::SignedTransaction;
+use ledger_vm::Chain;
 use std::{
     sync::{
         Arc,
@@ -23,7 +24,7 @@ const OTHERS_MAX: usize = 10;
 /// A node, and the accounts that send to it; they go on where the last run ended.
 pub struct Load<'a> {
     node: &'a TestNode,
-    chain: ChainFacts,
+    chain: Chain,
     senders: Vec<Arc<Sender>>,
 }
 
@@ -35,13 +36,13 @@ struct Sender {
 /// Who signs.
 pub enum Wallet {
     /// One key.
-    Plain(Account),
+    Plain(TestAccount),
     /// The dearest to check.
     Dear(Passkeys),
 }
 
 impl Wallet {
-    pub fn account(&self) -> &Account {
+    pub fn account(&self) -> &TestAccount {
         match self {
             Self::Plain(account) => account,
             Self::Dear(passkeys) => passkeys.account(),
@@ -49,7 +50,7 @@ impl Wallet {
     }
 
     /// The least of transfers, to itself.
-    fn transfer(&self, chain: &ChainFacts, sequence_number: u64) -> SignedTransaction {
+    fn transfer(&self, chain: &Chain, sequence_number: u64) -> SignedTransaction {
         let to = self.account().address;
         match self {
             Self::Plain(account) => account.transfer(chain, sequence_number, to, 1),
@@ -76,7 +77,7 @@ pub struct Outcome {
 }
 
 impl<'a> Load<'a> {
-    pub fn new(node: &'a TestNode, chain: &ChainFacts, wallets: Vec<Wallet>) -> Self {
+    pub fn new(node: &'a TestNode, chain: &Chain, wallets: Vec<Wallet>) -> Self {
         let senders = wallets.into_iter().map(|wallet| {
             Arc::new(Sender {
                 wallet,
@@ -160,8 +161,8 @@ impl Pace {
 }
 
 struct Task {
-    client: Client,
-    chain: ChainFacts,
+    client: NodeClient,
+    chain: Chain,
     sender: Arc<Sender>,
     pace: Pace,
     is_awaited: bool,
@@ -172,14 +173,14 @@ impl Task {
     async fn run(mut self) -> Outcome {
         let sender = Arc::clone(&self.sender);
         let mut next = sender.next.lock().await;
-        let mut connection = Raw::connect(&self.client).await;
+        let mut connection = RawConnection::connect(self.client.authority()).await;
         let mut awaited: JoinSet<Option<u64>> = JoinSet::new();
         let (mut request, mut hash) = self.transfer(*next);
         while self.pace.next().await {
             let sent = Instant::now();
             let Some(answer) = connection.exchange(&request).await else {
                 self.other("no answer".to_owned());
-                connection = Raw::connect(&self.client).await;
+                connection = RawConnection::connect(self.client.authority()).await;
                 continue;
             };
             self.outcome.offered += 1;
@@ -193,7 +194,7 @@ impl Task {
                     *next += 1;
                     (request, hash) = self.transfer(*next);
                 }
-                503 | 507 if answer.has_retry_after() => {
+                503 | 507 if answer.headers.contains_key("retry-after") => {
                     self.outcome.refused += 1;
                     self.outcome.pool_full += u64::from(answer.status == 507);
                     self.outcome.refusal_latencies_ms.push(millis(sent));
@@ -201,7 +202,7 @@ impl Task {
                         tokio::time::sleep(PAUSE_AT_PEAK).await;
                     }
                 }
-                _ => self.other(format!("{} {}", answer.head, answer.body)),
+                _ => self.other(format!("{answer:?}")),
             }
             while let Some(waited) = awaited.try_join_next() {
                 self.outcome.commit_latencies_ms.extend(waited.unwrap());
@@ -215,8 +216,8 @@ impl Task {
 
     fn transfer(&self, sequence_number: u64) -> (Vec<u8>, HashValue) {
         let transaction = self.sender.wallet.transfer(&self.chain, sequence_number);
-        let hash = transaction.hash(&self.chain.vendor);
-        (TestNode::submission_bytes(&transaction), hash)
+        let hash = transaction.hash(self.chain.vendor());
+        (submission_bytes(&transaction), hash)
     }
 
     fn other(&mut self, what: String) {
@@ -227,12 +228,12 @@ impl Task {
 }
 
 /// How long after it was sent a transaction was committed, in milliseconds.
-async fn wait(client: Client, hash: HashValue, sent: Instant) -> Option<u64> {
-    let mut connection = Raw::try_connect(&client).await?;
-    let request = TestNode::wait_bytes(&hash);
+async fn wait(client: NodeClient, hash: HashValue, sent: Instant) -> Option<u64> {
+    let mut connection = RawConnection::try_connect(client.authority()).await?;
+    let request = wait_bytes(&hash);
     loop {
         let answer = connection.exchange(&request).await?;
-        if answer.status == 200 && !answer.body.contains("pending_transaction") {
+        if answer.status == 200 && !answer.text().contains("pending_transaction") {
             return Some(millis(sent));
         }
         if answer.status == 404 {

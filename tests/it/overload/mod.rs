@@ -15,9 +15,10 @@ mod load;
 mod observers;
 mod passkeys;
 
-use crate::kit::{Account, ChainFacts, TestNode, until};
+use crate::kit::{TestAccount, TestNode, until};
 use figures::{Figures, allowed_bytes};
 use futures::future::join_all;
+use ledger_vm::Chain;
 use load::{Load, Wallet};
 use observers::Observers;
 use passkeys::Passkeys;
@@ -59,7 +60,7 @@ const DISK: Mode = Mode {
         "wait.capacity=500",
         "storage.cache_bytes=67108864",
     ],
-    wallet: |number| Wallet::Plain(Account::from_seed(number)),
+    wallet: |number| Wallet::Plain(TestAccount::from_seed(number)),
     senders: 100,
     senders_at_peak: 8,
     waiting_max: 400.0,
@@ -95,7 +96,7 @@ async fn overload(mode: &Mode) {
     let node = TestNode::start(mode.settings);
     let chain = node.chain().await;
     let wallets: Vec<_> = (0..mode.senders).map(mode.wallet).collect();
-    let late = Account::from_seed(mode.senders);
+    let late = TestAccount::from_seed(mode.senders);
     let accounts = wallets.iter().map(Wallet::account).chain([&late]);
     join_all(accounts.map(|account| node.fund(account, 1_000_000_000_000_000))).await;
 
@@ -134,8 +135,8 @@ async fn overload(mode: &Mode) {
 /// transaction committed.
 async fn recovery(
     node: &TestNode,
-    chain: &ChainFacts,
-    late: &Account,
+    chain: &Chain,
+    late: &TestAccount,
     length: Duration,
 ) -> Duration {
     tokio::time::sleep(length).await;
@@ -143,7 +144,7 @@ async fn recovery(
     let transfer = late.transfer(chain, 0, late.address, 1);
     let hash = until("a transaction to be taken", || async {
         let answer = node.try_submit(&transfer).await?;
-        (answer.status == 202).then(|| transfer.hash(&chain.vendor))
+        (answer.status == 202).then(|| transfer.hash(chain.vendor()))
     })
     .await;
     node.try_wait(&hash).await.unwrap();

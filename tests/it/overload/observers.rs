@@ -1,6 +1,6 @@
 //! Who looks after a node while it is overloaded: at its health, and at its actors on the operator's listener.
 
-use crate::kit::{Http, TestNode};
+use crate::kit::{HttpClient, TestNode};
 use reqwest::Method;
 use std::{
     sync::{
@@ -65,7 +65,7 @@ async fn look(name: &'static str, url: String, over: Arc<AtomicBool>) -> Course 
         failed: 0,
     };
     while !over.load(SeqCst) {
-        let http = Http::new();
+        let http = HttpClient::new();
         let begun = Instant::now();
         match http.try_send(http.request(Method::GET, &url)).await {
             Some(answer) if answer.status == 200 => course.answered.push(begun.elapsed()),

@@ -2,7 +2,7 @@
 //! is known exactly.
 
 use super::{known::Transfer, number, watch::Watch};
-use crate::kit::{Account, Client, TestNode, binary};
+use crate::kit::{NodeClient, TestAccount, TestNode, binary};
 use serde_json::Value;
 use std::{
     process::{Child, Stdio},
@@ -13,7 +13,7 @@ use std::{
 const PAYER_FUNDS: u64 = 1_000_000_000_000;
 
 /// Starts `bench` against a node, with its report in JSON.
-pub fn bench(node: &Client, arguments: &[&str]) -> Child {
+pub fn bench(node: &NodeClient, arguments: &[&str]) -> Child {
     binary()
         .args(["bench", "--output", "json", "--url", &node.api])
         .args(["--faucet", node.faucet.as_ref().unwrap()])
@@ -35,7 +35,7 @@ pub async fn report(bench: Child) -> Value {
 
 /// A payer and a payee on a fresh ledger, and what watches them.
 pub async fn watch(node: &TestNode, window: u64) -> Arc<Watch> {
-    let (payer, payee) = (Account::from_seed(1), Account::from_seed(2));
+    let (payer, payee) = (TestAccount::from_seed(1), TestAccount::from_seed(2));
     node.fund(&payer, PAYER_FUNDS).await;
     node.fund(&payee, 1).await;
     let resources = node
@@ -63,14 +63,14 @@ pub async fn watch(node: &TestNode, window: u64) -> Arc<Watch> {
 
 /// Pays one coin after the other, each when the one before is committed, until the watch is over or the
 /// node gone.
-pub async fn pay(node: Client, watch: Arc<Watch>) {
+pub async fn pay(node: NodeClient, watch: Arc<Watch>) {
     let chain = node.chain().await;
     for next in node.sequence_number(&watch.payer.address).await.. {
         if watch.is_over() {
             return;
         }
         let transaction = watch.payer.transfer(&chain, next, watch.payee.address, 1);
-        let hash = transaction.hash(&chain.vendor);
+        let hash = transaction.hash(chain.vendor());
         match node.try_submit(&transaction).await {
             Some(answer) if answer.status == 202 => {}
             Some(answer) if answer.status < 500 => panic!("{}", answer.text),

@@ -6,7 +6,7 @@ use super::{
     number,
     watch::{Told, Watch},
 };
-use crate::kit::Client;
+use crate::kit::NodeClient;
 use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const BLOCKS: &str = "/v1/accounts/0x1/events/0x1::block::BlockResource/new_bloc
 /// A client that reads until the watch is over.
 #[derive(Debug)]
 pub struct Reader {
-    pub node: Client,
+    pub node: NodeClient,
     pub watch: Arc<Watch>,
     pub random: Rng,
 }

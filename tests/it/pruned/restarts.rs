@@ -6,7 +6,7 @@ use super::{
     under_load::check_window,
     watch::Watch,
 };
-use crate::kit::{Client, TestNode, until};
+use crate::kit::{NodeClient, TestNode, until};
 use fastrand::Rng;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -17,7 +17,7 @@ const TRANSFERS: &str = "1000000";
 const ENDS: u64 = 3;
 
 /// Starts readers and a payer, which end with the watch or the node.
-fn clients(node: &Client, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<()>> {
+fn clients(node: &NodeClient, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<()>> {
     let reader = |number: u64| Reader {
         node: node.clone(),
         watch: Arc::clone(watch),
@@ -28,7 +28,7 @@ fn clients(node: &Client, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<()>> 
     clients
 }
 
-async fn until_oldest_is_above(node: &Client, watch: &Watch, version: u64) {
+async fn until_oldest_is_above(node: &NodeClient, watch: &Watch, version: u64) {
     until("pruning", || async {
         let told = watch.ask(node, "ledger", "/v1".to_owned()).await?;
         (told.moment.oldest_version > version).then_some(())

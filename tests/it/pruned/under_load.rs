@@ -18,7 +18,7 @@ use super::{
     reads::{Reader, check_block},
     watch::Watch,
 };
-use crate::kit::{Client, TestNode, until};
+use crate::kit::{NodeClient, TestNode, until};
 use fastrand::Rng;
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -166,7 +166,7 @@ fn check_kinds(watch: &Watch) {
 }
 
 /// Checks at rest that all blocks of the window are there and none below; gives the oldest version.
-pub async fn check_window(node: &Client, watch: &Watch) -> u64 {
+pub async fn check_window(node: &NodeClient, watch: &Watch) -> u64 {
     let at_rest = watch
         .ask(node, "ledger", "/v1".to_owned())
         .await

@@ -1,7 +1,7 @@
 //! Asking a node whose window moves, and what holds for every answer, whatever was asked.
 
 use super::{known::Known, moment::Moment};
-use crate::kit::{Account, Answer, Client};
+use crate::kit::{HttpResponse, NodeClient, TestAccount};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -13,8 +13,8 @@ use std::{
 /// What all readers of one ledger share.
 #[derive(Debug)]
 pub struct Watch {
-    pub payer: Account,
-    pub payee: Account,
+    pub payer: TestAccount,
+    pub payee: TestAccount,
     /// What the payee held before the payer's first transfer.
     pub payee_start: u64,
     /// The payer's coins, as a type tag in a path.
@@ -32,13 +32,13 @@ pub struct Watch {
 pub struct Told {
     pub path: String,
     pub moment: Moment,
-    pub answer: Answer,
+    pub answer: HttpResponse,
 }
 
 impl Watch {
     pub fn new(
-        payer: Account,
-        payee: Account,
+        payer: TestAccount,
+        payee: TestAccount,
         payee_start: u64,
         coin_store: String,
         window: u64,
@@ -83,7 +83,7 @@ impl Watch {
     ///
     /// # Panics
     /// When the answer is neither 200, 404 nor 410, or its moment lies before one that an earlier answer named.
-    pub async fn ask(&self, node: &Client, kind: &'static str, path: String) -> Option<Told> {
+    pub async fn ask(&self, node: &NodeClient, kind: &'static str, path: String) -> Option<Told> {
         let before = self.moment();
         let request = node
             .http

@@ -5,65 +5,49 @@ mod submissions;
 
 use super::{changes::ChangeJson, *};
 use crate::tables::TableTypes;
-use bytes::Bytes;
-use ledger_crypto::Ed25519PrivateKey;
-use ledger_execution::{
-    build_chain, development_accounts, development_genesis, execute_block, execute_genesis,
-};
+use ledger_test_support::{MemoryChain, START_SECS, TestAccount, TransactionBuilder, test_genesis};
 use ledger_types::{
-    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, OrderedBlock, Parameters,
-    RawTransaction, SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
+    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Parameters, RawTransaction,
+    SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use serde_json::{Value, json};
-use std::{collections::HashMap, sync::Arc};
+
+/// Creates a development chain that has its genesis block only.
+fn genesis_chain() -> MemoryChain {
+    MemoryChain::new(&test_genesis(Parameters::default()))
+}
 
 /// A recipient with leading zeros, which JSON strips.
 const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
-const BLOCK_USECS: u64 = 1_700_000_000_000_000;
+const BLOCK_USECS: u64 = START_SECS * 1_000_000;
 
 struct Fixture {
     chain: Chain,
     genesis: ExecutedBlock,
-    key: Ed25519PrivateKey,
+    account: TestAccount,
 }
 
 impl Fixture {
     fn new() -> Self {
-        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
-        let chain = build_chain(&genesis).unwrap();
+        let MemoryChain {
+            chain, mut blocks, ..
+        } = genesis_chain();
         Self {
-            genesis: execute_genesis(&genesis, &chain),
             chain,
-            key: development_accounts()[0].private_key.clone(),
+            genesis: blocks.remove(0),
+            account: TestAccount::development().remove(0),
         }
     }
 
     fn raw(&self, amount: u64) -> RawTransaction {
-        let arguments = [json!(RECIPIENT.to_string()), json!(amount.to_string())];
-        let call = self
-            .chain
-            .registry()
-            .call_from_json("0x1::node_account::transfer", &[], &arguments)
-            .unwrap();
-        RawTransaction {
-            sender: AccountAddress::from_public_key(&self.key.public_key()),
-            sequence_number: 0,
-            payload: TransactionPayload::EntryFunction(call),
-            max_gas_amount: 100_000,
-            gas_unit_price: 100,
-            expiration_timestamp_secs: BLOCK_USECS / 1_000_000 + 600,
-            chain_id: 4,
-        }
+        TransactionBuilder::transfer(&self.chain, self.account.address, RECIPIENT, amount)
+            .expiration_secs(START_SECS + 600)
+            .build()
     }
 
     fn sign(&self, raw: RawTransaction) -> SignedTransaction {
-        let signature = self.key.sign(&raw.signing_message(self.chain.vendor()));
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: self.key.public_key(),
-            signature,
-        };
-        SignedTransaction { raw, authenticator }
+        self.account.sign(&self.chain, raw)
     }
 
     fn check(&self, amount: u64) -> CheckedTransaction {
@@ -75,26 +59,9 @@ impl Fixture {
         .unwrap()
     }
 
-    /// Block 1 with one transfer.
+    /// Executes block 1 with one transfer.
     fn block(&self, amount: u64) -> ExecutedBlock {
-        let state: HashMap<StateKey, Bytes> = self
-            .genesis
-            .transactions
-            .iter()
-            .flat_map(|transaction| transaction.writes.iter())
-            .filter_map(|(key, op)| Some((key.clone(), op.value()?.clone())))
-            .collect();
-        let view = |key: &StateKey| Ok(state.get(key).cloned());
-        let ordered = OrderedBlock {
-            height: 1,
-            epoch: self.genesis.tip.epoch,
-            round: 1,
-            proposer: AccountAddress::ZERO,
-            timestamp_usecs: BLOCK_USECS,
-            transactions: vec![Arc::new(self.check(amount))],
-            certificate: Bytes::new(),
-        };
-        execute_block(&self.chain, &self.genesis.tip, &view, ordered).unwrap()
+        genesis_chain().execute(vec![self.check(amount)]).clone()
     }
 
     fn shown(&self, block: &ExecutedBlock, index: usize) -> Value {
@@ -168,7 +135,7 @@ fn a_pending_transaction_with_and_without_type() {
     };
     let accepted = json!({
         "hash": checked.hash().to_string(),
-        "sender": AccountAddress::from_public_key(&fixture.key.public_key()).to_string(),
+        "sender": fixture.account.address.to_string(),
         "sequence_number": "0",
         "max_gas_amount": "100000",
         "gas_unit_price": "100",

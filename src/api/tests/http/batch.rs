@@ -6,12 +6,16 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/batch";
 
-async fn post(api: &TestApi, body: &Value) -> crate::kit::Answer {
+async fn post(api: &TestApi, body: &Value) -> crate::kit::RawResponse {
     api.client.post_json(PATH, body, "application/json").await
 }
 
 /// As BCS, answered as `accept`.
-async fn post_bcs(api: &TestApi, signed: &[SignedTransaction], accept: &str) -> crate::kit::Answer {
+async fn post_bcs(
+    api: &TestApi,
+    signed: &[SignedTransaction],
+    accept: &str,
+) -> crate::kit::RawResponse {
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..]), ("accept", accept)];
     let body = bcs::to_bytes(signed).unwrap();

@@ -1,7 +1,8 @@
 //! What is refused by itself is refused with the same error in a batch.
 
-use crate::kit::{Settings, Signer, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer, refused};
 use ledger_actors::{MempoolConfig, NodeConfig, SubmissionFilter};
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
 
@@ -37,11 +38,16 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
     };
     let mut forged = first.sign(chain);
     forged.raw.gas_unit_price += 1;
-    let stranger = Signer::Ed25519(Transfer::new(2, 0).key());
-    let with_other_key =
-        stranger.sign_alone(chain, first.raw(first.sender(), first.payload(chain)));
-    let unfunded = Signer::Ed25519(ledger_crypto::Ed25519PrivateKey::from_seed(&[9; 32]));
-    let poor = unfunded.sign_alone(chain, first.raw(unfunded.address(), first.payload(chain)));
+    let stranger = Transfer::new(2, 0).signer();
+    let with_other_key = stranger.sign_alone(
+        chain,
+        first.raw(&api.chain, first.sender(), first.payload(chain)),
+    );
+    let unfunded = TestSigner::Ed25519(ledger_crypto::Ed25519PrivateKey::from_seed(&[9; 32]));
+    let poor = unfunded.sign_alone(
+        chain,
+        first.raw(&api.chain, unfunded.address(), first.payload(chain)),
+    );
     let TransactionPayload::EntryFunction(mut call) = first.payload(chain) else {
         panic!("a transfer is a call");
     };

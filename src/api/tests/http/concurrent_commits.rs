@@ -8,7 +8,7 @@
 //! A future is not suspended if an actor replies before it is polled. Such a request is sent again
 //! until it has the seam.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, ledger_headers};
 use actix_http::Request;
 use actix_web::{
     App,
@@ -177,7 +177,7 @@ impl Fixture {
 
     /// Responds to a request in the middle of which a transaction was committed. Also returns the
     /// seams that the request passed.
-    async fn respond<S, B>(&self, app: &S, case: &Case<'_>) -> (Answer, Vec<Seam>)
+    async fn respond<S, B>(&self, app: &S, case: &Case<'_>) -> (RawResponse, Vec<Seam>)
     where
         S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
         B: MessageBody<Error: Debug>,
@@ -238,7 +238,7 @@ impl Fixture {
     }
 
     /// Checks that the headers are those of one block, and returns its last version.
-    async fn version_of(&self, answer: &Answer, what: &str) -> u64 {
+    async fn version_of(&self, answer: &RawResponse, what: &str) -> u64 {
         let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(answer, "node");
         let path = format!("/v1/blocks/by_version/{version}");
         let block = good(&self.api.client.get(&path).await);
@@ -249,7 +249,7 @@ impl Fixture {
     }
 }
 
-async fn answer<S, B>(app: &S, request: Request) -> Answer
+async fn answer<S, B>(app: &S, request: Request) -> RawResponse
 where
     S: Service<Request, Response = ServiceResponse<B>, Error = actix_web::Error>,
     B: MessageBody<Error: Debug>,
@@ -258,7 +258,8 @@ where
     let header = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         (name.to_string(), value.to_str().unwrap().to_owned())
     };
-    Answer {
+    RawResponse {
+        version: "HTTP/1.1".to_owned(),
         status: response.status().as_u16(),
         headers: response.headers().iter().map(header).collect(),
         body: to_bytes(response.into_body()).await.unwrap().to_vec(),
@@ -344,7 +345,7 @@ async fn shows_the_state_at_the_version_of_the_headers() {
 }
 
 /// Returns the version in a response to a look-up by hash, or `None` if the transaction is pending.
-fn shown_version(answer: &Answer, accept: &str) -> Option<u64> {
+fn shown_version(answer: &RawResponse, accept: &str) -> Option<u64> {
     assert_eq!(answer.status, 200, "{}", answer.text());
     if accept == BCS {
         let (variant, rest) = answer.body.split_first().unwrap();

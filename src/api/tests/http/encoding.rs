@@ -1,14 +1,16 @@
 //! What the node says is to be signed, signed and submitted: by one signer, by several, for a sponsor,
 //! and without a sequence number.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused,
+};
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/encode_submission";
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
+async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
@@ -54,7 +56,7 @@ async fn one_signer() {
     let message = message(&api, &body).await;
     let signed = transfer.sign(&api.chain);
     assert_eq!(message, signed.raw.signing_message(api.chain.vendor()));
-    commit(&api, body, signature(&transfer.key(), &message)).await;
+    commit(&api, body, signature(&transfer.account().key, &message)).await;
     api.stop().await;
 }
 
@@ -74,9 +76,9 @@ async fn several_signers() {
     let message = message(&api, &body).await;
     let by_both = json!({
         "type": "multi_agent_signature",
-        "sender": signature(&transfer.key(), &message),
+        "sender": signature(&transfer.account().key, &message),
         "secondary_signer_addresses": addresses,
-        "secondary_signers": [signature(&second.key(), &message)],
+        "secondary_signers": [signature(&second.account().key, &message)],
     });
     let committed = commit(&api, body, by_both.clone()).await;
     assert_eq!(committed["signature"], by_both);
@@ -95,11 +97,11 @@ async fn a_sponsor_who_may_be_named_later() {
     assert_ne!(of_sender, of_payer);
     let by_both = json!({
         "type": "fee_payer_signature",
-        "sender": signature(&transfer.key(), &of_sender),
+        "sender": signature(&transfer.account().key, &of_sender),
         "secondary_signer_addresses": [],
         "secondary_signers": [],
         "fee_payer_address": payer.sender().to_string(),
-        "fee_payer_signer": signature(&payer.key(), &of_payer),
+        "fee_payer_signer": signature(&payer.account().key, &of_payer),
     });
     commit(&api, body, by_both).await;
     api.stop().await;
@@ -115,7 +117,7 @@ async fn without_a_sequence_number() {
     let mut body = unsigned(&api, &transfer);
     body["replay_protection_nonce"] = json!("7");
     let message = message(&api, &body).await;
-    let committed = commit(&api, body, signature(&transfer.key(), &message)).await;
+    let committed = commit(&api, body, signature(&transfer.account().key, &message)).await;
     assert_eq!(committed["replay_protection_nonce"], "7");
     api.stop().await;
 }

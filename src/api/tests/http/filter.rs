@@ -1,6 +1,6 @@
 //! Submissions that the operator's filter keeps out.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, refused, still_works};
 use ledger_actors::{NodeConfig, SubmissionFilter};
 use ledger_types::{
     AccountAddress, SignedTransaction,
@@ -34,7 +34,7 @@ fn sender(from: usize) -> AccountAddress {
 }
 
 /// The answer says that this rule keeps the transaction out.
-fn kept_out_by(answer: &Answer, number: usize, rule: &str) {
+fn kept_out_by(answer: &RawResponse, number: usize, rule: &str) {
     refused(answer, REJECTED, rule);
     let message = format!(
         "Transaction rejected by the submission filter of this node, rule {number}: {rule}"

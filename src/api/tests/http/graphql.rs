@@ -2,7 +2,7 @@
 //! every other.
 
 use crate::kit::{
-    Answer, BODY_BYTES_MAX, Client, Settings, TestApi, Transfer, good, ledger_headers,
+    BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, good, ledger_headers,
 };
 use serde_json::{Value, json};
 
@@ -27,11 +27,11 @@ const PROCESSORS: [&str; 6] = [
     "user_transaction_processor",
 ];
 
-async fn post(client: &Client, body: &Value) -> Answer {
+async fn post(client: &Client, body: &Value) -> RawResponse {
     client.post_json("/v1/graphql", body, "*/*").await
 }
 
-async fn ask(client: &Client, variables: Option<Value>) -> (Answer, Vec<Value>) {
+async fn ask(client: &Client, variables: Option<Value>) -> (RawResponse, Vec<Value>) {
     let mut body = json!({ "query": QUERY });
     if let Some(variables) = variables {
         body["variables"] = variables;
@@ -51,7 +51,7 @@ fn where_processor(condition: &Value) -> Option<Value> {
 }
 
 /// The message of an answer that says why there is nothing.
-fn refused_query(answer: &Answer) -> String {
+fn refused_query(answer: &RawResponse) -> String {
     let content = good(answer);
     assert_eq!(content["data"], Value::Null, "{content}");
     let message = content["errors"][0]["message"].as_str().unwrap().to_owned();

@@ -1,12 +1,9 @@
 //! Requests that no well-made client sends: each is refused for what it is, none with a failure of the node,
 //! none is left without an answer, and the node serves on. `refusals.rs` has those of single routes.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, refused, still_works};
+use crate::kit::{Settings, TestApi, Transfer, good, refused, still_works};
+use ledger_test_support::http::RawConnection;
 use serde_json::json;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
 
 const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
@@ -203,12 +200,9 @@ async fn methods_are_words_in_their_case() {
 }
 
 /// Sends the bytes and reads until the connection ends.
-async fn exchange(mut stream: TcpStream, request: &[u8]) -> String {
-    // A server that refuses early may close before all is written.
-    let _ = stream.write_all(request).await;
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer).await;
-    String::from_utf8_lossy(&answer).into_owned()
+async fn exchange(mut connection: RawConnection, request: &[u8]) -> String {
+    connection.send(request).await;
+    connection.rest().await
 }
 
 /// A request for `/v1` with these lines behind the request line, which asks for the end of the connection.
@@ -396,14 +390,11 @@ async fn who_asks_before_sending_a_body_is_told_to_go_on() {
         "content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
         body.len()
     ));
-    let mut stream = api.client.connect().await;
-    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut connection = api.client.connect().await;
+    connection.send(head.as_bytes()).await;
     let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
-    let mut told = vec![0; go_on.len()];
-    stream.read_exact(&mut told).await.unwrap();
-    assert_eq!(told, go_on);
-    stream.write_all(body.as_bytes()).await.unwrap();
-    let answer = Answer::read(&mut stream).await;
+    assert_eq!(connection.bytes(go_on.len()).await, go_on);
+    let answer = connection.exchange(body.as_bytes()).await.unwrap();
     refused(&answer, (404, "table_item_not_found"), "the body after it");
     api.stop().await;
 }

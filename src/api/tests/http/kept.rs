@@ -1,7 +1,7 @@
 //! Answers that are kept for who asks next: the same bodies at newer moments, and none of what is pruned or has
 //! become more.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, ledger_headers};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers};
 use serde_json::Value;
 
 /// What shows a transfer and stays as it is.
@@ -37,11 +37,11 @@ fn events(transfer: &Value) -> String {
 }
 
 /// The answers in both forms.
-async fn both(api: &TestApi, path: &str) -> [Answer; 2] {
+async fn both(api: &TestApi, path: &str) -> [RawResponse; 2] {
     [api.client.get(path).await, api.client.get_bcs(path).await]
 }
 
-fn version_of(answer: &Answer) -> u64 {
+fn version_of(answer: &RawResponse) -> u64 {
     ledger_headers(answer, "node")[1]
 }
 
@@ -76,7 +76,7 @@ async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
     let path = events(&transfer);
-    let count = |answer: &Answer| answer.json().as_array().unwrap().len();
+    let count = |answer: &RawResponse| answer.json().as_array().unwrap().len();
     let first = both(&api, &path).await;
     let again = both(&api, &path).await;
     assert_eq!(api.state.kept_answers().hits, 2);

@@ -1,7 +1,7 @@
 //! Listings of committed transactions: of the ledger, and of an account by sequence number.
 
 use crate::kit::{
-    Answer, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+    RawResponse, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
 };
 use actix_web::rt;
 use bytes::Bytes;
@@ -29,7 +29,7 @@ async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
     all
 }
 
-fn array(answer: &Answer) -> Vec<Value> {
+fn array(answer: &RawResponse) -> Vec<Value> {
     assert!(
         !answer.headers.contains_key("x-node-cursor"),
         "never a cursor"

@@ -8,7 +8,7 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use ledger_api::configure;
-use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use ledger_test_support::http::RawConnection;
 
 /// More than what is small, for which a part of the memory is kept.
 const LARGE: usize = 100 * 1024;
@@ -64,14 +64,14 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
 }
 
 /// Sends a request without the last byte of its body, which begins with `body`.
-async fn send_without_last_byte(api: &TestApi, body: &[u8]) -> TcpStream {
+async fn send_without_last_byte(api: &TestApi, body: &[u8]) -> RawConnection {
     let mut connection = api.client.connect().await;
     let head = format!(
         "POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len() + 1
     );
-    connection.write_all(head.as_bytes()).await.unwrap();
-    connection.write_all(body).await.unwrap();
+    connection.send(head.as_bytes()).await;
+    connection.send(body).await;
     connection
 }
 

@@ -2,18 +2,15 @@
 //! and how many one account may send.
 
 use crate::kit::{
-    Refusal, Settings, Signer, TestApi, Transfer, exchange, good, now_secs, refused, signers,
-    still_works,
+    Refusal, Settings, TestApi, Transfer, exchange, good, now_secs, refused, still_works,
 };
 use bytes::Bytes;
 use ledger_actors::{MempoolConfig, NodeConfig};
 use ledger_crypto::HashValue;
+use ledger_test_support::{TestSigner, TransactionSigner as _, orderless_payload};
 use ledger_types::{
     AccountAddress, SignedTransaction, StateKey, ValidationStatus as Status,
-    transaction::{
-        AccountAuthenticator, ExtraConfig, InnerPayload, TransactionAuthenticator,
-        TransactionExecutable, TransactionPayload,
-    },
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
 use serde_json::{Value, json};
 
@@ -33,22 +30,8 @@ fn transfer(amount: u64) -> Transfer {
     }
 }
 
-/// The wire form of a call that a nonce protects.
-fn with_nonce(payload: TransactionPayload, nonce: u64) -> TransactionPayload {
-    let TransactionPayload::EntryFunction(call) = payload else {
-        panic!("a transfer is a call");
-    };
-    TransactionPayload::Payload(InnerPayload::V1 {
-        executable: TransactionExecutable::EntryFunction(call),
-        extra_config: ExtraConfig::V1 {
-            multisig_address: None,
-            replay_protection_nonce: Some(nonce),
-        },
-    })
-}
-
 fn signed(api: &TestApi, transfer: &Transfer, nonce: u64) -> SignedTransaction {
-    let payload = with_nonce(transfer.payload(&api.chain), nonce);
+    let payload = transfer.payload_with_nonce(&api.chain, nonce);
     transfer.sign_payload(&api.chain, payload)
 }
 
@@ -99,7 +82,7 @@ async fn the_shape_as_submitted_and_as_committed() {
 #[actix_web::test]
 async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
     let api = TestApi::start(Settings::default()).await;
-    let newcomer = signers().remove(0).1;
+    let newcomer = TestSigner::of_every_scheme().remove(0).1;
     let funding = Transfer {
         to: newcomer.address(),
         amount: 1_000_000_000,
@@ -108,8 +91,11 @@ async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
     assert_eq!(api.commit(&funding).await["success"], true);
     let before = sequence_number(&api, newcomer.address()).await;
     let transfer = transfer(7);
-    let payload = with_nonce(transfer.payload(&api.chain), 0);
-    let signed = newcomer.sign_alone(&api.chain, transfer.raw(newcomer.address(), payload));
+    let payload = transfer.payload_with_nonce(&api.chain, 0);
+    let signed = newcomer.sign_alone(
+        &api.chain,
+        transfer.raw(&api.chain, newcomer.address(), payload),
+    );
     let committed = api.commit_signed(&signed).await;
     assert_eq!(committed["success"], true, "{committed}");
     assert_eq!(sequence_number(&api, newcomer.address()).await, before);
@@ -270,11 +256,15 @@ async fn an_account_at_its_cap() {
 #[actix_web::test]
 async fn signed_by_several_and_paid_for() {
     let api = TestApi::start(Settings::default()).await;
-    let sender = Signer::Ed25519(transfer(7).key());
-    let other = Signer::Ed25519(Transfer::new(1, 0).key());
+    let sender = transfer(7).signer();
+    let other = Transfer::new(1, 0).signer();
     for (nonce, payer) in [(1, None), (2, Some(&other))] {
-        let raw = transfer(7).raw(sender.address(), with_nonce(exchange(&api.chain), nonce));
-        let signed = sender.sign_with(&api.chain, raw, &[&other], payer);
+        let raw = transfer(7).raw(
+            &api.chain,
+            sender.address(),
+            orderless_payload(exchange(&api.chain), nonce),
+        );
+        let signed = sender.sign_together(&api.chain, raw, &[&other], payer);
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["success"], true, "{committed}");
         assert_eq!(committed["replay_protection_nonce"], nonce.to_string());

@@ -66,7 +66,7 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
 
     let mut again = set(&api, 2);
     again.authenticator = TransactionAuthenticator::Ed25519 {
-        public_key: Transfer::new(0, 2).key().public_key(),
+        public_key: Transfer::new(0, 2).account().key.public_key(),
         signature: Ed25519Signature([0; 64]),
     };
     let headers = [("content-type", &api.client.signed_transaction_type()[..])];

@@ -1,6 +1,6 @@
 //! All resources of an account, in pages.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, StructTag};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn types(list: &[Value]) -> Vec<String> {
     types
 }
 
-fn array(answer: &Answer) -> Vec<Value> {
+fn array(answer: &RawResponse) -> Vec<Value> {
     good(answer).as_array().unwrap().clone()
 }
 

@@ -1,10 +1,10 @@
 //! A pending transaction that is signed again: the second hash is rejected, and the answer names the first.
 
 use crate::kit::{
-    Answer, HoldingClock, Settings, Signer, TestApi, Transfer, exchange, refused, signers,
-    still_works,
+    HoldingClock, RawResponse, Settings, TestApi, Transfer, exchange, refused, still_works,
 };
 use ledger_crypto::HashValue;
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{RawTransaction, SignedTransaction};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,15 +16,16 @@ fn hash(api: &TestApi, signed: &SignedTransaction) -> HashValue {
     signed.hash(api.chain.vendor())
 }
 
-fn raw_transfer(api: &TestApi, signer: &Signer, sequence_number: u64) -> RawTransaction {
+fn raw_transfer(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> RawTransaction {
     let transfer = Transfer::new(0, sequence_number);
-    transfer.raw(signer.address(), transfer.payload(&api.chain))
+    transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain))
 }
 
 /// A transfer that a nonce protects.
-fn raw_orderless(api: &TestApi, signer: &Signer, nonce: u64) -> RawTransaction {
+fn raw_orderless(api: &TestApi, signer: &TestSigner, nonce: u64) -> RawTransaction {
     let transfer = Transfer::orderless(0);
     transfer.raw(
+        &api.chain,
         signer.address(),
         transfer.payload_with_nonce(&api.chain, nonce),
     )
@@ -43,7 +44,7 @@ fn names_pending(error: &Value, pending: &HashValue) {
 /// Asserts that a submission was rejected in favor of the pending hash, and that its own is unknown.
 async fn rejected_for(
     api: &TestApi,
-    answer: &Answer,
+    answer: &RawResponse,
     signed: &SignedTransaction,
     pending: &HashValue,
 ) {
@@ -72,7 +73,7 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
 #[actix_web::test]
 async fn rejects_another_signature_of_each_kind() {
     let api = TestApi::start(Settings::default()).await;
-    let signers = signers();
+    let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let raw = raw_transfer(&api, signer, PARKED);
@@ -111,12 +112,12 @@ async fn rejects_another_signature_of_each_kind() {
 #[actix_web::test]
 async fn rejects_other_signers_of_the_same_transaction() {
     let api = TestApi::start(Settings::default()).await;
-    let [sender, other, payer] =
-        [1, 2, 3].map(|from| Signer::Ed25519(Transfer::new(from, 0).key()));
+    let [sender, other, payer] = [1, 2, 3].map(|from| Transfer::new(from, 0).signer());
     let raw = raw_transfer(&api, &sender, PARKED);
-    let by_two = Transfer::new(0, PARKED + 1).raw(sender.address(), exchange(&api.chain));
-    let sponsored = |payer| sender.sign_with(&api.chain, raw.clone(), &[], Some(payer));
-    let agents = |payer| sender.sign_with(&api.chain, by_two.clone(), &[&other], payer);
+    let by_two =
+        Transfer::new(0, PARKED + 1).raw(&api.chain, sender.address(), exchange(&api.chain));
+    let sponsored = |payer| sender.sign_together(&api.chain, raw.clone(), &[], Some(payer));
+    let agents = |payer| sender.sign_together(&api.chain, by_two.clone(), &[&other], payer);
     for (first, second) in [
         (sponsored(&payer), sponsored(&other)),
         (agents(None), agents(Some(&payer))),
@@ -137,7 +138,7 @@ async fn rejects_other_signers_of_the_same_transaction() {
 async fn rejects_another_signature_within_a_batch_and_across_batches() {
     const PATH: &str = "/v1/transactions/batch";
     let api = TestApi::start(Settings::default()).await;
-    let signer = Signer::Ed25519(Transfer::new(1, 0).key());
+    let signer = Transfer::new(1, 0).signer();
     let raw = raw_transfer(&api, &signer, PARKED);
     let first = signer.sign_alone(&api.chain, raw.clone());
     let second = signer.sign_alone_again(&api.chain, raw);
@@ -177,7 +178,7 @@ async fn rejects_another_signature_within_a_batch_and_across_batches() {
 async fn rejects_another_signature_of_an_orderless_transaction_in_a_block() {
     let clock = Arc::new(HoldingClock::default());
     let api = TestApi::start(clock.settings()).await;
-    let signer = Signer::Ed25519(Transfer::new(2, 0).key());
+    let signer = Transfer::new(2, 0).signer();
     let raw = raw_orderless(&api, &signer, 7);
     let first = signer.sign_alone(&api.chain, raw.clone());
     let second = signer.sign_alone_again(&api.chain, raw);

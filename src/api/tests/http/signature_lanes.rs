@@ -4,7 +4,7 @@
 use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
 use futures::{FutureExt, future::LocalBoxFuture};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
-use ledger_types::{SignedTransaction, transaction::TransactionAuthenticator};
+use ledger_types::SignedTransaction;
 use std::{
     sync::{Arc, Mutex, mpsc},
     task::{Context, Wake, Waker},
@@ -42,19 +42,11 @@ fn bad(api: &TestApi, number: u64) -> SignedTransaction {
     signed
 }
 
-/// A transfer of one account that another signed, well.
+/// Returns a transfer of one account with a valid signature by another one.
 fn of_another_key(api: &TestApi) -> SignedTransaction {
-    let transfer = Transfer::new(3, 0);
-    let mut raw = transfer.raw(Transfer::new(4, 0).sender(), transfer.payload(&api.chain));
-    raw.sequence_number = 0;
-    let signature = transfer
-        .key()
-        .sign(&raw.signing_message(api.chain.vendor()));
-    let authenticator = TransactionAuthenticator::Ed25519 {
-        public_key: transfer.key().public_key(),
-        signature,
-    };
-    SignedTransaction { raw, authenticator }
+    let (transfer, sender) = (Transfer::new(3, 0), Transfer::new(4, 0).sender());
+    let raw = transfer.raw(&api.chain, sender, transfer.payload(&api.chain));
+    transfer.account().sign(&api.chain, raw)
 }
 
 struct Hold {

@@ -1,9 +1,8 @@
 //! Every way to sign, through the interface: as BCS and as JSON, shown and read back, and simulated.
 
-use crate::kit::{
-    Answer, Settings, Signer, TestApi, Transfer, exchange, good, refused, signers, still_works,
-};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, exchange, good, refused, still_works};
 use ledger_api::submission_json;
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
     SignedTransaction,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
@@ -11,9 +10,9 @@ use ledger_types::{
 use serde_json::{Value, json};
 
 /// The first transfer of a signer, alone.
-fn transfer_of(api: &TestApi, signer: &Signer, sequence_number: u64) -> SignedTransaction {
+fn transfer_of(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> SignedTransaction {
     let transfer = Transfer::new(0, sequence_number);
-    let raw = transfer.raw(signer.address(), transfer.payload(&api.chain));
+    let raw = transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain));
     signer.sign_alone(&api.chain, raw)
 }
 
@@ -33,7 +32,7 @@ async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
 #[actix_web::test]
 async fn each_kind_of_key_signs_alone() {
     let api = TestApi::start(Settings::default()).await;
-    let signers = signers();
+    let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let by_bcs = transfer_of(&api, signer, 0);
@@ -55,7 +54,7 @@ async fn each_kind_of_key_signs_alone() {
 #[actix_web::test]
 async fn the_one_object_of_the_reference_is_read() {
     let api = TestApi::start(Settings::default()).await;
-    let signers = signers();
+    let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
@@ -76,19 +75,19 @@ async fn the_one_object_of_the_reference_is_read() {
 #[actix_web::test]
 async fn each_kind_of_key_signs_beside_and_pays_for_each() {
     let api = TestApi::start(Settings::default()).await;
-    let signers = signers();
+    let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     let transfer = Transfer::new(0, 0);
     for (number, (kind, sender)) in signers.iter().enumerate() {
         let other = |by: usize| &signers[(number + by) % signers.len()].1;
-        let signed = |sequence_number, others: &[&Signer], payer| {
+        let signed = |sequence_number, others: &[&TestSigner], payer| {
             let payload = match others {
                 [] => transfer.payload(&api.chain),
                 _ => exchange(&api.chain),
             };
-            let mut raw = transfer.raw(sender.address(), payload);
+            let mut raw = transfer.raw(&api.chain, sender.address(), payload);
             raw.sequence_number = sequence_number;
-            sender.sign_with(&api.chain, raw, others, payer)
+            sender.sign_together(&api.chain, raw, others, payer)
         };
         let agents = api.commit_signed(&signed(0, &[other(2)], None)).await;
         assert_eq!(agents["success"], true, "{kind}: {agents}");
@@ -107,15 +106,15 @@ async fn each_kind_of_key_signs_beside_and_pays_for_each() {
 #[actix_web::test]
 async fn a_sponsor_pays_for_who_has_nothing() {
     let api = TestApi::start(Settings::default()).await;
-    let sponsor = Signer::Ed25519(Transfer::new(1, 0).key());
+    let sponsor = Transfer::new(1, 0).signer();
     let before = balance(&api, &sponsor).await;
-    for (kind, sender) in signers() {
+    for (kind, sender) in TestSigner::of_every_scheme() {
         let transfer = Transfer {
             amount: 0,
             ..Transfer::new(0, 0)
         };
-        let raw = transfer.raw(sender.address(), transfer.payload(&api.chain));
-        let signed = sender.sign_with(&api.chain, raw, &[], Some(&sponsor));
+        let raw = transfer.raw(&api.chain, sender.address(), transfer.payload(&api.chain));
+        let signed = sender.sign_together(&api.chain, raw, &[], Some(&sponsor));
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["success"], true, "{kind}: {committed}");
     }
@@ -123,7 +122,7 @@ async fn a_sponsor_pays_for_who_has_nothing() {
     api.stop().await;
 }
 
-async fn balance(api: &TestApi, signer: &Signer) -> u64 {
+async fn balance(api: &TestApi, signer: &TestSigner) -> u64 {
     let path = format!(
         "/v1/accounts/{}/balance/0x1::{}_coin::{}Coin",
         signer.address(),
@@ -133,7 +132,7 @@ async fn balance(api: &TestApi, signer: &Signer) -> u64 {
     good(&api.client.get(&path).await).as_u64().unwrap()
 }
 
-async fn simulate(api: &TestApi, signed: &SignedTransaction) -> Answer {
+async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
     let path = "/v1/transactions/simulate";
     api.client
         .post_json(path, &json_of(api, signed), "application/json")
@@ -142,7 +141,7 @@ async fn simulate(api: &TestApi, signed: &SignedTransaction) -> Answer {
 
 /// The same authenticator with signatures that do not hold, as SDKs send it to be simulated: over
 /// another message.
-fn spoilt(api: &TestApi, signer: &Signer, signed: &SignedTransaction) -> SignedTransaction {
+fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> SignedTransaction {
     let mut other = signed.raw.clone();
     other.sequence_number += 1;
     let authenticator = signer.sign_alone(&api.chain, other).authenticator;
@@ -155,7 +154,7 @@ fn spoilt(api: &TestApi, signer: &Signer, signed: &SignedTransaction) -> SignedT
 #[actix_web::test]
 async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
     let api = TestApi::start(Settings::default()).await;
-    let signers = signers();
+    let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
@@ -179,20 +178,20 @@ async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
 async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
     let api = TestApi::start(Settings::default()).await;
     let (first, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
-    let sender = Signer::Nobody(first.sender());
-    let other = Signer::Nobody(second.sender());
-    let raw = || first.raw(first.sender(), first.payload(&api.chain));
-    let by_two = || first.raw(first.sender(), exchange(&api.chain));
+    let sender = TestSigner::Unsigned(first.sender());
+    let other = TestSigner::Unsigned(second.sender());
+    let raw = || first.raw(&api.chain, first.sender(), first.payload(&api.chain));
+    let by_two = || first.raw(&api.chain, first.sender(), exchange(&api.chain));
     for signed in [
-        sender.sign_with(&api.chain, by_two(), &[&other], None),
-        sender.sign_with(&api.chain, raw(), &[], Some(&other)),
-        sender.sign_with(&api.chain, by_two(), &[&other], Some(&other)),
+        sender.sign_together(&api.chain, by_two(), &[&other], None),
+        sender.sign_together(&api.chain, raw(), &[], Some(&other)),
+        sender.sign_together(&api.chain, by_two(), &[&other], Some(&other)),
     ] {
         let simulated = good(&simulate(&api, &signed).await);
         assert_eq!(simulated[0]["success"], true, "{simulated}");
         assert_eq!(api.client.submit_bcs(&signed).await.status, 400);
     }
-    let twice = sender.sign_with(&api.chain, raw(), &[&sender], None);
+    let twice = sender.sign_together(&api.chain, raw(), &[&sender], None);
     let simulated = good(&simulate(&api, &twice).await);
     assert_eq!(simulated[0]["vm_status"], "SIGNERS_CONTAIN_DUPLICATES");
     still_works(&api).await;
@@ -203,9 +202,9 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
 #[actix_web::test]
 async fn a_short_bitmap_is_kept() {
     let api = TestApi::start(Settings::default()).await;
-    let signers: Vec<_> = signers()
+    let signers: Vec<_> = TestSigner::of_every_scheme()
         .into_iter()
-        .filter(|(_, signer)| matches!(signer, Signer::MultiKey { .. }))
+        .filter(|(_, signer)| matches!(signer, TestSigner::MultiKey { .. }))
         .collect();
     api.fund(&signers).await;
     let mut signed = transfer_of(&api, &signers[0].1, 0);
@@ -231,7 +230,7 @@ async fn a_short_bitmap_is_kept() {
 #[actix_web::test]
 async fn places_of_signatures_that_are_none_are_refused_with_the_reason() {
     let api = TestApi::start(Settings::default()).await;
-    let (_, signer) = signers().pop().expect("a multi key");
+    let (_, signer) = TestSigner::of_every_scheme().pop().expect("a multi key");
     let good = json_of(&api, &transfer_of(&api, &signer, 0));
     let place = "/signature/sender/signatures/0/index";
     for (index, reason) in [

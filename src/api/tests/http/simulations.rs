@@ -1,6 +1,6 @@
 //! Simulations of transactions.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
 use ledger_crypto::Ed25519Signature;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
@@ -16,13 +16,18 @@ const PATH: &str = "/v1/transactions/simulate";
 fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
     let mut signed = transfer.sign(&api.chain);
     signed.authenticator = TransactionAuthenticator::Ed25519 {
-        public_key: transfer.key().public_key(),
+        public_key: transfer.account().key.public_key(),
         signature: Ed25519Signature([0; 64]),
     };
     signed
 }
 
-async fn simulate(api: &TestApi, signed: &SignedTransaction, query: &str, accept: &str) -> Answer {
+async fn simulate(
+    api: &TestApi,
+    signed: &SignedTransaction,
+    query: &str,
+    accept: &str,
+) -> RawResponse {
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..]), ("accept", accept)];
     let body = bcs::to_bytes(signed).unwrap();
@@ -31,7 +36,7 @@ async fn simulate(api: &TestApi, signed: &SignedTransaction, query: &str, accept
 }
 
 /// The one transaction of the answer.
-fn only(answer: &Answer) -> Value {
+fn only(answer: &RawResponse) -> Value {
     let shown = good(answer);
     let [transaction] = &shown.as_array().unwrap()[..] else {
         panic!("{shown}");
@@ -123,7 +128,7 @@ async fn a_failed_simulation_is_an_answer() {
 }
 
 /// Asserts that a simulation and a submission have the same error, which says `words`.
-fn same_error(simulated: &Answer, submitted: &Answer, words: &str) {
+fn same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
     refused(simulated, (400, "invalid_input"), words);
     assert_eq!(simulated.json(), submitted.json());
     assert!(simulated.text().contains(words), "{}", simulated.text());

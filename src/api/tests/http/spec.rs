@@ -1,12 +1,12 @@
 //! The document of the interface as the node serves it, its page, and its examples as requests.
 
-use crate::kit::{Answer, Settings, TestApi, refused};
+use crate::kit::{RawResponse, Settings, TestApi, refused};
 use ledger_api::openapi_document;
 use serde_json::Value;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-fn file(answer: &Answer, media_type: &str) -> String {
+fn file(answer: &RawResponse, media_type: &str) -> String {
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.headers["content-type"], media_type);
     assert_eq!(answer.headers["x-content-type-options"], "nosniff");

@@ -1,6 +1,6 @@
 //! Values of the state by their key: what is shown for each kind of key, and what is no key.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
 use ledger_execution::{build_chain, development_genesis};
 use ledger_framework::modules::table::TableInfo;
@@ -78,7 +78,7 @@ async fn start() -> TestApi {
     .await
 }
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> Answer {
+async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 

@@ -1,6 +1,6 @@
 //! Parts of the interface that the operator turned off.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use ledger_api::{ApiConfig, SwitchChange, SwitchSettings};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ async fn with_switches(switches: SwitchSettings) -> TestApi {
 }
 
 /// The answer says that this setting turned it off.
-fn off(answer: &Answer, setting: &str, what: &str) {
+fn off(answer: &RawResponse, setting: &str, what: &str) {
     refused(answer, (403, "api_disabled"), what);
     let body = json!({
         "message": format!("disabled on this node: {setting} is false"),

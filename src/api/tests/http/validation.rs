@@ -4,11 +4,12 @@
 //! What the pool refuses is in `validation_pool.rs`, multisig accounts are in `validation_multisig.rs`.
 
 use crate::{
-    kit::{Refusal, Settings, Signer, TestApi, Transfer, now_secs, refused, signers, still_works},
+    kit::{Refusal, Settings, TestApi, Transfer, now_secs, refused, still_works},
     orderless, validation_multisig,
 };
 use ledger_api::submission_json;
 use ledger_crypto::Ed25519Signature;
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
     AccountAddress, RawTransaction, SignedTransaction, ValidationStatus as Status,
     transaction::{
@@ -38,15 +39,9 @@ fn next() -> Transfer {
 
 fn changed(api: &TestApi, change: impl FnOnce(&mut RawTransaction)) -> SignedTransaction {
     let transfer = next();
-    let mut raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
+    let mut raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
     change(&mut raw);
-    let authenticator = TransactionAuthenticator::Ed25519 {
-        public_key: transfer.key().public_key(),
-        signature: transfer
-            .key()
-            .sign(&raw.signing_message(api.chain.vendor())),
-    };
-    SignedTransaction { raw, authenticator }
+    transfer.account().sign(&api.chain, raw)
 }
 
 /// What anybody can see without the ledger: signatures and form.
@@ -56,7 +51,7 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
     let with_signature_of = |raw: &RawTransaction, signature| SignedTransaction {
         raw: raw.clone(),
         authenticator: TransactionAuthenticator::Ed25519 {
-            public_key: next().key().public_key(),
+            public_key: next().account().key.public_key(),
             signature,
         },
     };
@@ -104,13 +99,13 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
     let other = Transfer::new(1, 0);
     let foreign = {
-        let raw = next().raw(next().sender(), next().payload(&api.chain));
-        Signer::Ed25519(other.key()).sign_alone(&api.chain, raw)
+        let raw = next().raw(&api.chain, next().sender(), next().payload(&api.chain));
+        other.signer().sign_alone(&api.chain, raw)
     };
-    let newcomer = signers().remove(0).1;
+    let newcomer = TestSigner::of_every_scheme().remove(0).1;
     let poor = newcomer.sign_alone(&api.chain, {
         let transfer = Transfer::new(0, 0);
-        transfer.raw(newcomer.address(), transfer.payload(&api.chain))
+        transfer.raw(&api.chain, newcomer.address(), transfer.payload(&api.chain))
     });
     let dear = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
     vec![
@@ -189,25 +184,22 @@ fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
 /// Who signs beside the sender.
 fn of_signers(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
-    let (sender, other) = (
-        Signer::Ed25519(next().key()),
-        Signer::Ed25519(Transfer::new(1, 0).key()),
-    );
-    let raw = || next().raw(next().sender(), next().payload(&api.chain));
-    let mut unnamed = sender.sign_with(&api.chain, raw(), &[&other], None);
+    let (sender, other) = (next().signer(), Transfer::new(1, 0).signer());
+    let raw = || next().raw(&api.chain, next().sender(), next().payload(&api.chain));
+    let mut unnamed = sender.sign_together(&api.chain, raw(), &[&other], None);
     secondary_signers_mut(&mut unnamed).clear();
-    let twice = sender.sign_with(&api.chain, raw(), &[&other, &other], None);
-    let itself = sender.sign_with(&api.chain, raw(), &[&sender], None);
-    let poor = signers().remove(0).1;
-    let unpaid = sender.sign_with(&api.chain, raw(), &[], Some(&poor));
+    let twice = sender.sign_together(&api.chain, raw(), &[&other, &other], None);
+    let itself = sender.sign_together(&api.chain, raw(), &[&sender], None);
+    let poor = TestSigner::of_every_scheme().remove(0).1;
+    let unpaid = sender.sign_together(&api.chain, raw(), &[], Some(&poor));
     let many: Vec<_> = std::iter::repeat_n(&other, 33).collect();
-    let third = Signer::Ed25519(Transfer::new(2, 0).key());
-    let exchanged = |payer: Option<&Signer>, exchange: fn(&mut [AccountAuthenticator])| {
-        let mut signed = sender.sign_with(&api.chain, raw(), &[&other, &third], payer);
+    let third = Transfer::new(2, 0).signer();
+    let exchanged = |payer: Option<&TestSigner>, exchange: fn(&mut [AccountAuthenticator])| {
+        let mut signed = sender.sign_together(&api.chain, raw(), &[&other, &third], payer);
         exchange(secondary_signers_mut(&mut signed));
         signed
     };
-    let payer = Signer::Ed25519(Transfer::new(3, 0).key());
+    let payer = Transfer::new(3, 0).signer();
     vec![
         refusal(
             S::InvalidAuthKey,
@@ -255,18 +247,18 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
             S::FeatureUnderGating,
             "a transaction without a signature is not supported",
             "a fee payer who does not sign",
-            sender.sign_with(
+            sender.sign_together(
                 &api.chain,
                 raw(),
                 &[],
-                Some(&Signer::Nobody(other.address())),
+                Some(&TestSigner::Unsigned(other.address())),
             ),
         ),
         refusal(
             S::InvalidSignature,
             "32",
             "more signatures than a transaction may have",
-            sender.sign_with(&api.chain, raw(), &many, None),
+            sender.sign_together(&api.chain, raw(), &many, None),
         ),
         refusal(
             S::InsufficientBalanceForTransactionFee,
@@ -306,7 +298,7 @@ fn of_kind(
     bytes.extend(account_variants);
     bcs::serialize_into(&mut bytes, parts).unwrap();
     SignedTransaction {
-        raw: next().raw(next().sender(), next().payload(&api.chain)),
+        raw: next().raw(&api.chain, next().sender(), next().payload(&api.chain)),
         authenticator: bcs::from_bytes(&bytes).unwrap(),
     }
 }
@@ -416,7 +408,7 @@ async fn commits_what_two_secondary_signers_sign_in_their_order() {
     for account in [1, 3] {
         api.commit(&Transfer::new(account, 0)).await;
     }
-    let signer = |account| Signer::Ed25519(Transfer::new(account, 0).key());
+    let signer = |account| Transfer::new(account, 0).signer();
     let [sender, first, second, payer] = [0, 1, 2, 3].map(signer);
     for (others, payer, sequence_number) in [
         ([&first, &second], None, 1),
@@ -425,8 +417,8 @@ async fn commits_what_two_secondary_signers_sign_in_their_order() {
         ([&second, &first], Some(&payer), 4),
     ] {
         let transfer = Transfer::new(0, sequence_number);
-        let raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
-        let signed = sender.sign_with(&api.chain, raw, &others, payer);
+        let raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
+        let signed = sender.sign_together(&api.chain, raw, &others, payer);
         // The transfer takes no further signers and fails, but it is executed.
         let committed = api.commit_signed(&signed).await;
         assert_eq!(committed["type"], "user_transaction", "{committed}");

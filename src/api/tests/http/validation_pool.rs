@@ -1,7 +1,7 @@
 //! What the pool refuses: updates, and what there is no room for. A number that a block has taken is in
 //! `tests/interface/s7_errors/taken_by_a_block.rs`.
 
-use crate::kit::{Answer, Settings, Signer, TestApi, Transfer, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, refused, still_works};
 use ledger_actors::{MempoolConfig, NodeConfig};
 use ledger_types::{AccountAddress, SignedTransaction};
 
@@ -18,7 +18,7 @@ async fn with_pool(mempool: MempoolConfig) -> TestApi {
     TestApi::start(settings).await
 }
 
-fn says(answer: &Answer, words: &str) {
+fn says(answer: &RawResponse, words: &str) {
     let body = answer.json();
     let message = body["message"].as_str().unwrap();
     assert!(message.contains(words), "{message}");
@@ -49,7 +49,7 @@ async fn each_update_that_is_none() {
         gas_unit_price: 199,
         ..parked.clone()
     };
-    let signer = Signer::Ed25519(parked.key());
+    let signer = parked.signer();
     let rows = [
         (other_payload.sign(&api.chain), "with a different payload"),
         (

@@ -1,6 +1,6 @@
 //! Calls of view functions.
 
-use crate::kit::{Answer, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_types::{AccountAddress, EntryFunction};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn call(function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction
     }
 }
 
-async fn post_bcs(api: &TestApi, call: &EntryFunction, accept: &str) -> Answer {
+async fn post_bcs(api: &TestApi, call: &EntryFunction, accept: &str) -> RawResponse {
     let headers = [("content-type", BCS_CALL), ("accept", accept)];
     let body = bcs::to_bytes(call).unwrap();
     api.client
@@ -32,7 +32,7 @@ async fn post_bcs(api: &TestApi, call: &EntryFunction, accept: &str) -> Answer {
         .await
 }
 
-fn gas_used(answer: &Answer) -> u64 {
+fn gas_used(answer: &RawResponse) -> u64 {
     answer.headers["x-node-gas-used"].parse().unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, RECORD_KEY, STORE},
-    kit::{Answer, Transfer},
+    kit::{RawResponse, Transfer},
 };
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl Example {
     }
 
     /// Asks for an answer of this media type.
-    pub async fn ask(&self, history: &History, accept: &str) -> Answer {
+    pub async fn ask(&self, history: &History, accept: &str) -> RawResponse {
         let body = self.body.as_ref().map(|body| body.to_string().into_bytes());
         let mut headers = vec![("accept", accept)];
         if body.is_some() {

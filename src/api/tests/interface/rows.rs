@@ -1,7 +1,7 @@
 //! Rows of `tests/interface.md`: what a route answers with. A test that causes one says so by [`row`],
 //! which is also what `table` looks for in its source.
 
-use crate::kit::{Answer, TestApi, ledger_headers, refused};
+use crate::kit::{RawResponse, TestApi, ledger_headers, refused};
 use serde_json::Value;
 
 /// The `error_code` of a success in the table.
@@ -35,12 +35,12 @@ impl Row {
     }
 
     /// Asks by `GET` and holds the answer against the row.
-    pub async fn get(self, api: &TestApi, path: &str) -> Answer {
+    pub async fn get(self, api: &TestApi, path: &str) -> RawResponse {
         self.send(api, path, &[], None).await
     }
 
     /// Posts a JSON body and holds the answer against the row.
-    pub async fn post(self, api: &TestApi, path: &str, body: &Value) -> Answer {
+    pub async fn post(self, api: &TestApi, path: &str, body: &Value) -> RawResponse {
         let body = serde_json::to_vec(body).unwrap();
         let headers = [("content-type", "application/json")];
         self.send(api, path, &headers, Some(&body)).await
@@ -53,7 +53,7 @@ impl Row {
         path: &str,
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
-    ) -> Answer {
+    ) -> RawResponse {
         assert!(self.is_asked_by(path), "{path} is no {}", self.route);
         let answer = api.client.send(self.method(), path, headers, body).await;
         let shown: String = path.chars().take(100).collect();
@@ -62,7 +62,7 @@ impl Row {
     }
 
     /// The answer is the one of the row.
-    pub fn holds(self, answer: &Answer, what: &str) {
+    pub fn holds(self, answer: &RawResponse, what: &str) {
         if self.error_code == SUCCESS {
             assert_eq!(answer.status, self.status, "{what}: {}", answer.text());
             ledger_headers(answer, "node");

@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{orderless, parked},
-    kit::{Settings, Signer, TestApi, Transfer, good, ledger_headers, refused},
+    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
     rows::{changed, row},
 };
 use ledger_actors::MempoolConfig;
@@ -67,9 +67,9 @@ async fn a_client_signs_what_the_helper_encodes() {
     let path = "/v1/transactions/encode_submission";
     let message = good(&api.client.post_json(path, &body, "application/json").await);
     let message = hex::decode(&message.as_str().unwrap()[2..]).unwrap();
-    let raw = transfer.raw(transfer.sender(), transfer.payload(&api.chain));
+    let raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
     assert_eq!(message, raw.signing_message(api.chain.vendor()));
-    let signed = transfer.key().sign(&message);
+    let signed = transfer.account().key.sign(&message);
     body["signature"] = changed(
         &signature,
         "/signature",
@@ -152,7 +152,7 @@ async fn an_update_that_is_none_is_refused() {
         .post(&api, "/v1/transactions", &other.json(&api.chain))
         .await;
     let signed = first.sign(&api.chain);
-    let again = Signer::Ed25519(first.key()).sign_alone(&api.chain, signed.raw.clone());
+    let again = first.signer().sign_alone(&api.chain, signed.raw.clone());
     let again: Value = ledger_api::submission_json(&api.chain, &again)
         .parse()
         .unwrap();

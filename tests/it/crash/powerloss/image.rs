@@ -6,10 +6,10 @@ use super::{
     recorder::Step,
     workload::Promise,
 };
-use crate::kit::{Account, ChainFacts};
+use crate::kit::TestAccount;
 use ledger_actors::{Lane, Lookup, Node, NodeConfig, NodeHandle};
 use ledger_crypto::HashValue;
-use ledger_execution::{build_chain, development_accounts, development_genesis, execute_genesis};
+use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Snapshot, Store, StoreOptions};
 use ledger_types::{Genesis, LedgerInfo, Parameters, Vendor};
 use std::{
@@ -206,23 +206,14 @@ fn check_ledger(snapshot: &Snapshot, promised: &Promised) {
 
 /// A transfer is committed.
 async fn go_on(handle: &NodeHandle) {
-    let payer = development_accounts().remove(0);
-    let account = Account {
-        address: payer.address,
-        key: payer.private_key,
-    };
-    let facts = ChainFacts {
-        id: handle.chain().id(),
-        vendor: handle.chain().vendor().clone(),
-        gas_unit_price: handle.chain().parameters().gas_unit_price_min,
-    };
+    let account = TestAccount::development().remove(0);
     let next = handle
         .account_facts(account.address)
         .await
         .unwrap()
         .sequence_number;
-    let transaction = account.transfer(&facts, next, account.address, 1);
-    let hash = transaction.hash(&facts.vendor);
+    let transaction = account.transfer(handle.chain(), next, account.address, 1);
+    let hash = transaction.hash(handle.chain().vendor());
     let checked = handle
         .check_signatures(transaction, Lane::Trusted)
         .await

@@ -4,8 +4,9 @@ use super::{
     super::told::{Ends, number},
     recorder::Recorder,
 };
-use crate::kit::{Account, ChainFacts, Client, TestNode, until};
+use crate::kit::{NodeClient, TestAccount, TestNode, until};
 use ledger_crypto::HashValue;
+use ledger_vm::Chain;
 use std::process::Stdio;
 
 /// How many clients transfer at once.
@@ -132,9 +133,9 @@ async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<
         heard.note(Promise::Upgrades(2));
     }
     let chain = node.chain().await;
-    let parker = Account::from_seed(CLIENTS);
+    let parker = TestAccount::from_seed(CLIENTS);
     for number in 0..=CLIENTS {
-        node.fund(&Account::from_seed(number), FUNDS).await;
+        node.fund(&TestAccount::from_seed(number), FUNDS).await;
     }
     if !parked.is_empty() {
         transfer(&node, &chain, CLIENTS, heard).await;
@@ -170,8 +171,8 @@ async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<
 }
 
 /// Transfers and waits; notes what is said.
-async fn transfer(node: &Client, chain: &ChainFacts, client: u64, heard: &mut Heard<'_>) {
-    let account = Account::from_seed(client);
+async fn transfer(node: &NodeClient, chain: &Chain, client: u64, heard: &mut Heard<'_>) {
+    let account = TestAccount::from_seed(client);
     let next = node.sequence_number(&account.address).await;
     let hash = node
         .submit(&account.transfer(chain, next, account.address, 1))

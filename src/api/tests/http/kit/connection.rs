@@ -1,21 +1,21 @@
 //! One connection for many requests.
 
-use super::{Answer, Client};
+use super::Client;
+use ledger_test_support::http::{RawConnection, RawResponse, post_bytes};
 use ledger_types::SignedTransaction;
-use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 /// A connection that stays open, for one request at a time.
 pub struct Connection {
     client: Client,
-    stream: TcpStream,
-    /// The head of the last request.
+    connection: RawConnection,
+    /// The last request.
     sent: Vec<u8>,
 }
 
 impl Connection {
     pub async fn open(client: &Client) -> Self {
         Self {
-            stream: client.connect().await,
+            connection: client.connect().await,
             client: client.clone(),
             sent: Vec::new(),
         }
@@ -23,27 +23,20 @@ impl Connection {
 
     /// Sends the transaction as BCS to this path.
     pub async fn send(&mut self, path: &str, signed: &SignedTransaction) {
-        let body = bcs::to_bytes(signed).unwrap();
-        let mut request = format!(
-            "POST {path} HTTP/1.1\r\nhost: node\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
-            self.client.signed_transaction_type(),
-            body.len()
-        )
-        .into_bytes();
-        self.sent.clone_from(&request);
-        request.extend(body);
-        self.stream.write_all(&request).await.unwrap();
+        let media_type = self.client.signed_transaction_type();
+        self.sent = post_bytes(path, &media_type, &bcs::to_bytes(signed).unwrap());
+        self.connection.send(&self.sent).await;
     }
 
-    /// The answer to what was sent last.
-    pub async fn answer(&mut self) -> Answer {
-        let answer = Answer::read(&mut self.stream).await;
-        self.client.assert_declared(&self.sent, &answer);
-        answer
+    /// Reads the response to the last request.
+    pub async fn answer(&mut self) -> RawResponse {
+        let response = self.connection.response().await.expect("a response");
+        self.client.assert_declared(&self.sent, &response);
+        response
     }
 
     /// Submits the transaction.
-    pub async fn submit(&mut self, signed: &SignedTransaction) -> Answer {
+    pub async fn submit(&mut self, signed: &SignedTransaction) -> RawResponse {
         self.send("/v1/transactions", signed).await;
         self.answer().await
     }

@@ -1,7 +1,7 @@
-//! Holds every answer that a test gets against the document of the interface: its status is declared for the
-//! route, its body fits the schema, its headers are those that are declared.
+//! Checks responses against the document of the interface: it declares the status for the route, the
+//! body fits the schema, and the ledger headers are those that are declared.
 
-use super::Answer;
+use super::RawResponse;
 use jsonschema::Validator;
 use ledger_api::openapi_document;
 use ledger_types::Vendor;
@@ -11,19 +11,19 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// The document of the chains with one vendor word, and the validators that were needed of it.
+/// The document of chains with one vendor word, and a cache of validators of its schemas.
 struct Contract {
     document: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Asserts that `answer` is one that the document allows to a request with this method and target.
-pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &Answer) {
+/// Asserts that the document declares `answer` for a request with this method and target.
+pub fn assert_declared(vendor: &str, method: &str, target: &str, answer: &RawResponse) {
     let path = target.split('?').next().unwrap_or_default();
     let Some(path) = path.strip_prefix("/v1") else {
         return;
     };
-    // What a browser asks before its request, and what the HTTP layer refuses before any route.
+    // A preflight request, and an error of the HTTP layer, have no operation.
     if method == "OPTIONS" || (answer.status >= 400 && !answer.headers.contains_key("content-type"))
     {
         return;
@@ -70,7 +70,8 @@ fn of_vendor(vendor: &str) -> Arc<Contract> {
 }
 
 impl Contract {
-    /// The methods of the route that fits a path below `/v1`; names before parameters.
+    /// Returns the template and the methods of the route that matches a path below `/v1`. A literal
+    /// segment takes precedence over a parameter.
     fn route(&self, path: &str) -> Option<(&str, &Value)> {
         let path = decoded(if path.is_empty() { "/" } else { path });
         let fits = |template: &str| {
@@ -88,7 +89,7 @@ impl Contract {
         best.map(|(template, methods)| (template.as_str(), methods))
     }
 
-    /// What a reference leads to.
+    /// Returns the target of a reference, or the value itself.
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str() {
             Some(reference) => self.document.pointer(&reference[1..]).unwrap(),
@@ -96,7 +97,7 @@ impl Contract {
         }
     }
 
-    fn assert_headers(&self, vendor: &str, response: &Value, answer: &Answer, what: &str) {
+    fn assert_headers(&self, vendor: &str, response: &Value, answer: &RawResponse, what: &str) {
         let declared = response["headers"].as_object().unwrap();
         for (name, header) in declared {
             let header = self.resolved(header);
@@ -119,7 +120,7 @@ impl Contract {
         }
     }
 
-    fn assert_body(&self, response: &Value, template: &str, answer: &Answer, what: &str) {
+    fn assert_body(&self, response: &Value, template: &str, answer: &RawResponse, what: &str) {
         let media_type = answer
             .headers
             .get("content-type")
@@ -137,8 +138,8 @@ impl Contract {
         }
     }
 
-    /// The body fits the schema, which is the one of the route `key` at this status.
-    fn assert_fits(&self, key: &str, schema: &Value, answer: &Answer, what: &str) {
+    /// Asserts that the body fits the schema. `key` identifies the schema together with the status.
+    fn assert_fits(&self, key: &str, schema: &Value, answer: &RawResponse, what: &str) {
         if answer.headers.contains_key("content-encoding") {
             return;
         }
@@ -162,7 +163,8 @@ impl Contract {
     }
 }
 
-/// A path with its percent-encoded letters and digits decoded; whatever else is encoded stands in parameters.
+/// Decodes the percent-encoded letters and digits of a path. Other encoded characters occur in
+/// parameters only.
 fn decoded(path: &str) -> String {
     let mut parts = path.split('%');
     let mut decoded = parts.next().unwrap_or_default().to_owned();

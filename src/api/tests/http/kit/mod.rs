@@ -1,19 +1,18 @@
-//! A node with its interface on a free port, a client that can also send what no well-behaved
-//! client would, and signed transfers.
+//! A node that serves its interface on a free port, a client that can also send malformed requests,
+//! and signed transfers.
 
 mod client;
 mod connection;
 mod contract;
 mod holding_clock;
 mod refusal;
-mod signer;
 mod transfer;
 
-pub use client::{Answer, Client};
+pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
+pub use ledger_test_support::http::RawResponse;
 pub use refusal::Refusal;
-pub use signer::{Signer, signers};
 pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
@@ -22,6 +21,7 @@ use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, PrunerConfig};
 use ledger_api::{ApiConfig, ApiState, Connection as Remembered, configure};
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
+use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
     AccountAddress, ExecutedBlock, GenesisAccount, Parameters, SignedTransaction, StateKey, Vendor,
     WriteOp, WriteSet,
@@ -30,7 +30,7 @@ use ledger_vm::Chain;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A running node with its interface.
+/// A running node that serves its interface.
 pub struct TestApi {
     pub chain: Chain,
     pub client: Client,
@@ -41,20 +41,20 @@ pub struct TestApi {
     configs: (NodeConfig, ApiConfig, Clock),
 }
 
-/// The largest body of the node under test: more than the largest transaction of the chain has.
+/// Maximum size of a body of the node under test, in bytes. The largest transaction of the chain fits.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
 const STORE_OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 16 * 1024 * 1024,
 };
 
-/// What a test starts its node with.
+/// Configuration of a node under test.
 pub struct Settings {
     pub vendor: Vendor,
     pub parameters: Parameters,
-    /// How many accounts the genesis has beside the development accounts.
+    /// Number of accounts of the genesis beside the development accounts.
     pub more_accounts: u64,
-    /// What the state of genesis holds beside that.
+    /// Values of the genesis state beside those of its modules.
     pub more_state: Vec<(StateKey, Bytes)>,
     pub node: NodeConfig,
     pub api: ApiConfig,
@@ -80,7 +80,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A node that keeps about `window_versions` versions, and prunes one at a time.
+    /// Returns the settings of a node that retains about `window_versions` versions and prunes one
+    /// version at a time.
     pub fn with_window(window_versions: u64) -> Self {
         let pruner = PrunerConfig {
             enabled: true,
@@ -98,7 +99,7 @@ impl Settings {
 }
 
 impl TestApi {
-    /// The way to the node.
+    /// Returns a handle of the node.
     pub fn handle(&self) -> NodeHandle {
         self.node.handle()
     }
@@ -157,7 +158,7 @@ impl TestApi {
         }
     }
 
-    /// Stops, and starts again with what lies in the data directory.
+    /// Stops the node, and starts another one in the same data directory.
     pub async fn restarted(self) -> Self {
         self.server.stop(true).await;
         self.node.stop().await.unwrap();
@@ -171,21 +172,21 @@ impl TestApi {
         self.node.stop().await.unwrap();
     }
 
-    /// Submits the transfer as BCS and waits until it is committed; gives the committed form.
+    /// Submits the transfer as BCS and returns its committed form.
     pub async fn commit(&self, transfer: &Transfer) -> Value {
         self.commit_signed(&transfer.sign(&self.chain)).await
     }
 
-    /// As [`Self::commit`], for any transaction.
+    /// Submits a transaction as [`Self::commit`] does.
     pub async fn commit_signed(&self, signed: &SignedTransaction) -> Value {
         let accepted = self.client.submit_bcs(signed).await;
         assert_eq!(accepted.status, 202, "{}", accepted.text());
         self.client.wait(&signed.hash(self.chain.vendor())).await
     }
 
-    /// Commits a transfer to the account of each signer, enough for some transactions. The first
-    /// development account sends them with its first sequence numbers.
-    pub async fn fund(&self, signers: &[(&str, Signer)]) {
+    /// Commits a transfer to the account of each signer, which suffices for some transactions. The
+    /// first development account sends them with its first sequence numbers.
+    pub async fn fund(&self, signers: &[(&str, TestSigner)]) {
         for (sequence_number, (_, signer)) in (0..).zip(signers) {
             let funding = Transfer {
                 to: signer.address(),
@@ -197,8 +198,8 @@ impl TestApi {
     }
 }
 
-/// The seven headers of every success, as numbers.
-pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
+/// Returns the seven ledger headers of a successful response.
+pub fn ledger_headers(answer: &RawResponse, vendor: &str) -> [u64; 7] {
     [
         "chain-id",
         "ledger-version",
@@ -215,34 +216,34 @@ pub fn ledger_headers(answer: &Answer, vendor: &str) -> [u64; 7] {
     })
 }
 
-/// The body of a success in JSON.
-pub fn good(answer: &Answer) -> Value {
+/// Returns the body of a successful JSON response.
+pub fn good(answer: &RawResponse) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.text());
     ledger_headers(answer, "node");
     answer.json()
 }
 
-/// The body of a success in BCS.
-pub fn good_bcs(answer: &Answer) -> &[u8] {
+/// Returns the body of a successful BCS response.
+pub fn good_bcs(answer: &RawResponse) -> &[u8] {
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.headers["content-type"], "application/x-bcs");
     ledger_headers(answer, "node");
     &answer.body
 }
 
-/// The answer is an error with this status and `error_code`.
-pub fn refused(answer: &Answer, (status, error_code): (u16, &str), what: &str) {
+/// Asserts that the response is an error with this status and `error_code`.
+pub fn refused(answer: &RawResponse, (status, error_code): (u16, &str), what: &str) {
     assert_eq!(answer.status, status, "{what}: {}", answer.text());
     assert_eq!(answer.error_code(), error_code, "{what}");
 }
 
-/// After whatever came before, a good transfer is still committed.
+/// Asserts that the node still commits a valid transfer.
 pub async fn still_works(api: &TestApi) {
     let committed = api.commit(&Transfer::new(4, 0)).await;
     assert_eq!(committed["success"], true, "{committed}");
 }
 
-/// Puts values into the state of a genesis block.
+/// Adds values to the state of a genesis block.
 fn add_state(block: &mut ExecutedBlock, more: Vec<(StateKey, Bytes)>) {
     let genesis = &mut block.transactions[0];
     let mut writes: Vec<_> = genesis.writes.iter().cloned().collect();

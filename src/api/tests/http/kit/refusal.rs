@@ -1,19 +1,20 @@
-//! A submission that validation refuses, and what its answer must be.
+//! Submissions that validation rejects.
 
 use super::{TestApi, refused};
 use ledger_types::{SignedTransaction, ValidationStatus as Status};
 
-/// A submission and how it is refused.
+/// A submission and the error that rejects it.
 pub struct Refusal {
     pub what: &'static str,
     pub signed: SignedTransaction,
     pub status: Status,
-    /// What the message says beside the name of the status.
+    /// A part of the message beside the name of the status.
     pub words: &'static str,
 }
 
 impl Refusal {
-    /// Submits it and holds the answer against what is expected. Nothing of it stays.
+    /// Submits the transaction, and asserts that the error is the expected one and that the node has
+    /// not accepted the transaction.
     pub async fn show(&self, api: &TestApi) {
         let answer = api.client.submit_bcs(&self.signed).await;
         refused(&answer, (400, "vm_error"), self.what);

@@ -1,28 +1,17 @@
-//! Transfers of the development accounts, signed, as BCS and as JSON.
+//! Signed transfers of the development accounts, in BCS and in JSON.
 
-use ledger_crypto::Ed25519PrivateKey;
-use ledger_execution::development_accounts;
+use ledger_test_support::{
+    FAR_FUTURE_SECS, TestAccount, TestSigner, TransactionBuilder, orderless_payload, transfer_call,
+};
 use ledger_types::{
-    AccountAddress, EntryFunction, ModuleId, RawTransaction, SignedTransaction,
-    transaction::{
-        ExtraConfig, InnerPayload, TransactionAuthenticator, TransactionExecutable,
-        TransactionPayload,
-    },
+    AccountAddress, RawTransaction, SignedTransaction,
+    transaction::{TransactionAuthenticator, TransactionPayload},
 };
 use ledger_vm::Chain;
 use serde_json::{Value, json};
-use std::{
-    sync::LazyLock,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// When transfers expire unless a test sets another time: a day after the first one was made.
-///
-/// It is read from the clock once per process. Two transfers with the same fields are then the same
-/// transaction, also where one second ends and another begins between them.
-static EXPIRATION_TIMESTAMP_SECS: LazyLock<u64> = LazyLock::new(|| now_secs() + 24 * 60 * 60);
-
-/// Unix time in seconds.
+/// Returns the Unix time in seconds.
 pub fn now_secs() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -30,7 +19,8 @@ pub fn now_secs() -> u64 {
         .as_secs()
 }
 
-/// What two signers do together: the first gives 1 of the chain's coin, the second 2.
+/// Returns a call of two signers, in which the first one pays 1 of the chain's coin and the second
+/// one pays 2.
 pub fn exchange(chain: &Chain) -> TransactionPayload {
     let coin = chain.registry().native_coin().to_string();
     let call = chain.registry().call_from_json(
@@ -44,7 +34,7 @@ pub fn exchange(chain: &Chain) -> TransactionPayload {
 /// A transfer by one of the development accounts.
 #[derive(Clone)]
 pub struct Transfer {
-    /// Which development account sends it.
+    /// Number of the development account that sends the transfer.
     pub from: usize,
     pub to: AccountAddress,
     pub amount: u64,
@@ -55,7 +45,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer of 7 to `0xb0b` that is in order.
+    /// Returns a valid transfer of 7 to `0xb0b`.
     pub fn new(from: usize, sequence_number: u64) -> Self {
         Self {
             from,
@@ -63,7 +53,7 @@ impl Transfer {
             amount: 7,
             sequence_number,
             gas_unit_price: 100,
-            expiration_timestamp_secs: *EXPIRATION_TIMESTAMP_SECS,
+            expiration_timestamp_secs: FAR_FUTURE_SECS,
             chain_id: 4,
         }
     }
@@ -77,12 +67,18 @@ impl Transfer {
         }
     }
 
-    pub fn key(&self) -> Ed25519PrivateKey {
-        development_accounts()[self.from].private_key.clone()
+    /// Returns the account that sends the transfer.
+    pub fn account(&self) -> TestAccount {
+        TestAccount::development().swap_remove(self.from)
+    }
+
+    /// Returns the signer for the account that sends the transfer.
+    pub fn signer(&self) -> TestSigner {
+        TestSigner::Ed25519(self.account().key)
     }
 
     pub fn sender(&self) -> AccountAddress {
-        AccountAddress::from_public_key(&self.key().public_key())
+        self.account().address
     }
 
     pub fn sign(&self, chain: &Chain) -> SignedTransaction {
@@ -91,39 +87,15 @@ impl Transfer {
 
     /// Returns the payload with the call of the transfer.
     pub fn payload(&self, chain: &Chain) -> TransactionPayload {
-        TransactionPayload::EntryFunction(self.call(chain))
+        TransactionPayload::EntryFunction(transfer_call(chain.vendor(), self.to, self.amount))
     }
 
     /// Returns the payload with the call of the transfer and a nonce against replay.
     pub fn payload_with_nonce(&self, chain: &Chain, nonce: u64) -> TransactionPayload {
-        TransactionPayload::Payload(InnerPayload::V1 {
-            executable: TransactionExecutable::EntryFunction(self.call(chain)),
-            extra_config: ExtraConfig::V1 {
-                multisig_address: None,
-                replay_protection_nonce: Some(nonce),
-            },
-        })
+        orderless_payload(self.payload(chain), nonce)
     }
 
-    fn call(&self, chain: &Chain) -> EntryFunction {
-        let arguments = [
-            bcs::to_bytes(&self.to).unwrap(),
-            bcs::to_bytes(&self.amount).unwrap(),
-        ];
-        EntryFunction {
-            module: ModuleId {
-                address: AccountAddress::ONE,
-                name: format!("{}_account", chain.vendor().lower())
-                    .parse()
-                    .unwrap(),
-            },
-            function: "transfer".parse().unwrap(),
-            type_args: Vec::new(),
-            args: arguments.into_iter().map(Into::into).collect(),
-        }
-    }
-
-    /// A call of another entry function by the same sender, its arguments in JSON.
+    /// Signs a call of another entry function by the same sender, with arguments in JSON.
     pub fn sign_call(
         &self,
         chain: &Chain,
@@ -135,28 +107,34 @@ impl Transfer {
     }
 
     pub fn sign_payload(&self, chain: &Chain, payload: TransactionPayload) -> SignedTransaction {
-        let raw = self.raw(self.sender(), payload);
-        let authenticator = TransactionAuthenticator::Ed25519 {
-            public_key: self.key().public_key(),
-            signature: self.key().sign(&raw.signing_message(chain.vendor())),
-        };
-        SignedTransaction { raw, authenticator }
+        self.builder(chain, self.sender(), payload)
+            .sign(&self.account())
     }
 
-    /// What any account signs to send this payload on the transfer's terms.
-    pub fn raw(&self, sender: AccountAddress, payload: TransactionPayload) -> RawTransaction {
-        RawTransaction {
-            sender,
-            sequence_number: self.sequence_number,
-            payload,
-            max_gas_amount: 100_000,
-            gas_unit_price: self.gas_unit_price,
-            expiration_timestamp_secs: self.expiration_timestamp_secs,
-            chain_id: self.chain_id,
-        }
+    /// Returns the transaction with this sender and payload, and the other fields of the transfer.
+    pub fn raw(
+        &self,
+        chain: &Chain,
+        sender: AccountAddress,
+        payload: TransactionPayload,
+    ) -> RawTransaction {
+        self.builder(chain, sender, payload).build()
     }
 
-    /// The JSON form of a submission.
+    fn builder(
+        &self,
+        chain: &Chain,
+        sender: AccountAddress,
+        payload: TransactionPayload,
+    ) -> TransactionBuilder {
+        TransactionBuilder::new(chain, sender, payload)
+            .sequence_number(self.sequence_number)
+            .gas_unit_price(self.gas_unit_price)
+            .expiration_secs(self.expiration_timestamp_secs)
+            .chain_id(self.chain_id)
+    }
+
+    /// Returns the JSON form of a submission.
     pub fn json(&self, chain: &Chain) -> Value {
         let signed = self.sign(chain);
         let TransactionAuthenticator::Ed25519 { signature, .. } = &signed.authenticator else {
@@ -176,7 +154,7 @@ impl Transfer {
             },
             "signature": {
                 "type": "ed25519_signature",
-                "public_key": format!("0x{}", hex::encode(self.key().public_key().0)),
+                "public_key": format!("0x{}", hex::encode(self.account().key.public_key().0)),
                 "signature": format!("0x{}", hex::encode(signature.0)),
             },
         })

@@ -3,7 +3,7 @@
 // A failing run prints its seed.
 #![allow(clippy::print_stdout)]
 
-use crate::kit::{Answer, Client, good, ledger_headers, refused};
+use crate::kit::{Client, RawResponse, good, ledger_headers, refused};
 use fastrand::Rng;
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub fn number(thing: &Value, member: &str) -> u64 {
 }
 
 /// The newest version at the moment of an answer.
-pub fn version(answer: &Answer) -> u64 {
+pub fn version(answer: &RawResponse) -> u64 {
     ledger_headers(answer, "node")[1]
 }
 

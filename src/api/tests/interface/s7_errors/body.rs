@@ -2,13 +2,13 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{Answer, Settings, TestApi, Transfer},
+    kit::{RawResponse, Settings, TestApi, Transfer},
     rows::{changed, members, row},
 };
 use serde_json::{Value, json};
 
 /// An answer of several kinds of error.
-async fn errors(history: &History) -> Vec<Answer> {
+async fn errors(history: &History) -> Vec<RawResponse> {
     let client = &history.api.client;
     let mut answers = Vec::new();
     for path in [

@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{RECORD_KEY, STORE},
-    kit::{Answer, Client, Transfer, good},
+    kit::{Client, RawResponse, Transfer, good},
     rows::{Row, row},
 };
 use actix_web::{App, HttpServer};
@@ -133,7 +133,7 @@ async fn broken() -> Broken {
 }
 
 /// Holds each answer against its row, and tells all that are answered otherwise.
-fn hold(answers: Vec<(Row, String, Answer)>) {
+fn hold(answers: Vec<(Row, String, RawResponse)>) {
     let mut other = Vec::new();
     for (row, path, answer) in answers {
         if answer.status == row.status {

@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Answer, BODY_BYTES_MAX, Settings, TestApi, good},
+    kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, good},
     rows::row,
 };
 use actix_web::{
@@ -216,7 +216,8 @@ async fn a_body_that_does_not_arrive_is_408() {
             payload: Box::pin(stream::pending()),
         };
         let answer = call_service(&app, request.replace_payload(never).0).await;
-        let answer = Answer {
+        let answer = RawResponse {
+            version: "HTTP/1.1".to_owned(),
             status: answer.status().as_u16(),
             headers: [("content-type".to_owned(), "application/json".to_owned())].into(),
             body: to_bytes(answer.into_body()).await.unwrap().to_vec(),

@@ -1,7 +1,7 @@
 //! `sequence_number_too_old`: what the pool alone knows.
 
 use crate::{
-    kit::{HoldingClock, Signer, TestApi, Transfer, refused},
+    kit::{HoldingClock, TestApi, Transfer, refused},
     rows::row,
 };
 use std::sync::Arc;
@@ -30,7 +30,7 @@ async fn a_number_that_a_block_has_taken_is_too_old() {
     // The transaction of the block is still pending: the same bytes are accepted, another form is not.
     assert_eq!(submit(&first).await.status, 202);
     let signed = first.sign(&api.chain);
-    let again = Signer::Ed25519(first.key()).sign_alone(&api.chain, signed.raw.clone());
+    let again = first.signer().sign_alone(&api.chain, signed.raw.clone());
     let answer = api.client.submit_bcs(&again).await;
     row("POST /transactions", 400, "invalid_transaction_update").holds(&answer, "signed again");
     let pending = signed.hash(api.chain.vendor()).to_string();

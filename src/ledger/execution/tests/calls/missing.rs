@@ -8,7 +8,7 @@ use crate::calls::{
     caller::Caller,
     functions::{Callable, Sample, WITHOUT_ABILITIES, callables},
 };
-use ledger_crypto::Ed25519PrivateKey;
+use ledger_test_support::TestAccount;
 use ledger_types::AccountAddress;
 use std::collections::BTreeSet;
 
@@ -18,13 +18,9 @@ const FUNDS: u64 = 1_000_000_000;
 /// Makes call number `number`, of `function`, with addresses and names that no other call uses.
 fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String {
     let unknown = AccountAddress::from_low_u64(0xbad_0000 + number);
-    let mut seed = [0xa5; 32];
-    seed[..8].copy_from_slice(&number.to_le_bytes());
-    let sender = Ed25519PrivateKey::from_seed(&seed);
-    let fund = caller
-        .chain
-        .transfer(AccountAddress::from_public_key(&sender.public_key()), FUNDS);
-    let funder = std::mem::replace(&mut caller.key, sender);
+    let sender = TestAccount::from_seed(number);
+    let fund = caller.chain.transfer(sender.address, FUNDS);
+    let funder = std::mem::replace(&mut caller.key, sender.key);
     assert!(
         caller.chain.run(&funder, fund).transactions[1]
             .info

@@ -1,4 +1,4 @@
-//! Transactions to sign, and signatures made to measure.
+//! Transactions to sign, and signatures by chosen scalars.
 
 use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, edwards::EdwardsPoint, scalar::Scalar};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
@@ -41,8 +41,8 @@ pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountA
     }
 }
 
-/// A signature by the scalar `secret` with the scalar `nonce`, where key and nonce have the given parts
-/// of small order added.
+/// Signs with the scalar `secret` and the scalar `nonce`, and adds the points of small order to the
+/// key and to the nonce.
 pub fn sign_with_torsion(
     (secret, key_torsion): (u64, EdwardsPoint),
     (nonce, nonce_torsion): (u64, EdwardsPoint),

@@ -1,0 +1,215 @@
+//! Requests of HTTP/1.1 byte by byte.
+//!
+//! A connection does as little work per request as possible, so that a few tasks can offer many
+//! times the load that a node accepts.
+
+use super::submission_media_type;
+use crate::bcs_bytes;
+use ledger_crypto::HashValue;
+use ledger_types::{SignedTransaction, Vendor};
+use serde_json::Value;
+use std::{collections::HashMap, str};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    net::{TcpStream, ToSocketAddrs},
+};
+
+/// A connection of HTTP/1.1.
+#[derive(Debug)]
+pub struct RawConnection<S = TcpStream> {
+    stream: S,
+    /// Bytes that were read and belong to no response yet.
+    buffer: Vec<u8>,
+}
+
+/// A response whose head states the length of its body.
+#[derive(Clone, Debug)]
+pub struct RawResponse {
+    /// The version in the status line.
+    pub version: String,
+    /// The status code.
+    pub status: u16,
+    /// The headers by their names in lower case.
+    pub headers: HashMap<String, String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl RawResponse {
+    /// Returns the first response in `bytes`, and the number of its bytes.
+    ///
+    /// Returns `None` if it is incomplete, or if it is not a response with a length.
+    fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        let head_length = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+        let mut lines = str::from_utf8(&bytes[..head_length]).ok()?.lines();
+        let mut status_line = lines.next()?.split(' ');
+        let version = status_line.next()?.to_owned();
+        let status = status_line.next()?.parse().ok()?;
+        let headers: HashMap<_, _> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect();
+        let body_length: usize = headers.get("content-length")?.parse().ok()?;
+        let end = head_length + 4 + body_length;
+        let body = bytes.get(head_length + 4..end)?.to_vec();
+        let response = Self {
+            version,
+            status,
+            headers,
+            body,
+        };
+        Some((response, end))
+    }
+
+    /// Returns the version and the status code, such as `HTTP/1.1 200`.
+    pub fn status_line(&self) -> String {
+        format!("{} {}", self.version, self.status)
+    }
+
+    /// Returns the body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// Returns the body, which must be JSON and declared as JSON.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it is not.
+    pub fn json(&self) -> Value {
+        let media_type = self.headers.get("content-type").map(String::as_str);
+        assert_eq!(media_type, Some("application/json"), "{}", self.text());
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    /// Returns the `error_code` of an error of the REST interface.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the body is not that of such an error.
+    pub fn error_code(&self) -> String {
+        let body = self.json();
+        let message = body["message"].as_str();
+        assert!(message.is_some_and(|message| !message.is_empty()), "{body}");
+        body["error_code"].as_str().expect("a code").to_owned()
+    }
+}
+
+impl RawConnection {
+    /// Connects to an address.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection is not accepted.
+    pub async fn connect(address: impl ToSocketAddrs) -> Self {
+        Self::try_connect(address).await.expect("a listener")
+    }
+
+    /// Connects to an address. Returns `None` if the connection is not accepted.
+    pub async fn try_connect(address: impl ToSocketAddrs) -> Option<Self> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        stream.set_nodelay(true).ok()?;
+        Some(Self::over(stream))
+    }
+
+    /// Returns whether a part of a response has arrived, or the connection has ended.
+    pub fn is_answered(&mut self) -> bool {
+        let read = self.stream.try_read_buf(&mut self.buffer);
+        !self.buffer.is_empty() || matches!(read, Ok(0))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
+    /// Creates a connection over a stream.
+    pub fn over(stream: S) -> Self {
+        Self {
+            stream,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Sends bytes.
+    pub async fn send(&mut self, bytes: &[u8]) {
+        // A server that rejects a request early may close the connection before it has read the
+        // whole request. Its response can still be read.
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// Reads the next response. Returns `None` if the connection ends before it, or if a response
+    /// has no length.
+    pub async fn response(&mut self) -> Option<RawResponse> {
+        loop {
+            if let Some((response, length)) = RawResponse::parse(&self.buffer) {
+                self.buffer.drain(..length);
+                return Some(response);
+            }
+            if self.stream.read_buf(&mut self.buffer).await.ok()? == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Reads `length` bytes.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection ends before them.
+    pub async fn bytes(&mut self, length: usize) -> Vec<u8> {
+        while self.buffer.len() < length {
+            let read = self.stream.read_buf(&mut self.buffer).await;
+            assert!(matches!(read, Ok(1..)), "{read:?}");
+        }
+        self.buffer.drain(..length).collect()
+    }
+
+    /// Sends a request and reads its response. Returns `None` as [`Self::response`] does.
+    pub async fn exchange(&mut self, request: &[u8]) -> Option<RawResponse> {
+        self.send(request).await;
+        self.response().await
+    }
+
+    /// Reads until the connection ends, and returns all bytes that belong to no response yet.
+    pub async fn rest(&mut self) -> String {
+        // A connection that is reset ends too.
+        let _ = self.stream.read_to_end(&mut self.buffer).await;
+        String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned()
+    }
+
+    /// Closes the writing half of the connection.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection has ended.
+    pub async fn shutdown(&mut self) {
+        self.stream.shutdown().await.expect("an open connection");
+    }
+}
+
+/// Returns a POST request.
+pub fn post_bytes(path: &str, media_type: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: node\r\ncontent-type: {media_type}\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// Returns a request that submits the transaction to a chain with the default vendor word.
+pub fn submission_bytes(transaction: &SignedTransaction) -> Vec<u8> {
+    let media_type = submission_media_type(&Vendor::default());
+    post_bytes("/v1/transactions", &media_type, &bcs_bytes(transaction))
+}
+
+/// Returns a request that submits the transactions to a chain with the default vendor word.
+pub fn batch_bytes(transactions: &[SignedTransaction]) -> Vec<u8> {
+    let media_type = submission_media_type(&Vendor::default());
+    let body = bcs_bytes(&transactions);
+    post_bytes("/v1/transactions/batch", &media_type, &body)
+}
+
+/// Returns a long poll for the transaction.
+pub fn wait_bytes(hash: &HashValue) -> Vec<u8> {
+    let path = format!("/v1/transactions/wait_by_hash/{hash}");
+    format!("GET {path} HTTP/1.1\r\nhost: node\r\n\r\n").into_bytes()
+}

@@ -1,0 +1,30 @@
+//! HTTP and TLS clients, one for each purpose.
+//!
+//! | client | purpose |
+//! |---|---|
+//! | [`HttpClient`] | requests with pooled connections |
+//! | [`NodeClient`] | calls of a node's listeners |
+//! | [`RawConnection`] | requests of HTTP/1.1 byte by byte, plain or over TLS |
+//! | [`Http2Connection`] | streams of one HTTP/2 connection |
+//! | [`TestCertificate`] | TLS connections that trust one certificate |
+
+mod client;
+mod connection;
+mod http2;
+mod node;
+mod tls;
+
+pub use client::{HttpClient, HttpResponse};
+pub use connection::{
+    RawConnection, RawResponse, batch_bytes, post_bytes, submission_bytes, wait_bytes,
+};
+pub use http2::{Http2Connection, Http2Stream};
+pub use node::NodeClient;
+pub use tls::{H2, HTTP_11, SERVER_NAME, TestCertificate};
+
+use ledger_types::Vendor;
+
+/// Returns the media type of a signed transaction in BCS.
+pub fn submission_media_type(vendor: &Vendor) -> String {
+    format!("application/x.{}.signed_transaction+bcs", vendor.lower())
+}
