@@ -1,4 +1,4 @@
-//! Transactions to sign, and signatures made to measure.
+//! Transactions to sign, and signatures with chosen scalars and points.
 
 use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, edwards::EdwardsPoint, scalar::Scalar};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
@@ -41,8 +41,11 @@ pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountA
     }
 }
 
-/// A signature by the scalar `secret` with the scalar `nonce`, where key and nonce have the given parts
-/// of small order added.
+/// Returns a public key and its signature of `message`, computed from the scalars `secret` and
+/// `nonce`.
+///
+/// The torsion points, which have a small order, are added to the point of the key and to the point
+/// of the nonce.
 pub fn sign_with_torsion(
     (secret, key_torsion): (u64, EdwardsPoint),
     (nonce, nonce_torsion): (u64, EdwardsPoint),
