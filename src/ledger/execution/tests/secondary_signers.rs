@@ -184,8 +184,8 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns every ascending sequence of the numbers below `count` in which one number replaces
-/// another.
+/// Returns the numbers below `count` in ascending order, with one of them replaced by another, for
+/// every pair of the two.
 fn substitutions(count: usize) -> impl Iterator<Item = Vec<usize>> {
     let pairs = (0..count).flat_map(move |copied| (0..count).map(move |place| (copied, place)));
     pairs

@@ -19,7 +19,7 @@ fn builder(number: u64) -> TransactionBuilder {
     .sequence_number(number)
 }
 
-/// Returns a transaction that differs from that of every other number.
+/// Returns an unsigned transaction with the sequence number `number`.
 pub fn raw(number: u64) -> RawTransaction {
     builder(number).build()
 }
@@ -34,6 +34,7 @@ pub fn signed_by(number: u64, sender: AccountAuthenticator) -> SignedTransaction
     builder(number).sign_with(|_| sender)
 }
 
+/// Returns an authenticator of a single key.
 pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountAuthenticator {
     AccountAuthenticator::SingleKey {
         public_key,
@@ -69,6 +70,7 @@ pub fn sign_with_torsion(
     )
 }
 
+/// Decodes exactly `N` bytes from hex digits.
 pub fn bytes<const N: usize>(hex_digits: &str) -> [u8; N] {
     let bytes = hex::decode(hex_digits).expect("hex digits");
     bytes.try_into().expect("as many bytes as wanted")
