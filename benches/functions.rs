@@ -4,9 +4,9 @@
 //! second of one core.
 //!
 //! The calls are the first successful case of each function in the tests
-//! (`src/ledger/execution/tests/functions`), the cases with the worst arguments
-//! (`functions_worst.rs`), and all successful cases of `bounds`. Each call is executed repeatedly
-//! on the state before it. Gas excludes the storage fee, which pays for space, not for time.
+//! (`src/ledger/execution/tests/functions`), all successful cases of `bounds.rs` there, and the
+//! cases with the worst arguments (`functions_worst.rs`). Each call is executed repeatedly on the
+//! state before it. Gas excludes the storage fee, which pays for space, not for time.
 //!
 //! The column `dear` is the time per gas unit, relative to a transfer of the chain's coin. With
 //! `--check` the run fails if it is above 5 for any call.
