@@ -1,11 +1,15 @@
-//! Each entry function of the framework: how many a core executes per second, and its gas, so that gas
-//! follows cost. `cargo bench -p ledger --bench functions`.
+//! Execution time and gas of each entry function of the framework, to check that gas follows cost.
 //!
-//! The calls are those of the tests (`src/ledger/tests/functions`), each the first that succeeds, and
-//! some with the worst arguments (`functions_worst.rs`); a call is run again and again on the state
-//! before it. Gas is without the fee for storage, which pays for
-//! room, not for time. `dear` is time per gas unit against the chain coin's transfer; with `--check`
-//! the run fails where it is above 5.
+//! `cargo bench -p ledger-execution --bench functions` prints the time, the gas and the calls per
+//! second of one core.
+//!
+//! The calls are the first successful case of each function in the tests
+//! (`src/ledger/execution/tests/functions`), all successful cases of `bounds.rs` there, and the
+//! cases with the worst arguments (`functions_worst.rs`). Each call is executed repeatedly on the
+//! state before it. Gas excludes the storage fee, which pays for space, not for time.
+//!
+//! The column `dear` is the time per gas unit, relative to a transfer of the chain's coin. With
+//! `--check` the run fails if it is above 5 for any call.
 
 // The bench prints its table.
 #![allow(clippy::print_stdout)]
@@ -32,11 +36,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often each block is run; the median counts.
+/// Number of executions of each block. The result is their median.
 const ROUNDS: usize = 201;
-/// How much dearer in time than the transfer a unit of gas may be.
+/// Maximum time per gas unit, relative to the transfer.
 const DEAR_MAX: f64 = 5.0;
-/// What all others are held against.
+/// Function that all others are compared with.
 const TRANSFER: &str = "0x1::node_account::transfer";
 
 struct Row {
@@ -87,7 +91,9 @@ fn main() {
     }
 }
 
-/// Runs the call of a case on the state before it, and an empty block for what is not the call's.
+/// Measures the call of a case on the state before it.
+///
+/// The time of an empty block is subtracted, so that the result is the time of the call alone.
 fn measure(case: &Case) -> Row {
     let mut world = World::new();
     let executed = case.run(&mut world);

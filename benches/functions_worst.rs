@@ -1,17 +1,19 @@
-//! Calls with the worst arguments that a transaction of 64 KB can carry: many steps over the same
-//! slots, the longest type names, the largest values. Gas must follow their cost too.
+//! Calls with the most expensive arguments that fit into a transaction of 64 KB.
+//!
+//! They take many steps over the same slots, or have the longest type names or the largest values.
+//! Gas must follow their cost too.
 
 use crate::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction, transaction::MultisigPayload};
 
-/// As many transfers as fit into a transaction.
+/// Number of transfers that nearly fill a transaction.
 const TRANSFERS: usize = 1_500;
-/// More type arguments than these, and the name of the type is too long to be read back.
+/// Maximum number of type arguments with which the name of the type can still be parsed.
 const TYPE_ARGUMENTS: usize = 38;
-/// A payload that nearly fills a transaction.
+/// Size of a multisig payload that nearly fills a transaction, in bytes.
 const PAYLOAD_BYTES: usize = 60_000;
 
-/// The cases; their functions are the ones that are measured.
+/// Returns the cases. The bench measures the function of each case.
 pub fn cases() -> Vec<Case> {
     let succeeds = Expected::Success(&[]);
     vec![
@@ -81,7 +83,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// A coin with a name as long as can be, some of it held by account 0 and some by account 1.
+/// Creates a coin with a type name of maximum length, held by accounts 0 and 1, and returns the
+/// name.
 fn long_coin(world: &mut World) -> String {
     let markers = vec!["0x5::a::b"; TYPE_ARGUMENTS].join(", ");
     let coin = format!("{}::m::C<{markers}>", world.address(0));
@@ -116,7 +119,8 @@ fn long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
     world.call(0, function, &[], arguments)
 }
 
-/// A multisig account of account 0 alone with as many large proposals as may wait.
+/// Creates a multisig account of account 0 with the maximum number of pending proposals, all large,
+/// and returns its address.
 fn vault(world: &mut World) -> AccountAddress {
     let next = "0x1::multisig_account::get_next_multisig_account_address";
     let made = world.view(next, &[], args![world.address(0)]);

@@ -1,5 +1,7 @@
-//! The cost of checking each kind of signature, alone and many ed25519 ones together, on one core.
-//! `cargo bench --bench signatures`.
+//! The cost of checking each kind of signature on one core, one by one and, for ed25519, in
+//! batches.
+//!
+//! `cargo bench -p ledger-execution --bench signatures`
 
 use divan::{Bencher, counter::ItemsCount};
 use ledger_crypto::{
@@ -15,14 +17,14 @@ fn main() {
     divan::main();
 }
 
-/// Returns a builder of a transfer.
+/// Returns a builder of the transfer with this sequence number.
 fn transfer(number: u64) -> TransactionBuilder {
     let chain = development_chain();
     let account = AccountAddress::from_low_u64(0xcafe);
     TransactionBuilder::transfer(&chain, account, account, 1).sequence_number(number)
 }
 
-/// Checks one transaction of this signer.
+/// Measures the check of one transaction of `signer`.
 fn check_one(bencher: Bencher<'_, '_>, signer: &impl TransactionSigner) {
     let chain = development_chain();
     let transaction = transfer(1).sign_as_single_sender(signer);
@@ -50,7 +52,7 @@ fn alone_webauthn(bencher: Bencher<'_, '_>) {
     check_one(bencher, &TestKey::passkey(5));
 }
 
-/// All keys sign, which makes this the most expensive set of its size.
+/// Measures a key set in which all keys sign, the most expensive case of its size.
 #[divan::bench(args = [2, 8, 32])]
 fn multi_ed25519(bencher: Bencher<'_, '_>, keys: u8) {
     let key = |number| TestAccount::from_seed(u64::from(number)).key;
@@ -61,7 +63,7 @@ fn multi_ed25519(bencher: Bencher<'_, '_>, keys: u8) {
     check_one(bencher, &signer);
 }
 
-/// The last two of three kinds sign.
+/// Measures a key set of a passkey, a secp256k1 key and an ed25519 key. The last two sign.
 #[divan::bench]
 fn multi_key_2_of_3_mixed(bencher: Bencher<'_, '_>) {
     let signer = TestSigner::MultiKey {
@@ -75,7 +77,7 @@ fn multi_key_2_of_3_mixed(bencher: Bencher<'_, '_>) {
     check_one(bencher, &signer);
 }
 
-/// Returns transactions that are each signed by another ed25519 key.
+/// Returns `count` transactions, each signed by a different ed25519 key.
 fn transactions(count: u64) -> Vec<SignedTransaction> {
     let numbers = 0..count;
     numbers
@@ -83,7 +85,7 @@ fn transactions(count: u64) -> Vec<SignedTransaction> {
         .collect()
 }
 
-/// Whole transactions together: signing messages, points, equations, hashes.
+/// Measures a batch of whole transactions: signing messages, curve points, equations, and hashes.
 #[divan::bench(args = [1, 2, 4, 8, 16, 32, 64, 128])]
 fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
     let (chain, transactions) = (development_chain(), transactions(count));
@@ -100,7 +102,7 @@ fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// As many signatures, of which every 32nd does not hold.
+/// Measures a batch of transactions with one invalid signature among every 32.
 #[divan::bench(args = [32, 64, 128])]
 fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
     let chain = development_chain();
@@ -121,7 +123,7 @@ fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// As many signatures, of which none holds: every sum is for nothing.
+/// Measures a batch of invalid signatures only, in which every sum of equations fails.
 #[divan::bench(args = [32, 128])]
 fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
     let chain = development_chain();
@@ -142,7 +144,7 @@ fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// Equations of as many messages, of keys of `senders` accounts.
+/// Returns the verification equations of `count` messages, signed by `senders` keys in turn.
 fn equations(count: u64, senders: u64) -> Vec<Equation> {
     let numbers = 0..count;
     numbers
@@ -156,7 +158,7 @@ fn equations(count: u64, senders: u64) -> Vec<Equation> {
         .collect()
 }
 
-/// The equations alone, one by one.
+/// Measures one verification equation alone.
 #[divan::bench]
 fn equation_alone(bencher: Bencher<'_, '_>) {
     let equations = equations(1, 1);
@@ -165,7 +167,7 @@ fn equation_alone(bencher: Bencher<'_, '_>) {
         .bench_local(|| equations[0].holds());
 }
 
-/// The equations alone, in one sum.
+/// Measures a batch of verification equations of different keys.
 #[divan::bench(args = [2, 3, 4, 8, 16, 32, 64, 128])]
 fn equations_together(bencher: Bencher<'_, '_>, count: u64) {
     let equations = equations(count, count);
@@ -174,7 +176,7 @@ fn equations_together(bencher: Bencher<'_, '_>, count: u64) {
         .bench_local(|| batch::check(&equations));
 }
 
-/// The same, all of one key.
+/// Measures a batch of verification equations of one key.
 #[divan::bench(args = [32, 128])]
 fn equations_of_one_sender(bencher: Bencher<'_, '_>, count: u64) {
     let equations = equations(count, 1);

@@ -1,6 +1,10 @@
-//! The cost of each pure stage of a transfer, per transaction: decode, hash, check of the signature,
-//! validation, execution in blocks of several sizes and on several threads; and of a hash alone and among others.
-//! `cargo bench -p ledger --bench stages`.
+//! The cost of each pure stage of a transfer, per transaction.
+//!
+//! The stages are decoding, hashing, the signature check, validation, and execution in blocks of
+//! several sizes and on several threads. Two more benches measure one hash of a tree alone and
+//! among others.
+//!
+//! `cargo bench -p ledger-execution --bench stages`
 
 use divan::{Bencher, counter::ItemsCount};
 use ledger_crypto::HashValue;
@@ -25,18 +29,18 @@ fn main() {
     divan::main();
 }
 
-/// Creates a chain at genesis with many funded accounts, its state in memory.
+/// Creates a chain at genesis with [`ACCOUNTS`] funded accounts and its state in memory.
 fn rich_chain() -> MemoryChain {
     MemoryChain::new(&funded_genesis(ACCOUNTS))
 }
 
-/// Signs the transfer of 1 from an account to the next one.
+/// Returns a signed transfer of one unit from account `number` to the next account.
 fn transfer(fixture: &MemoryChain, number: u64) -> SignedTransaction {
     let to = TestAccount::from_seed((number + 1) % ACCOUNTS).address;
     TestAccount::from_seed(number).transfer(&fixture.chain, 0, to, 1)
 }
 
-/// Returns block 1 with the transfers of these numbers.
+/// Returns block 1 with the transfers of the accounts `numbers`.
 fn block(fixture: &MemoryChain, numbers: Range<u64>) -> OrderedBlock {
     let vendor = fixture.chain.vendor();
     let trusted = |number| {
@@ -68,7 +72,7 @@ fn hash_and_size(bencher: Bencher) {
         });
 }
 
-/// Two hashes under a prefix: a node of a tree, one permutation of SHA-3.
+/// Measures one node of a tree: the hash of a prefix and two hashes, one permutation of SHA-3.
 #[divan::bench]
 fn node_alone(bencher: Bencher) {
     let vendor = Vendor::default();
@@ -76,7 +80,7 @@ fn node_alone(bencher: Bencher) {
     bencher.bench(|| seed.hash(&[&[1; 32], &[2; 32]]));
 }
 
-/// The same, of all nodes of a tree: those of a level are hashed side by side.
+/// Measures all nodes of a tree. The nodes of one level are hashed side by side in one batch.
 #[divan::bench]
 fn node_among_others(bencher: Bencher) {
     const LEAVES: u64 = 1_024;
@@ -124,9 +128,11 @@ fn execute(bencher: Bencher, size: u64) {
         });
 }
 
-/// What executing independent transactions on several threads gains at the most: parts of a block of 1,000 are executed
-/// apart, and nothing brings them together again. As many other threads as `busy` check signatures meanwhile, as those of a
-/// loaded node do.
+/// Measures an upper bound of the gain of parallel execution.
+///
+/// The parts of a block of 1,000 independent transactions are executed on one thread each, and
+/// their results are not merged. Meanwhile `busy` other threads check signatures, as the threads of
+/// a loaded node do.
 #[divan::bench(args = [(1, 0), (2, 0), (1, 2), (2, 2)])]
 fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
     const SIZE: u64 = 1_000;

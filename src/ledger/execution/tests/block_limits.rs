@@ -1,4 +1,4 @@
-//! How much one block holds: the work and the output at which it ends, and what becomes of the rest.
+//! Limits of a block: its gas, its output, and the transactions that it leaves out.
 
 use ledger_execution::{development_accounts, development_genesis, execute_block};
 use ledger_framework::new_chain;
@@ -10,7 +10,7 @@ use ledger_types::{
 };
 use std::sync::Arc;
 
-/// How many transactions a block of the node's configuration takes at most.
+/// Maximum number of transactions in a block under the node's default configuration.
 const BLOCK_TRANSACTIONS: u64 = 5_000;
 
 fn development(change: impl FnOnce(&mut Parameters)) -> MemoryChain {
@@ -19,7 +19,7 @@ fn development(change: impl FnOnce(&mut Parameters)) -> MemoryChain {
     MemoryChain::new(&development_genesis(4, Vendor::default(), parameters))
 }
 
-/// Transfers of three senders in turn, `each` of every one.
+/// Returns `each` transfers of each of three senders, with the senders in turn.
 fn transfers(chain: &MemoryChain, each: u64) -> Vec<CheckedTransaction> {
     let accounts = development_accounts();
     let mut all = Vec::new();
@@ -33,7 +33,8 @@ fn transfers(chain: &MemoryChain, each: u64) -> Vec<CheckedTransaction> {
     all
 }
 
-/// Executes the block again from where it began, and shows that it is the same to the last byte.
+/// Executes a block twice on the same tip, checks that the results are equal, and appends the
+/// block.
 fn execute(chain: &mut MemoryChain, transactions: &[CheckedTransaction]) -> ExecutedBlock {
     let ordered = || OrderedBlock {
         transactions: transactions.iter().cloned().map(Arc::new).collect(),
@@ -46,7 +47,10 @@ fn execute(chain: &mut MemoryChain, transactions: &[CheckedTransaction]) -> Exec
     block
 }
 
-/// What the epilogue says: the limits that were reached, gas units and output bytes.
+/// Returns the content of the block's epilogue.
+///
+/// The fields are, in this order: whether the gas limit was reached, whether the output limit was
+/// reached, the gas units, and the output bytes.
 fn end_info(block: &ExecutedBlock) -> (bool, bool, u64, u64) {
     let Some(Transaction::BlockEpilogue(BlockEpilogue::V0 { block_end_info, .. })) =
         block.transactions.last().map(|last| &last.transaction)
@@ -67,20 +71,22 @@ fn end_info(block: &ExecutedBlock) -> (bool, bool, u64, u64) {
     )
 }
 
-/// The execution and io gas of a user transaction, as its fee statement has them.
+/// Returns the execution and IO gas of a user transaction from its fee statement, in gas units.
 fn work(executed: &ExecutedTransaction) -> u64 {
     let statement = executed.events.last().expect("the fee statement");
     let [_, execution, io, _, _]: [u64; 5] = bcs::from_bytes(statement.data()).unwrap();
     execution + io
 }
 
-/// The user transactions of a block.
+/// Returns the user transactions of a block.
 fn users(block: &ExecutedBlock) -> &[ExecutedTransaction] {
     &block.transactions[1..block.transactions.len() - 1]
 }
 
-/// Gives `transactions` to blocks until all are committed, each block getting what the one before left
-/// out, and gives the blocks.
+/// Executes blocks until all `transactions` are committed, and returns the blocks.
+///
+/// Each block is ordered to execute the transactions that the block before it left out. All of them
+/// must succeed.
 fn execute_all(
     chain: &mut MemoryChain,
     mut transactions: Vec<CheckedTransaction>,
@@ -151,7 +157,7 @@ fn a_block_ends_with_the_transaction_that_reaches_its_output() {
             .iter()
             .map(|t| t.output_bytes() as u64)
             .collect();
-        // The epilogue says what was put out before it.
+        // The epilogue reports the output of the transactions before it.
         let all: u64 = outputs[..outputs.len() - 1].iter().sum();
         assert_eq!(end_info(block).3, all);
         assert!(
@@ -202,8 +208,8 @@ fn a_limit_that_every_transaction_reaches_leaves_one_in_a_block() {
     }
 }
 
-/// What comes too early because the number before it was left out is refused as that, in this block or
-/// a later one, and what is ordered is covered by the payload root whatever becomes of it.
+/// A transaction is discarded as too new if a block left out an earlier one of its account. The
+/// payload root covers all ordered transactions, including the ones that the block leaves out.
 #[test]
 fn the_rest_of_an_account_is_too_early_in_the_next_block() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
@@ -235,7 +241,7 @@ fn a_full_block_of_transfers_is_not_cut() {
     let mut chain = development(|_| ());
     let parameters = chain.chain.parameters().clone();
     let mut transactions = transfers(&chain, 1);
-    // One that makes an account does and puts out the most.
+    // A transfer that creates an account uses the most gas and has the largest output.
     let key = &development_accounts()[3].private_key;
     let nobody = AccountAddress::from_low_u64(0xabcdef);
     transactions.push(chain.sign(key, chain.raw(key, chain.transfer(nobody, 1))));

@@ -1,7 +1,9 @@
-//! Thousands of random transfers, some of them invalid: nothing is created or lost, sequence numbers
-//! rise by one, and replaying the chain gives the same hashes.
+//! Conservation of the coin under thousands of random transfers, some of them invalid.
+//!
+//! Transfers neither create nor destroy coins, sequence numbers increase by one, and a replay of
+//! the chain has the same hashes.
 
-// A failing run prints its seed.
+// The tests print their seed, so that a failing run can be repeated.
 #![allow(clippy::print_stdout)]
 
 use fastrand::Rng;
@@ -13,7 +15,7 @@ use ledger_types::{
 };
 use std::collections::HashMap;
 
-/// Sums all coin stores and reads the recorded supply, from the state alone.
+/// Returns the sum of all coin stores and the recorded supply, both read from the state.
 fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
     let registry = chain.chain.registry();
     let (mut held, mut supply) = (0, 0);
@@ -89,7 +91,8 @@ fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
     }
 }
 
-/// Executes, from genesis, the user transactions that the stored blocks hold, and compares all of it.
+/// Executes the user transactions of the stored blocks from genesis, and checks that blocks and
+/// state are equal to the original.
 fn assert_replay_is_equal(original: &MemoryChain) {
     let mut replay = MemoryChain::development();
     for block in &original.blocks[1..] {
@@ -116,7 +119,9 @@ fn run(seed: u64, blocks: u64) -> MemoryChain {
     run_with(seed, blocks, true)
 }
 
-/// `faults`: whether some transactions are such that the prologue refuses them.
+/// Executes `blocks` blocks of random transactions.
+///
+/// If `faults` is set, the prologue rejects some of them.
 fn run_with(seed: u64, blocks: u64, faults: bool) -> MemoryChain {
     let mut random = Rng::with_seed(seed);
     let mut chain = MemoryChain::development();
@@ -182,7 +187,8 @@ fn replay_from_genesis_gives_the_same_hashes() {
         assert_eq!(a, b, "execution is a function of state and block");
     }
     assert_parents_link(&first.blocks);
-    // What was refused is not stored but for its hash, so a replay of the stored is of a run without.
+    // A block stores only the hash of a discarded transaction. A replay from stored blocks is
+    // therefore compared with a run without discarded transactions.
     let kept = run_with(seed, 60, false);
     assert!(kept.blocks.iter().all(|block| block.discarded.is_empty()));
     assert!(kept.blocks.iter().any(|block| {

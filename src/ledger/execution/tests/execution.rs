@@ -1,4 +1,4 @@
-//! Execution through its door: signed transactions in, committed transactions and state out.
+//! Execution of signed transactions: the committed transactions, the state, and rejections.
 
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
@@ -21,7 +21,7 @@ fn address(number: usize) -> AccountAddress {
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 
-/// The user transaction of a block with one.
+/// Returns the user transaction of a block that has exactly one.
 fn only_user(block: &ledger_types::ExecutedBlock) -> &ExecutedTransaction {
     assert_eq!(
         block.transactions.len(),
@@ -63,7 +63,7 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
     );
     let gas_used = transaction.info.v0().gas_used;
     let fee = gas_used * GAS_UNIT_PRICE;
-    // Two slots are made: 8,000 units at this price, and 4 a byte.
+    // The transfer creates two slots: 8,000 gas units at this price, and 4 per byte.
     assert!(
         gas_used > 8_028,
         "intrinsic cost and two slots at least, got {gas_used}"
@@ -120,7 +120,7 @@ fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
             bcs::to_bytes(&amount).unwrap(),
         ]
     };
-    /// Function, type arguments, arguments, and what `vm_status` says.
+    /// Function, type arguments, arguments, and expected `vm_status`.
     type Case = (
         &'static str,
         &'static [&'static str],
@@ -226,7 +226,7 @@ fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
         chain.facts(&address(0)).balance,
         DEVELOPMENT_BALANCE - gas_used * GAS_UNIT_PRICE
     );
-    // The same transfer with something left for the fee uses the same gas.
+    // The same transfer of half the balance, which leaves enough for the fee, uses the same gas.
     let call = chain.transfer(address(1), DEVELOPMENT_BALANCE / 2);
     assert_eq!(
         only_user(chain.run(&key(0), call)).info.v0().gas_used,
@@ -350,7 +350,7 @@ fn each_rule_of_validation_refuses_with_its_status() {
         let refusal =
             validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
         assert_eq!(refusal.status, status);
-        // The block's prologue refuses the same, and the block goes on without it.
+        // The prologue rejects the transaction too, and the block is executed without it.
         let mut copy = MemoryChain::development();
         let block = copy.execute(vec![transaction]);
         assert_eq!(block.transactions.len(), 2);

@@ -1,4 +1,6 @@
-//! What the crate does, seen from outside: one binary, since each links the whole crate and its dependencies.
+//! Integration tests of the crate.
+//!
+//! They share one binary, because every test binary links the crate and all its dependencies.
 
 mod block_limits;
 mod calls;

@@ -1,5 +1,7 @@
-//! Orderless transactions: a nonce keeps each from running twice, for as long as a block could take it,
-//! in a table that the ledger's state alone decides and that does not grow for ever.
+//! Replay protection of orderless transactions.
+//!
+//! A nonce prevents its transaction from running twice until no block can include it any more. The
+//! table of nonces is bounded and depends on the ledger's state alone.
 
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
@@ -27,7 +29,7 @@ fn address(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
-/// A transfer of one unit by account 0 that expires at this time.
+/// Returns a transfer of one unit by account 0 that expires at this Unix time, in seconds.
 fn expiring(chain: &MemoryChain, nonce: u64, expiration_secs: u64) -> CheckedTransaction {
     let mut raw = chain.orderless(chain.raw(&key(0), chain.transfer(NOBODY, 1)), nonce);
     raw.expiration_timestamp_secs = expiration_secs;
@@ -47,7 +49,9 @@ fn admitted(
     validate_for_admission(&chain.chain, &facts, transaction, now_secs)
 }
 
-/// What admission says now and what the prologue says in a block at `now_secs`, which must be the same.
+/// Executes the transaction in a block at `now_secs`, and returns the status that rejects it.
+///
+/// Admission at `now_secs` must return the same status as the prologue.
 fn verdict(
     chain: &mut MemoryChain,
     now_secs: u64,
@@ -78,7 +82,7 @@ fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
     Bucket::read(chain, &NonceSlot::of(&address(0), nonce)).unwrap()
 }
 
-/// Nonces of account 0 that fall into the bucket of nonce 0, itself among them.
+/// Returns the first `count` nonces of account 0 in the bucket of nonce 0, beginning with nonce 0.
 fn in_one_bucket(count: usize) -> Vec<u64> {
     let sender = address(0);
     let place = |nonce| NonceSlot::of(&sender, nonce).bucket();
@@ -98,7 +102,7 @@ fn many_of_one_account_run_in_any_order_and_bump_no_number() {
     assert_eq!(block.discarded, []);
     assert_eq!(chain.facts(&NOBODY).balance, nonces.len() as u64);
     assert_eq!(chain.facts(&address(0)).sequence_number, 0);
-    // One with a sequence number stands beside them.
+    // The account can also send a transaction with a sequence number.
     let call = chain.transfer(NOBODY, 1);
     chain.run(&key(0), call);
     assert_eq!(chain.facts(&address(0)).sequence_number, 1);
@@ -139,7 +143,7 @@ fn a_nonce_is_refused_until_the_overlap_is_over() {
     let first = expiring(&chain, 9, START_SECS + 50);
     assert_eq!(verdict(&mut chain, START_SECS, first.clone()), None);
     let used = Some(Status::NonceAlreadyUsed);
-    // Itself, in the same second and later, and others with its nonce.
+    // The same transaction is rejected, and so are others with its nonce.
     assert_eq!(verdict(&mut chain, START_SECS + 1, first), used);
     for (now, expiration) in [(2, 90), (50, 150), (51, 150), (60, 150)] {
         let again = expiring(&chain, 9, START_SECS + expiration);
@@ -149,7 +153,8 @@ fn a_nonce_is_refused_until_the_overlap_is_over() {
             "{now} {expiration}"
         );
     }
-    // A block that could take the first one is 100 seconds away from any that takes the second.
+    // This one expires more than 100 seconds after the first, so every block that can include it is
+    // later than the blocks that can include the first.
     let after = expiring(&chain, 9, START_SECS + 151);
     assert_eq!(verdict(&mut chain, START_SECS + 61, after.clone()), None);
     assert_eq!(
@@ -158,7 +163,7 @@ fn a_nonce_is_refused_until_the_overlap_is_over() {
         "it takes the place of the first"
     );
     assert_eq!(verdict(&mut chain, START_SECS + 62, after), used);
-    // Another sender's is another nonce.
+    // The nonces of another sender are independent.
     let mut raw = chain.orderless(chain.raw(&key(1), chain.transfer(NOBODY, 1)), 9);
     raw.expiration_timestamp_secs = START_SECS + 100;
     let other = chain.sign(&key(1), raw);
@@ -211,7 +216,7 @@ fn no_account_is_made_for_its_sender() {
     chain.execute(vec![chain.sign_together(&[&stranger], Some(&key(1)), raw)]);
     assert!(user_transactions(&chain)[0].info.v0().status.is_success());
     assert!(!chain.state.contains_key(&resource));
-    // One with a sequence number makes it: the number must be kept.
+    // A transaction with a sequence number creates the account, which stores the number.
     let call = chain.transfer(address(0), 0);
     let signed = chain.sign_together(&[&stranger], Some(&key(1)), chain.raw(&stranger, call));
     chain.execute(vec![signed]);
@@ -274,7 +279,7 @@ fn a_bucket_drops_what_no_longer_matters() {
     }
     assert_eq!(bucket(&chain, 0).nonces.len(), 3);
     let last = |chain: &MemoryChain, nonce, secs| expiring(chain, nonce, secs + 20);
-    // 100 seconds after their expiry they matter still, a second later no more.
+    // The nonces are retained until 100 seconds after they expire, inclusive.
     let signed = last(&chain, nonces[3], START_SECS + 110);
     chain.execute_at(START_SECS + 110, vec![signed]);
     assert_eq!(bucket(&chain, 0).nonces.len(), 4);
@@ -293,7 +298,7 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     let signed = transfer(&chain, nonces[1] + 1);
     chain.execute(vec![signed]);
     let alone = gas(&chain);
-    // As if someone had searched for the others.
+    // Fills the bucket, as a sender could that searched for nonces of this bucket.
     let mut nearly_full = bucket(&chain, 0);
     let searched = |digest| RememberedNonce {
         digest,
@@ -308,7 +313,7 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     let signed = transfer(&chain, nonces[1]);
     assert_eq!(chain.execute(vec![signed]).discarded, []);
     assert_eq!(bucket(&chain, 0).nonces.len(), BUCKET_NONCES_MAX);
-    // The 511 nonces beside one's own are paid for, 24 bytes each.
+    // The gas covers the 511 other nonces of the bucket, 24 bytes each.
     assert_eq!(gas(&chain) - alone, 103);
     let one_more = nonces[2];
     let now_secs = chain.next_secs();
@@ -317,7 +322,7 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
         verdict(&mut chain, now_secs, refused),
         Some(Status::SequenceNonceInvalid)
     );
-    // Its neighbours have room.
+    // Other buckets have capacity.
     let (now_secs, neighbour) = (chain.next_secs(), transfer(&chain, one_more + 1));
     assert_eq!(verdict(&mut chain, now_secs, neighbour), None);
     let now_secs = START_SECS + 60 + 110;
@@ -348,7 +353,7 @@ fn what_is_remembered_is_in_the_state_alone() {
         };
         let executed = execute_block(&replay.chain, &replay.tip, &replay, ordered).unwrap();
         assert_eq!(&executed, block);
-        // As after a restart: nothing but the chain and its state goes on.
+        // Only the tip and the state are carried over, as after a restart.
         let state = std::mem::take(&mut replay.state);
         replay = MemoryChain {
             tip: replay.tip,
@@ -372,7 +377,8 @@ fn a_chain_takes_them_from_the_height_of_its_framework_on() {
             Some(Status::FeatureUnderGating)
         );
     }
-    // Admission looks at the newest block, so it is one block late.
+    // Admission uses the framework of the newest block, so it accepts orderless transactions one
+    // block later than the prologue.
     let signed = transfer(&chain, 1);
     assert_eq!(chain.execute(vec![signed]).discarded, []);
     let (now_secs, signed) = (chain.next_secs(), transfer(&chain, 2));

@@ -1,5 +1,7 @@
-//! A transaction can have several hashes: a set with more signatures than it needs, or a longer bitmap of
-//! the same bits, signs the same as well. Whichever comes first runs, and no other form of it.
+//! Replay protection of transactions that have several valid signed forms.
+//!
+//! One raw transaction can have several hashes: a key set may sign with more signatures than it
+//! requires, or with a longer bitmap of the same bits. Only the first form in order is executed.
 
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::development_accounts;

@@ -1,6 +1,8 @@
-//! An account whose key is rotated signs with the new one from then on, of whatever kind it is, and no
-//! more with the old one. The refusals of proofs, and what the table of originating addresses refuses, have
-//! their cases in `functions/account/rotations.rs`.
+//! Transactions of an account after a key rotation: the new key of every kind signs, and the old
+//! key is rejected.
+//!
+//! `functions/account/rotations.rs` covers rejected proofs and the rotations that the table of
+//! originating addresses rejects.
 
 use bytes::Bytes;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
@@ -17,7 +19,7 @@ use ledger_types::{
 };
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
-/// The first two of the keys sign.
+/// Bitmap of the first two keys of a set.
 const BITMAP: [u8; 4] = [0xc0, 0, 0, 0];
 
 fn keys() -> [Ed25519PrivateKey; 2] {
@@ -165,7 +167,7 @@ fn single_secp256k1(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthent
     }
 }
 
-/// Two of three keys of two kinds; the second and the third sign.
+/// Returns an authenticator of [`set_of_three`] with signatures of its second and third key.
 fn mixed_set(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator {
     let sender = AccountAuthenticator::MultiKey {
         public_keys: set_of_three(),
@@ -188,7 +190,9 @@ fn set_of_three() -> MultiKey {
     }
 }
 
-/// The arguments that rotate account 0 to the set of [`multi_ed25519`], both keys of which sign.
+/// Returns the arguments that rotate account 0 to the keys of [`multi_ed25519`].
+///
+/// The old key and both new keys sign the proof.
 fn proven_arguments(chain: &MemoryChain) -> Vec<Vec<u8>> {
     let account = development_accounts().remove(0);
     let to: Vec<u8> = keys()
@@ -214,7 +218,7 @@ fn proven_arguments(chain: &MemoryChain) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Which account the table has for an authentication key.
+/// Returns the originating address that the ledger records for an authentication key.
 fn recorded(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
     let arguments = vec![key.as_bytes().to_vec()];
     let viewed = view(
@@ -225,7 +229,10 @@ fn recorded(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
     bcs::from_bytes(&viewed.unwrap().values[0].1).unwrap()
 }
 
-/// Rotates account 0 by `rotate`; then `sign` signs for it, and what signed before does no more.
+/// Rotates the key of account 0 with the call `rotate`, and returns the chain and the new
+/// authentication key.
+///
+/// Checks that the old key is rejected and that `sign` signs for the account.
 fn rotates(rotate: impl Fn(&MemoryChain) -> EntryFunction, sign: Sign) -> (MemoryChain, HashValue) {
     let account = development_accounts().remove(0);
     let mut chain = MemoryChain::development();

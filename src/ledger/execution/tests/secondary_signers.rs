@@ -1,8 +1,8 @@
-//! Keys and signatures of several signers: every signer signs for its own account, at its own place.
+//! Keys and signatures of transactions with several signers.
 //!
-//! A signature by one signer must never be accepted for another one. The tests exchange keys,
-//! signatures and addresses in every way between the sender, up to three secondary signers, and the
-//! fee payer.
+//! The authenticator at each index must belong to the account at that index: a signature by one
+//! signer must never be accepted for another one. The tests exchange keys, signatures and addresses
+//! in all permutations between the sender, up to three secondary signers, and the fee payer.
 
 use ledger_crypto::DecodedKeys;
 use ledger_execution::validate_for_admission;
@@ -21,9 +21,11 @@ fn development_key(number: usize) -> TestKey {
     TestKey::Ed25519(TestAccount::development().swap_remove(number).key)
 }
 
-/// Returns keys of secondary signers: two of the same kind, and one of the other kind.
+/// Returns the first `count` of three keys for secondary signers: two ed25519 keys and one
+/// secp256k1 key.
 ///
-/// The kinds are checked in two ways: ed25519 in a batch, secp256k1 alone.
+/// Both kinds are needed because ed25519 signatures are checked in a batch, secp256k1 signatures
+/// one by one.
 fn secondary_keys(count: usize) -> Vec<TestKey> {
     let keys = [
         development_key(1),
@@ -33,7 +35,7 @@ fn secondary_keys(count: usize) -> Vec<TestKey> {
     keys[..count].to_vec()
 }
 
-/// Returns an authenticator with this key and the signature of `signer`.
+/// Returns an authenticator with the public key of `key` and a signature of `message` by `signer`.
 fn authenticator(key: &TestKey, signer: &TestKey, message: &[u8]) -> AccountAuthenticator {
     match (key, signer.sign(message)) {
         (TestKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
@@ -49,7 +51,8 @@ fn authenticator(key: &TestKey, signer: &TestKey, message: &[u8]) -> AccountAuth
     }
 }
 
-/// A transaction of a sender, secondary signers and, in one of the two forms, a fee payer.
+/// A transaction with secondary signers, in the multi-agent form or, with a fee payer, in the fee
+/// payer form.
 #[derive(Clone)]
 struct Signers {
     raw: RawTransaction,
@@ -59,7 +62,7 @@ struct Signers {
 }
 
 impl Signers {
-    /// Returns both forms with one to three secondary signers.
+    /// Returns both forms, each with one to three secondary signers.
     fn all(chain: &MemoryChain) -> Vec<Self> {
         let sender = development_key(0);
         let raw = chain.raw(&sender, chain.transfer(NOBODY, 7));
@@ -76,7 +79,7 @@ impl Signers {
         forms.into_iter().flat_map(of_form).collect()
     }
 
-    /// Returns the keys in the order of the wire: the sender's, those of the secondary signers, the payer's.
+    /// Returns the keys in the order of the wire format: sender, secondary signers, fee payer.
     fn keys(&self) -> Vec<&TestKey> {
         std::iter::once(&self.sender)
             .chain(&self.secondary)
@@ -91,7 +94,7 @@ impl Signers {
             .collect()
     }
 
-    /// Returns the message that all of them sign, for secondary signers with these addresses.
+    /// Returns the message that all signers sign if the secondary signers have these addresses.
     fn message(&self, chain: &MemoryChain, addresses: &[AccountAddress]) -> Vec<u8> {
         let vendor = chain.chain.vendor();
         match &self.fee_payer {
@@ -133,7 +136,9 @@ impl Signers {
     }
 
     /// Returns the transaction whose authenticator `i` has the key of signer `keys[i]` and a
-    /// signature by signer `signatures[i]`. All of them sign the right message.
+    /// signature by signer `signatures[i]`.
+    ///
+    /// All signatures are of the message of this transaction.
     fn exchanged(
         &self,
         chain: &MemoryChain,
@@ -160,7 +165,7 @@ impl Signers {
     }
 }
 
-/// Returns every order of the numbers below `count`, the ascending one first.
+/// Returns every permutation of the numbers below `count`, the ascending one first.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
@@ -179,7 +184,8 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns the ascending order of the numbers below `count` with one of them in the place of another.
+/// Returns the numbers below `count` in ascending order, with one of them replaced by another, for
+/// every pair of the two.
 fn substitutions(count: usize) -> impl Iterator<Item = Vec<usize>> {
     let pairs = (0..count).flat_map(move |copied| (0..count).map(move |place| (copied, place)));
     pairs
@@ -203,8 +209,8 @@ fn assert_invalid_signature(chain: &MemoryChain, transaction: SignedTransaction,
     );
 }
 
-/// Each authenticator is valid by itself: its signature is one of its key. The key must also be the
-/// key of the account at the same place.
+/// Each authenticator is valid in itself, because its signature is by its key. The transaction is
+/// rejected because the key is not the key of the account at the same index.
 #[test]
 fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
     let development = MemoryChain::development();
@@ -226,7 +232,7 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
             let discarded: Vec<_> = block.discarded.iter().map(|one| one.status_code).collect();
             if order.is_sorted() {
                 assert_eq!((admitted, discarded), (Ok(()), vec![]), "{what}");
-                // The transfer takes no further signers and fails, but it is executed.
+                // The transfer function takes no further signers and fails, but it is executed.
                 assert_eq!(
                     chain.facts(&signers.sender.address()).sequence_number,
                     1,
@@ -250,7 +256,7 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
     }
 }
 
-/// Each authenticator has the key of the account at its place, and a signature by another signer.
+/// One authenticator or more has a key of one signer and a signature by another one.
 #[test]
 fn rejects_exchanged_signatures_alone_and_in_a_batch() {
     let chain = MemoryChain::development();
@@ -292,7 +298,7 @@ fn rejects_exchanged_signatures_alone_and_in_a_batch() {
     assert_eq!(verdicts, expected);
 }
 
-/// A signer cannot sign in the place of another one by signing twice.
+/// A signer cannot replace another one by signing twice.
 #[test]
 fn rejects_one_authenticator_at_two_places() {
     let development = MemoryChain::development();
@@ -322,7 +328,8 @@ fn rejects_one_authenticator_at_two_places() {
     }
 }
 
-/// The addresses stand in the order that was signed, because the order decides who acts as what.
+/// The signed message fixes the order of the addresses, because the order determines the role of
+/// each signer in the call.
 #[test]
 fn rejects_exchanged_addresses() {
     let chain = MemoryChain::development();
@@ -337,7 +344,8 @@ fn rejects_exchanged_addresses() {
         for order in permutations(signed.len()) {
             let what = format!("{}, in the order {order:?}", signers.description());
             let addresses: Vec<_> = order.iter().map(|number| signed[*number]).collect();
-            // The secondary signers stay where they are, or move with their addresses.
+            // The authenticators of the secondary signers keep their order, or move with the
+            // addresses.
             let mut moved = authenticators.clone();
             for (place, number) in order.iter().enumerate() {
                 moved[1 + place] = authenticators[1 + number].clone();
@@ -359,7 +367,8 @@ fn rejects_exchanged_addresses() {
     }
 }
 
-/// One invalid signature among valid ones, at each place: an exchange always changes two of them.
+/// Exactly one signature is invalid, at each index in turn. A permutation makes at least two
+/// invalid.
 #[test]
 fn rejects_a_single_signature_of_a_stranger_at_every_place() {
     let chain = MemoryChain::development();

@@ -1,5 +1,5 @@
-//! Simulations through the door of execution: what an unchecked transaction may cost, when its block is,
-//! and who need not sign.
+//! Simulation of transactions: the time of their block, limits on unchecked input, and missing
+//! signatures.
 
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{development_accounts, simulate, validate_for_admission};
@@ -58,8 +58,8 @@ fn status(chain: &MemoryChain, executed: &ExecutedTransaction) -> String {
     chain.chain.vm_status(&executed.info.v0().status)
 }
 
-/// What expires soon is judged by the clock, as in the block that would take it: the last block may be
-/// from long ago.
+/// Expirations are compared with the clock, as in the next block, because the newest block may be
+/// old.
 #[test]
 fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
     let mut chain = MemoryChain::development();
@@ -78,7 +78,7 @@ fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
         let executed = simulated(&chain, now_secs, &expiring(1, expiration_secs));
         assert_eq!(status(&chain, &executed), expected, "{expiration_secs}");
     }
-    // A clock behind the ledger does not turn its time back.
+    // If the clock is behind the ledger, the time of the newest block applies.
     let executed = simulated(
         &chain,
         START_SECS - 10,
@@ -87,7 +87,7 @@ fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
     assert_eq!(status(&chain, &executed), "Executed successfully");
 }
 
-/// A state that nothing may be read of.
+/// A state that returns an error for every read.
 struct Unread;
 
 impl StateView for Unread {
@@ -115,7 +115,7 @@ fn what_names_too_many_accounts_is_refused_before_any_is_read() {
     assert_eq!(refused(3, 2), "SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH");
 }
 
-/// A set of keys of which two sign.
+/// Returns an authenticator of three keys, two of which sign.
 fn two_sign() -> AccountAuthenticator {
     let public_key = AnyPublicKey::Ed25519(key().public_key());
     AccountAuthenticator::MultiKey {
@@ -145,13 +145,13 @@ fn who_leaves_a_signature_out_is_told_the_gas_of_one() {
         public_key: key().public_key(),
         signature: key().sign(b"any message"),
     };
-    // 27.6 for the first of four signatures, 30 for each more.
+    // 27.6 gas units for a transaction with one signature, and 30 for each further signature.
     assert_eq!(least([signed(), signed()]), 118);
     assert_eq!(least([UNSIGNED, UNSIGNED]), 118);
     assert_eq!(least([two_sign(), UNSIGNED]), 148);
 }
 
-/// Only a simulation comes without a key: a block that holds such a transaction refuses it.
+/// Only a simulation may omit the authenticator. Admission and the prologue reject the transaction.
 #[test]
 fn what_nobody_signed_does_not_run_in_a_block() {
     let mut chain = MemoryChain::development();

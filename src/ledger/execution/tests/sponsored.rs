@@ -1,4 +1,4 @@
-//! Transactions of several signers, and those that another account pays for.
+//! Transactions with several signers, and sponsored transactions.
 
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_execution::{
@@ -24,7 +24,7 @@ fn address(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
-/// A key whose account is not on the ledger, and its address.
+/// Returns a key without an account on the ledger, and its address.
 fn stranger() -> (Ed25519PrivateKey, AccountAddress) {
     let key = Ed25519PrivateKey::from_seed(&[77; 32]);
     let address = AccountAddress::from_public_key(&key.public_key());
@@ -41,7 +41,9 @@ fn fee(executed: &ExecutedTransaction) -> u64 {
     executed.info.v0().gas_used * GAS_UNIT_PRICE
 }
 
-/// The status with which admission and the prologue refuse, which must be the same.
+/// Returns the status that rejects the transaction at admission.
+///
+/// The prologue must reject it with the same status.
 fn refusal(chain: &mut MemoryChain, transaction: CheckedTransaction) -> Status {
     let facts = chain.transaction_facts(&transaction);
     let refusal =
@@ -104,7 +106,7 @@ fn a_refund_goes_to_who_pays() {
     assert!(paid < i128::from(fee(&executed)), "{paid}");
 }
 
-/// Who pays signs beside the sender too, and gives away what the fee was to come from.
+/// The fee payer is also a secondary signer, and the call spends the coins that the fee needs.
 #[test]
 fn a_payer_that_spends_the_fee_fails_and_pays() {
     let mut chain = MemoryChain::development();
@@ -135,19 +137,19 @@ fn who_has_nothing_can_be_sponsored() {
     assert!(executed.info.v0().status.is_success());
     let facts = chain.facts(&at);
     assert_eq!((facts.balance, facts.sequence_number), (0, 1));
-    // Alone it cannot pay.
+    // Without a fee payer, the account cannot pay.
     let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
     let signed = chain.sign(&key_of, raw);
     let refused = refusal(&mut chain, signed);
     assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
-    // Nor can it pay for others.
+    // The account cannot pay for others either.
     let raw = chain.raw(&key(0), chain.transfer(address(1), 0));
     let signed = chain.sign_together(&[&key(0)], Some(&key_of), raw);
     let refused = refusal(&mut chain, signed);
     assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
 }
 
-/// Else a payer could have slots made for next to nothing, one for each key that it signs with.
+/// Otherwise a fee payer could create slots almost for free, one for each key that it signs with.
 #[test]
 fn the_account_of_a_sponsored_sender_is_paid_for_once_whatever_becomes_of_its_call() {
     for (amount, succeeds) in [(0, true), (1, false)] {
@@ -175,7 +177,8 @@ fn the_account_of_a_sponsored_sender_is_paid_for_once_whatever_becomes_of_its_ca
         let second = run(&mut chain, second);
         let (first_fee, second_fee) = (fee(&first), fee(&second));
         let more = first_fee - second_fee;
-        // Within what making the slot costs beside its room, which a failed call has not paid.
+        // A successful call also pays gas for creating the slot, beside the deposit; a failed one
+        // does not.
         let beside = 50 * GAS_UNIT_PRICE;
         assert!((room..room + beside).contains(&more), "{more} for {room}");
         let left = DEVELOPMENT_BALANCE - first_fee - second_fee;
@@ -212,7 +215,7 @@ fn all_who_sign_act_in_their_order() {
     assert_eq!(balance(2), DEVELOPMENT_BALANCE - fee(&executed));
 }
 
-/// The same transaction, each signer's key in turn another than its account's.
+/// In each case, one signer's key is not the key of its account.
 #[test]
 fn every_key_must_be_its_accounts() {
     let mut chain = MemoryChain::development();
@@ -267,7 +270,7 @@ fn nobody_signs_twice() {
     }
 }
 
-/// What a signature costs beyond the first, so that many are not free.
+/// Each signature after the first has a price, so that many signatures are not free.
 #[test]
 fn each_signature_is_paid_for() {
     let mut chain = MemoryChain::development();
@@ -334,7 +337,7 @@ fn a_simulation_may_name_a_payer_or_leave_it_open() {
     assert!(open.info.v0().status.is_success());
     let named = simulated(&chain, raw.clone(), address(1));
     assert_eq!(open.info.v0().gas_used, named.info.v0().gas_used);
-    // Nobody pays while the payer is open: the sender's account is all that changes.
+    // Without a fee payer no fee is paid, so the sender's account is the only write.
     assert_eq!(
         (open.writes.iter().count(), named.writes.iter().count()),
         (1, 2)

@@ -1,4 +1,4 @@
-//! Room on the ledger: what it costs, what is given back, and where it is free.
+//! Storage deposits: their price, their refund, and chains without them.
 
 use fastrand::Rng;
 use ledger_crypto::Ed25519PrivateKey;
@@ -13,7 +13,7 @@ fn key() -> Ed25519PrivateKey {
     development_accounts().remove(0).private_key
 }
 
-/// Runs a call at a gas price; it must succeed.
+/// Executes a call at a gas price. The call must succeed.
 fn run(
     chain: &mut MemoryChain,
     price: u64,
@@ -28,7 +28,8 @@ fn run(
     executed
 }
 
-/// The fee for room and the refund that a transaction's fee statement tells.
+/// Returns the storage fee and the storage refund of a transaction's fee statement, in the coin's
+/// smallest unit.
 fn fee_and_refund(chain: &MemoryChain, executed: &ExecutedTransaction) -> (u64, u64) {
     let statement = executed.events.last().unwrap();
     let registry = chain.chain.registry();
@@ -76,7 +77,7 @@ fn a_slot_pays_for_its_room_and_gives_it_back() {
         "0x1::registry::remove",
         name,
     );
-    // Whatever the price of gas then, what was paid for the slot comes back.
+    // The refund is the deposit paid for the slot, whatever the gas price of the removal.
     assert_eq!(fee_and_refund(&chain, &removed), (0, fee));
     let charge = removed.info.v0().gas_used * GAS_UNIT_PRICE * 2;
     assert_eq!(balance(&chain), before - charge + fee);
@@ -136,10 +137,10 @@ fn who_allows_too_little_for_room_pays_all_that_was_allowed() {
     assert_eq!(balance(&chain), before - 2_000 * GAS_UNIT_PRICE);
 }
 
-/// The price at which a gas unit is one unit of the coin, so that nothing is rounded.
+/// Gas price at which one gas unit costs one unit of the coin, so that nothing is rounded.
 const EXACT_PRICE: u64 = 1;
 
-/// Returns gas prices of every magnitude up to the maximum of a chain, and prices next to `fee`.
+/// Returns gas prices of every magnitude up to the maximum of a chain, and prices close to `fee`.
 fn prices(seed: u64, fee: u64) -> Vec<u64> {
     const RANDOM: usize = 40;
     let price_max = Parameters::default().gas_unit_price_max;
@@ -180,7 +181,7 @@ fn rich_chain() -> MemoryChain {
     MemoryChain::new(&genesis)
 }
 
-/// Gas and coins that a transaction took at one gas price.
+/// The gas and the coins that a transaction paid at one gas price.
 #[derive(Clone, Copy, Debug)]
 struct Paid {
     gas_units: u64,
@@ -188,7 +189,9 @@ struct Paid {
     coins: u64,
 }
 
-/// Sets a record at a gas price on a new chain, and removes it at another price.
+/// Sets a record at `price` on a new chain and removes it at `price_of_removal`.
+///
+/// Returns the payments of both transactions.
 fn set_and_remove(price: u64, price_of_removal: u64) -> [Paid; 2] {
     let mut chain = rich_chain();
     run(&mut chain, 1, "0x1::registry::initialize", vec![]);
@@ -212,7 +215,7 @@ fn set_and_remove(price: u64, price_of_removal: u64) -> [Paid; 2] {
     })
 }
 
-/// The deposit follows from the size of the slot, and is paid in whole gas units, rounded up.
+/// The deposit depends on the size of the slot alone. It is charged in whole gas units, rounded up.
 #[test]
 fn charges_at_least_the_deposit_at_every_gas_price() {
     let seed = 0x5eed;
@@ -238,7 +241,7 @@ fn charges_at_least_the_deposit_at_every_gas_price() {
     }
 }
 
-/// A slot that is made and deleted must not earn coins.
+/// Creating and deleting a slot must not yield coins.
 #[test]
 fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
     let seed = 0xfee;
@@ -258,7 +261,7 @@ fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
     }
 }
 
-/// A slot's deposit, exactly: for the slot, and for each byte of its key and value.
+/// The deposit of a slot is the sum of a fixed price and a price per byte of its key and value.
 #[test]
 fn the_deposit_is_that_of_the_slots_that_are_made() {
     let mut chain = rich_chain();
@@ -283,14 +286,14 @@ fn the_deposit_is_that_of_the_slots_that_are_made() {
     assert_eq!(fee_and_refund(&chain, &made), (deposit as u64, 0));
 }
 
-/// The account of a sponsored sender, whose deposit the fee payer pays also where the call fails.
+/// The fee payer pays the deposit of a sponsored sender's account, even if the call fails.
 #[test]
 fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
     let seed = 0xacc;
     let sender = Ed25519PrivateKey::from_seed(&[77; 32]);
     let payer = development_accounts().remove(1).private_key;
     let payer_address = AccountAddress::from_public_key(&payer.public_key());
-    // An account that has coins already, so that the transfer makes no other slot.
+    // The recipient already has coins, so that the transfer creates no other slot.
     let to = AccountAddress::from_public_key(&key().public_key());
     let signed = |chain: &MemoryChain, price: u64, amount: u64, max_gas_amount: u64| {
         let mut raw = chain.raw(&sender, chain.transfer(to, amount));
@@ -340,7 +343,8 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
                 for_room - paid.fee < price,
                 "{what}: a unit too many, {for_room}"
             );
-            // Admission asks for the same units, beside those of any transaction of its size.
+            // Admission requires the same units, in addition to the intrinsic gas of the
+            // transaction.
             let least_units = intrinsic_units + room_units;
             assert!(pay(price, amount, least_units).is_ok(), "{what}");
             let refusal = pay(price, amount, least_units - 1).expect_err(&what);

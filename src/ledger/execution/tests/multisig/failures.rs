@@ -1,4 +1,4 @@
-//! Payloads that fail, and those that run out of gas.
+//! Multisig payloads that fail or run out of gas.
 
 use crate::multisig::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, stored_form};
 use bytes::Bytes;
@@ -86,11 +86,12 @@ fn what_a_payload_did_before_it_failed_is_undone() {
         (vault.holds(), vault.chain.facts(&NOBODY).balance),
         (FUNDS, 0)
     );
-    // The write set holds the multisig account, the removed proposal, and the sender's two.
+    // The writes are the multisig account, the deleted proposal, and two slots of the sender.
     assert_eq!(executed.writes.iter().count(), 4);
 }
 
-/// Whatever the limit is, a payload that does not fit it ends the transaction and stays to be executed.
+/// A payload that runs out of gas fails the transaction, and its proposal stays pending. This holds
+/// for every gas limit that is too low.
 #[test]
 fn a_payload_out_of_gas_ends_the_transaction() {
     let mut vault = Vault::requiring(2);

@@ -1,4 +1,4 @@
-//! Payloads that pass a limit of the transaction that carries them.
+//! Multisig payloads that exceed a limit of their transaction.
 
 use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form};
 use ledger_execution::{build_chain, development_genesis};
@@ -6,13 +6,13 @@ use ledger_test_support::GAS_UNIT_PRICE;
 use ledger_types::{Parameters, Vendor};
 use serde_json::json;
 
-/// More transfers, of two events each, than a transaction may emit events for: it may emit 8192.
+/// Number of transfers whose events, two each, exceed the limit of 8192 events per transaction.
 const TRANSFERS: usize = 4_100;
 
 #[test]
 fn a_payload_that_passes_a_limit_ends_the_transaction() {
     let mut vault = Vault::requiring(2);
-    // The limit of events is out of the reach of transactions of the usual size.
+    // A transaction of the default maximum size cannot reach the limit of events.
     let parameters = Parameters {
         gas_unit_price_min: 1,
         transaction_bytes_max: 512 * 1024,

@@ -1,5 +1,4 @@
-//! Payloads of multisig accounts through the door of execution: when they run, what they do, what is
-//! left of those that fail, and which are refused.
+//! Execution of multisig payloads: required approvals, effects, failures, and rejections.
 
 mod failures;
 mod limits;
@@ -41,8 +40,8 @@ fn two_of_three_pay_out_by_a_stored_payload() {
             "num_approvals": "2",
         })
     );
-    // The account pays what it pays out; the sender pays the fee and gets back what the proposal's slot
-    // cost.
+    // The multisig account pays the amount. The sender pays the fee and receives the refund of the
+    // proposal's slot.
     assert_eq!(vault.holds(), FUNDS - 1_000);
     assert_eq!(vault.chain.facts(&NOBODY).balance, 1_000);
     let statement = executed.events.last().unwrap();

@@ -1,6 +1,6 @@
-//! Owners and others at random.
+//! Random calls of owners and other accounts on a multisig account.
 
-// A failing run prints its seed.
+// The test prints its seed.
 #![allow(clippy::print_stdout)]
 
 use crate::multisig::{
@@ -9,8 +9,8 @@ use crate::multisig::{
 };
 use fastrand::Rng;
 
-/// Owners and others propose, vote, execute and drop at random: the account's coins leave it by
-/// executed payloads alone, each of which at least two of three owners approved.
+/// Owners and another account propose, vote, execute and drop proposals at random. Coins leave the
+/// multisig account only through executed payloads, each approved by at least two of three owners.
 #[test]
 fn coins_leave_by_executed_payloads_alone() {
     const SEED: u64 = 0x6d75_6c74;
@@ -23,7 +23,7 @@ fn coins_leave_by_executed_payloads_alone() {
         let number = random.u64(1..=8);
         let account = bcs_of(&vault.address);
         let amount = random.choice([1_000, 2_000, FUNDS * 2]).unwrap();
-        // A payload that pays more than there is fails.
+        // A payload fails if it transfers more than the balance.
         let paid = if random.u8(..4) == 0 {
             u64::MAX
         } else {

@@ -1,4 +1,4 @@
-//! Payloads that are in no block: whom the prologue refuses, and what admission does.
+//! Multisig payloads that the prologue or admission rejects.
 
 use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, key, stored_form};
 use bytes::Bytes;
@@ -55,7 +55,8 @@ fn what_the_owners_did_not_agree_to_is_refused_and_costs_nothing() {
     );
 }
 
-/// Admission knows nothing of multisig accounts; it refuses kinds of payloads, by their names.
+/// [`validate_for_admission`] does not read multisig accounts. It rejects unsupported payload kinds
+/// and names them.
 #[test]
 fn admission_takes_calls_and_refuses_scripts() {
     let vault = Vault::requiring(2);

@@ -1,11 +1,13 @@
-//! A multisig payload that another account pays for, who is neither an owner nor the multisig account.
+//! Sponsored multisig payloads: the fee payer is neither an owner nor the multisig account.
 
 use super::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, key, stored_form};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
 use ledger_test_support::GAS_UNIT_PRICE;
 use ledger_types::{ExecutedTransaction, RawTransaction};
 
-/// Account 4 made the vault's first deposit; 3 has neither sent nor paid anything.
+/// Development account that pays the fees.
+///
+/// Account 4 funded the vault; account 3 has neither sent nor paid anything.
 const PAYER: usize = 3;
 
 fn raw(vault: &Vault) -> RawTransaction {
@@ -23,7 +25,7 @@ fn paid_for(vault: &mut Vault, raw: RawTransaction) -> ExecutedTransaction {
     block.transactions[1].clone()
 }
 
-/// What the fee statement says that was given back.
+/// Returns the storage refund of the fee statement, in the coin's smallest unit.
 fn refund(vault: &Vault, executed: &ExecutedTransaction) -> u64 {
     let statement = executed.events.last().unwrap();
     let registry = vault.chain.chain.registry();
@@ -32,7 +34,7 @@ fn refund(vault: &Vault, executed: &ExecutedTransaction) -> u64 {
     refund.as_str().unwrap().parse().unwrap()
 }
 
-/// The payer's balance is what the fee statement of all that it paid for leaves.
+/// Checks that only the fee payer paid the fee and that it received the refund.
 fn assert_paid(vault: &Vault, executed: &ExecutedTransaction) {
     let fee = executed.info.v0().gas_used * GAS_UNIT_PRICE;
     let left = DEVELOPMENT_BALANCE - fee + refund(vault, executed);
@@ -83,7 +85,7 @@ fn gas_that_runs_out_is_paid_for_and_the_proposal_waits() {
     let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
     vault.propose(0, &payload);
     let mut raw = raw(&vault);
-    // Room for the owner's account, but not for the recipient's coins.
+    // Enough for the deposit of the owner's account, but not for that of the recipient's coins.
     raw.max_gas_amount = 6_000;
     let executed = paid_for(&mut vault, raw);
     assert_eq!(vault.status(&executed), "Out of gas");

@@ -1,4 +1,4 @@
-//! A multisig account with money on a chain of its own, and what its owners do with it.
+//! A funded multisig account on a chain of its own, and the calls of its owners.
 
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
 use ledger_execution::{development_accounts, view};
@@ -12,10 +12,12 @@ use ledger_types::{
 };
 use serde_json::Value;
 
+/// Returns the private key of a development account.
 pub fn key(number: usize) -> Ed25519PrivateKey {
     development_accounts()[number].private_key.clone()
 }
 
+/// Returns the address of a development account.
 pub fn address(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
@@ -24,12 +26,16 @@ pub fn bcs_of<T: serde::Serialize>(value: &T) -> Vec<u8> {
     bcs::to_bytes(value).unwrap()
 }
 
+/// Returns the payload bytes that a proposal of `call` stores.
 pub fn stored_form(call: &EntryFunction) -> Vec<u8> {
     bcs_of(&MultisigPayload::EntryFunction(call.clone()))
 }
 
+/// Address without an account at genesis.
 pub const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+/// Balance of the multisig account at the start, in the coin's smallest unit.
 pub const FUNDS: u64 = 1_000_000;
+/// `vm_status` of a successful transaction.
 pub const SUCCESS: &str = "Executed successfully";
 
 /// A chain with a multisig account of the development accounts 0, 1 and 2 that holds [`FUNDS`].
@@ -39,6 +45,7 @@ pub struct Vault {
 }
 
 impl Vault {
+    /// Creates the multisig account with this number of required signatures, and funds it.
     pub fn requiring(num_signatures_required: u64) -> Self {
         let mut vault = Self {
             chain: MemoryChain::development(),
@@ -64,10 +71,12 @@ impl Vault {
         vault
     }
 
+    /// Returns the balance of the multisig account, in the coin's smallest unit.
     pub fn holds(&self) -> u64 {
         self.chain.facts(&self.address).balance
     }
 
+    /// Returns the results of a view function of `0x1::multisig_account` as JSON.
     pub fn view(&self, function: &str, args: Vec<Vec<u8>>) -> Vec<Value> {
         let function = format!("0x1::multisig_account::{function}");
         let viewed = view(
@@ -83,6 +92,7 @@ impl Vault {
             .collect()
     }
 
+    /// Returns the sequence number of the newest executed or dropped proposal.
     pub fn last_resolved(&self) -> Value {
         self.view("last_resolved_sequence_number", vec![bcs_of(&self.address)])
             .remove(0)
@@ -96,35 +106,40 @@ impl Vault {
         self.chain.chain.vm_status(&executed.info.v0().status)
     }
 
+    /// Returns a call of an entry function of `0x1::multisig_account`.
     pub fn call(&self, function: &str, args: Vec<Vec<u8>>) -> EntryFunction {
         self.chain
             .call(&format!("0x1::multisig_account::{function}"), &[], args)
     }
 
-    /// A call of the module by a development account.
+    /// Executes a call of `0x1::multisig_account` by development account `who`. The call must
+    /// succeed.
     pub fn must(&mut self, who: usize, function: &str, args: Vec<Vec<u8>>) {
         let call = self.call(function, args);
         let executed = self.chain.run(&key(who), call).transactions[1].clone();
         assert_eq!(self.status(&executed), SUCCESS, "{function}");
     }
 
+    /// Creates a proposal that stores `payload`.
     pub fn propose(&mut self, who: usize, payload: &[u8]) {
         let args = vec![bcs_of(&self.address), bcs_of(&payload)];
         self.must(who, "create_transaction", args);
     }
 
+    /// Creates a proposal that stores only the hash of `payload`.
     pub fn propose_hash(&mut self, who: usize, payload: &[u8]) {
         let hash = HashValue::sha3_of(&[payload]).as_bytes().to_vec();
         let args = vec![bcs_of(&self.address), bcs_of(&hash)];
         self.must(who, "create_transaction_with_hash", args);
     }
 
+    /// Approves or rejects the proposal with the sequence number `number`.
     pub fn vote(&mut self, who: usize, number: u64, approved: bool) {
         let args = vec![bcs_of(&self.address), bcs_of(&number), bcs_of(&approved)];
         self.must(who, "vote_transaction", args);
     }
 
-    /// The older wire form of a multisig payload.
+    /// Returns a multisig payload in the older wire form.
     pub fn payload(&self, call: Option<EntryFunction>) -> TransactionPayload {
         TransactionPayload::Multisig(Multisig {
             multisig_address: self.address,
@@ -132,7 +147,7 @@ impl Vault {
         })
     }
 
-    /// The newer wire form.
+    /// Returns a multisig payload in the newer wire form.
     pub fn inner_payload(&self, call: Option<EntryFunction>) -> TransactionPayload {
         TransactionPayload::Payload(InnerPayload::V1 {
             executable: call.map_or(
@@ -146,7 +161,11 @@ impl Vault {
         })
     }
 
-    /// Sends a payload; the status where the prologue refuses it.
+    /// Executes a payload in a block of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns the status if the prologue rejects the transaction.
     pub fn try_send(
         &mut self,
         who: usize,
@@ -164,15 +183,17 @@ impl Vault {
         }
     }
 
+    /// Executes a payload with a limit of 200,000 gas units. The prologue must accept it.
     pub fn send(&mut self, who: usize, payload: TransactionPayload) -> ExecutedTransaction {
         self.try_send(who, payload, 200_000).unwrap()
     }
 
+    /// Returns the status with which the prologue rejects a payload. It must reject the payload.
     pub fn refusal(&mut self, who: usize, payload: TransactionPayload) -> ValidationStatus {
         self.try_send(who, payload, 200_000).unwrap_err()
     }
 
-    /// The events but for the fee statement: name and data.
+    /// Returns the names and data of all events except the fee statement.
     pub fn events(&self, executed: &ExecutedTransaction) -> Vec<(String, Value)> {
         let registry = self.chain.chain.registry();
         let (statement, events) = executed.events.split_last().unwrap();
@@ -196,7 +217,8 @@ impl Vault {
             .collect()
     }
 
-    /// How the payload failed, by the event that closes the transaction.
+    /// Returns the abort location, error type and error code of the failed payload, from the last
+    /// event.
     pub fn execution_error(&self, executed: &ExecutedTransaction) -> (String, String, String) {
         assert_eq!(self.status(executed), SUCCESS);
         let (name, data) = self.events(executed).pop().unwrap();

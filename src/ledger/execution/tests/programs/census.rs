@@ -1,5 +1,7 @@
-//! Counts all that is worth something, from the state alone: every coin and every unit of a fungible
-//! asset, wherever a value of such a type lies, found by walking each stored value along its type.
+//! A count of all coins and fungible assets in the state.
+//!
+//! The census walks every stored value along its type, so that it finds coins and assets in any
+//! resource or table.
 
 use bytes::Bytes;
 use ledger_framework::modules::table::TableInfo;
@@ -9,21 +11,21 @@ use ledger_vm::ModuleRegistry;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What there is of each asset, and what its supply says.
+/// The total amounts of all coins and fungible assets, and their recorded supplies.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// The coins of each type that lie anywhere.
+    /// Sum of all coins of each type.
     pub coins: BTreeMap<TypeTag, u128>,
-    /// The supply that each coin's info tells, where it tells one.
+    /// Supply that the `CoinInfo` of each coin records, if it records one.
     pub coin_supplies: BTreeMap<TypeTag, u128>,
-    /// What lies in the stores of each asset, by the address of its metadata.
+    /// Sum of the balances of all stores of each asset, by the address of its metadata.
     pub assets: BTreeMap<AccountAddress, u128>,
-    /// The supply of each asset.
+    /// Recorded supply of each asset, by the address of its metadata.
     pub asset_supplies: BTreeMap<AccountAddress, u128>,
 }
 
 impl Census {
-    /// Counts everything in the state of `chain`.
+    /// Counts all coins and assets in the state of `chain`.
     pub fn of(chain: &MemoryChain) -> Self {
         let mut walk = Walk {
             registry: chain.chain.registry(),
@@ -49,7 +51,9 @@ impl Census {
         walk.census
     }
 
-    /// Every supply is what lies around; coins without a recorded supply cannot be checked.
+    /// Checks that every recorded supply equals the counted sum.
+    ///
+    /// Coins without a recorded supply are not checked.
     pub fn assert_supplies_hold(&self) {
         for (coin, supply) in &self.coin_supplies {
             let held = self.coins.get(coin).copied().unwrap_or_default();
@@ -136,7 +140,7 @@ impl Walk<'_> {
     }
 }
 
-/// The fields of a declared struct, as its module's ABI tells them.
+/// Returns the names and types of the fields of a declared struct, from its module's ABI.
 fn fields(registry: &ModuleRegistry, tag: &StructTag) -> Vec<(String, TypeTag)> {
     let abi = registry.module_abi(&tag.module_id()).unwrap();
     let structs = abi["structs"].as_array().unwrap();
@@ -162,7 +166,7 @@ fn fields(registry: &ModuleRegistry, tag: &StructTag) -> Vec<(String, TypeTag)> 
         .collect()
 }
 
-/// Puts a type in the place of a type parameter, where that stands as a word of its own.
+/// Replaces the occurrences of a type parameter that are a whole word with a type.
 fn with_type_argument(text: &str, parameter: &str, type_arg: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     let mut result = String::new();

@@ -1,11 +1,13 @@
-//! Transactions of users who have nothing to do with each other change no slot in common: no counter
-//! and no supply makes them wait for one another.
+//! Write sets of unrelated users.
+//!
+//! Their transactions change no common slot, because no counter and no supply is shared between
+//! them.
 
 use crate::programs::program::{Form, NATIVE, Program, account, args, asset_of, coin_of};
 use ledger_types::{AccountAddress, StateKey};
 use std::collections::BTreeSet;
 
-/// The keys that one user's calls write, each kind of call once.
+/// Executes each kind of call once for `user`, and returns the state keys that the calls write.
 fn written(program: &mut Program, user: usize, friend: usize) -> BTreeSet<StateKey> {
     let coin = coin_of(user);
     let fresh = AccountAddress::from_low_u64(0xabc0 + user as u64);
@@ -53,7 +55,8 @@ fn written(program: &mut Program, user: usize, friend: usize) -> BTreeSet<StateK
         assert!(executed.info.v0().status.is_success(), "{what}");
         keys.extend(executed.writes.iter().map(|(key, _)| key.clone()));
     }
-    // Nonces choose their slots at random: of 65,536 these two get different ones.
+    // The hash of sender and nonce selects one of 65,536 slots. The two users of the test get
+    // different ones.
     let form = Form {
         fee_payer: None,
         nonce: Some(1),

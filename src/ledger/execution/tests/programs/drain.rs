@@ -1,6 +1,7 @@
-//! Nothing is locked: whatever anyone holds at the end of a program, the one it belongs to can send on.
-//! Managers thaw what they froze, time passes, and then everything goes to addresses that are new, so
-//! that no balance of the target stands in the way.
+//! Withdrawal of all balances at the end of a program, which shows that none is locked.
+//!
+//! Managers unfreeze all stores, the deadlines of escrows pass, and then each owner transfers its
+//! balances to new addresses. New addresses have no balance that could overflow.
 
 use crate::programs::program::{
     ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
@@ -13,10 +14,10 @@ use ledger_types::{
 use serde_json::Value;
 
 const METADATA: &str = "0x1::fungible_asset::Metadata";
-/// What stays with those who send, for gas.
+/// Balance that a resource account retains to pay for gas, in the coin's smallest unit.
 const GAS_RESERVE: u64 = 100_000_000;
 
-/// Someone who holds something, and how that one sends it on.
+/// An owner of balances, which determines how they are withdrawn.
 #[derive(Clone, Copy)]
 enum Holder {
     Account(usize),
@@ -53,7 +54,10 @@ fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Sends everything on.
+/// Withdraws all balances, and checks that no holder has any user-created asset left.
+///
+/// To pay for gas, accounts retain their native coins, and resource accounts retain
+/// [`GAS_RESERVE`].
 pub fn drain(program: &mut Program) {
     let mut drain = Drain {
         program,
@@ -70,7 +74,7 @@ pub fn drain(program: &mut Program) {
 
 struct Drain<'a> {
     program: &'a mut Program,
-    /// How many new addresses were used.
+    /// Number of new addresses that were used.
     addresses: u64,
 }
 
@@ -87,7 +91,7 @@ impl Drain<'_> {
                 let address = holder.address(self.program);
                 let unfreeze = "0x1::managed_fungible_asset::unfreeze";
                 self.program.must(of, unfreeze, &[], args![asset, address]);
-                // There may be no store to thaw.
+                // This fails if there is no store to unfreeze.
                 let unfreeze = "0x1::managed_coin::unfreeze_coin_store";
                 let sent = self.program.sent(of, unfreeze, &[&coin], args![address]);
                 self.program.run(sent);
@@ -95,7 +99,7 @@ impl Drain<'_> {
         }
     }
 
-    /// Makes way for the proposals of this module.
+    /// Rejects all pending proposals, because proposals are resolved in order.
     fn reject_proposals(&mut self) {
         let multisig = self.program.multisig;
         let view = |program: &Program, name: &str| {
@@ -114,7 +118,7 @@ impl Drain<'_> {
         }
     }
 
-    /// Makes a call as a holder; it must succeed.
+    /// Executes a call as a holder. The call must succeed.
     fn must_as(&mut self, holder: Holder, call: EntryFunction) {
         let sent = match holder {
             Holder::Account(key) | Holder::Resource(key) => Sent {
@@ -140,7 +144,7 @@ impl Drain<'_> {
         self.program.must_run(sent);
     }
 
-    /// Sends `amount` of an asset from a holder to a new address.
+    /// Transfers `amount` of an asset from a holder to a new address, and checks that it arrives.
     fn send(&mut self, holder: Holder, asset: AccountAddress, amount: u64) {
         let to = self.new_address();
         if let Holder::Object(of) = holder {
@@ -181,7 +185,7 @@ impl Drain<'_> {
         )
     }
 
-    /// All assets that users made: those of coins and the plain ones.
+    /// Returns all assets that users created, including the paired assets of coins.
     fn assets(&self) -> Vec<AccountAddress> {
         let of_account = |of| {
             let coins = [coin_of(of), given_up_coin_of(of)].map(|coin| self.paired(&coin));
@@ -272,7 +276,7 @@ impl Drain<'_> {
                 self.program
                     .view("0x1::fungible_asset::balance", &[store_type], args![store]);
             let (owner, to) = (self.root_owner(store), self.new_address());
-            // Nothing is sent, and a store is made to send to.
+            // A transfer of 0 creates the primary store of the recipient.
             let make = "0x1::primary_fungible_store::transfer";
             self.program
                 .must(owner, make, &[METADATA], args![asset, to, 0u64]);

@@ -1,7 +1,9 @@
-//! Seeded random programs that mix all functions of the framework: nothing creates, destroys or locks
-//! what is worth something, and replaying the chain gives the same hashes.
+//! Seeded random programs that mix the functions of the framework.
+//!
+//! They neither create nor destroy nor lock coins and assets, and a replay of the chain has the
+//! same hashes.
 
-// A failing run prints its seed.
+// The test prints its seeds.
 #![allow(clippy::print_stdout)]
 
 mod actions;
@@ -62,7 +64,9 @@ fn nothing_is_created_destroyed_or_locked() {
     assert_eq!(never, wanted, "never succeeded (left), left out (right)");
 }
 
-/// What random calls do not do, with the reason; `tests/functions` shows it.
+/// Entry functions that random calls never execute successfully, with the reason.
+///
+/// The cases of `tests/functions` cover them.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("0x1::account::rotate_authentication_key", NEEDS_PROOF),
     (

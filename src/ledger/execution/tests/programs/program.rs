@@ -1,4 +1,5 @@
-//! A chain on which random calls run: who there is, what they may call, and what is kept of it.
+//! A chain for random calls: its accounts, the forms of their transactions, and the recorded
+//! results.
 
 use crate::programs::census::Census;
 use fastrand::Rng;
@@ -17,21 +18,23 @@ use ledger_types::{
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// How many development accounts take part.
+/// Number of development accounts that take part.
 pub const ACCOUNTS: usize = 4;
-/// What transactions offer for a gas unit.
+/// Gas prices of the transactions, in the coin's smallest unit.
 const GAS_UNIT_PRICES: [u64; 2] = [100, 150];
-/// The chain's coin.
+/// Type of the chain's coin.
 pub const NATIVE: &str = "0x1::node_coin::NodeCoin";
 
-/// The BCS forms of arguments.
+/// Encodes each argument in BCS and returns the encoded arguments as a vector.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { vec![$(bcs::to_bytes(&$value).unwrap()),*] };
 }
 pub(crate) use args;
 
-/// A call and who makes it: the account that sends, and the development accounts that sign: the one whose
-/// key the sender has, then those who sign beside it.
+/// A payload with its sender and signers.
+///
+/// `key` is the development account whose key signs for `sender`; the accounts of `beside` are
+/// secondary signers.
 pub struct Sent {
     pub key: usize,
     pub sender: AccountAddress,
@@ -39,73 +42,73 @@ pub struct Sent {
     pub payload: TransactionPayload,
 }
 
-/// How a call is sent.
+/// The form of a transaction: its fee payer and its replay protection.
 #[derive(Clone, Copy, Default)]
 pub struct Form {
-    /// The development account that pays in the sender's place.
+    /// Development account that pays the fee instead of the sender.
     pub fee_payer: Option<usize>,
-    /// The nonce that it has in place of a sequence number.
+    /// Nonce that replaces the sequence number.
     pub nonce: Option<u64>,
 }
 
-/// A chain while random calls run on it.
+/// A chain on which random calls are executed.
 pub struct Program {
     pub chain: MemoryChain,
     pub random: Rng,
-    /// The multisig account of accounts 0, 1 and 2, of whom two must agree.
+    /// Multisig account of accounts 0, 1 and 2. It requires two approvals at the start.
     pub multisig: AccountAddress,
-    /// Secondary stores that were made, whether they are still there or not.
+    /// Secondary stores that were created, including removed ones.
     pub stores: Vec<AccountAddress>,
-    /// Objects at generated addresses that were made, whether they are still there or not.
+    /// Objects created at generated addresses, including deleted ones.
     pub generated: Vec<AccountAddress>,
-    /// What each block was ordered to run.
+    /// Ordered transactions of each block after genesis.
     ordered: Vec<Vec<Arc<CheckedTransaction>>>,
-    /// What left the senders as fees.
+    /// Sum of all fees minus storage refunds, in the coin's smallest unit.
     fees: i128,
-    /// How often each function succeeded.
+    /// Number of successful calls of each entry function.
     pub succeeded: BTreeMap<String, u64>,
-    /// How many were orderless.
+    /// Number of executed orderless transactions.
     pub orderless: u64,
-    /// How many another account paid for.
+    /// Number of executed transactions with a fee payer.
     pub sponsored: u64,
 }
 
-/// The address of a development account.
+/// Returns the address of a development account.
 pub fn account(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
-/// The coin that a development account manages.
+/// Returns the type of the coin that a development account manages.
 pub fn coin_of(number: usize) -> String {
     format!("{}::m::C", account(number))
 }
 
-/// The coin that a development account makes and gives its powers over up.
+/// Returns the type of the coin whose capabilities its development account may destroy.
 pub fn given_up_coin_of(number: usize) -> String {
     format!("{}::m::GivenUp", account(number))
 }
 
-/// The asset that a development account manages.
+/// Returns the address of the asset that a development account manages.
 pub fn asset_of(number: usize) -> AccountAddress {
     named_address(account(number), b"A")
 }
 
-/// The named object of a development account.
+/// Returns the address of the named object of a development account.
 pub fn object_of(number: usize) -> AccountAddress {
     named_address(account(number), b"o")
 }
 
-/// The resource account of a development account, which that one's key signs for.
+/// Returns the resource account of a development account, whose key signs for it.
 pub fn resource_account_of(number: usize) -> AccountAddress {
     resource_address(account(number), b"r")
 }
 
-/// The primary store of `owner` for `asset`.
+/// Returns the address of the primary store of `owner` for `asset`.
 pub fn primary_store(owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
     user_derived_address(owner, asset)
 }
 
-/// The call of a multisig account that was executed, as its event tells.
+/// Returns the call of an executed multisig payload if `event` is its success event.
 fn stored_call(event: &ContractEvent) -> Option<EntryFunction> {
     if event.type_tag().to_string() != "0x1::multisig_account::TransactionExecutionSucceeded" {
         return None;
@@ -118,8 +121,8 @@ fn stored_call(event: &ContractEvent) -> Option<EntryFunction> {
 }
 
 impl Program {
-    /// A chain on which every account manages a coin and an asset, has a named object and a resource
-    /// account, and three of them a multisig account.
+    /// Creates a chain on which every account manages two coins and an asset, and owns a named
+    /// object, a registry and a resource account. Three accounts own a multisig account.
     pub fn new(seed: u64) -> Self {
         let mut program = Self {
             chain: MemoryChain::development(),
@@ -187,11 +190,12 @@ impl Program {
         );
     }
 
+    /// Returns a call of an entry function.
     pub fn call(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> EntryFunction {
         self.chain.call(function, type_args, args)
     }
 
-    /// A call by a development account itself.
+    /// Returns a call that a development account sends.
     pub fn sent(
         &self,
         number: usize,
@@ -207,7 +211,8 @@ impl Program {
         }
     }
 
-    /// A call by development accounts that sign it together.
+    /// Returns a call with two signers: the first account sends it, the second one is a secondary
+    /// signer.
     pub fn sent_together(
         &self,
         numbers: [usize; 2],
@@ -221,7 +226,9 @@ impl Program {
         }
     }
 
-    /// The execution of a call as the multisig account, by its owner `number`.
+    /// Returns the multisig payload that account `number` sends.
+    ///
+    /// Without `call`, the payload is the one that the next proposal stores.
     pub fn sent_as_multisig(&self, number: usize, call: Option<EntryFunction>) -> Sent {
         Sent {
             key: number,
@@ -234,13 +241,17 @@ impl Program {
         }
     }
 
-    /// Runs a call in a block of its own; `None` where the prologue refuses it.
+    /// Executes a call in a block of its own.
+    ///
+    /// Returns `None` if the prologue rejects the transaction.
     pub fn run(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
         self.run_as(sent, Form::default())
     }
 
-    /// Runs a call like [`Self::run`], now and then paid for by another account and with a nonce in place
-    /// of a sequence number, which now and then was used before.
+    /// Executes a call as [`Self::run`] does, in a random form.
+    ///
+    /// A quarter of the transactions have a random fee payer. A third have a nonce, which may have
+    /// been used before.
     pub fn run_in_any_form(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
         let random = &mut self.random;
         let form = Form {
@@ -250,13 +261,13 @@ impl Program {
         self.run_as(sent, form)
     }
 
-    /// Runs a call like [`Self::run`], sent in this form.
+    /// Executes a call as [`Self::run`] does, in the form `form`.
     pub fn run_as(&mut self, sent: Sent, form: Form) -> Option<ExecutedTransaction> {
         let sequence_number = self.chain.facts(&sent.sender).sequence_number;
         let builder = TransactionBuilder::new(&self.chain.chain, sent.sender, sent.payload)
             .sequence_number(sequence_number)
             .max_gas_amount(200_000)
-            // A storage deposit that was paid at one price is refunded at the other one.
+            // A storage deposit may be charged at one price and refunded at the other one.
             .gas_unit_price(self.random.choice(GAS_UNIT_PRICES).unwrap());
         let mut raw = builder.build();
         if let Some(nonce) = form.nonce {
@@ -326,13 +337,13 @@ impl Program {
         }
     }
 
-    /// Runs a call that must succeed.
+    /// Executes a call by a development account. The call must succeed.
     pub fn must(&mut self, number: usize, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) {
         let sent = self.sent(number, function, type_args, args);
         self.must_run(sent);
     }
 
-    /// Runs what must succeed.
+    /// Executes a call that must succeed.
     pub fn must_run(&mut self, sent: Sent) {
         let what = format!("{:?}", sent.payload);
         let executed = self.run(sent).unwrap_or_else(|| panic!("refused: {what}"));
@@ -340,7 +351,7 @@ impl Program {
         assert_eq!(status, "Executed successfully", "{what}");
     }
 
-    /// What a view function gives.
+    /// Returns the results of a view function as JSON.
     pub fn view(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> Vec<Value> {
         let call = self.call(function, type_args, args);
         let viewed = view(&self.chain.chain, &self.chain, &call)
@@ -350,7 +361,7 @@ impl Program {
         viewed.values.iter().map(json).collect()
     }
 
-    /// Lets time pass in empty blocks.
+    /// Executes `count` empty blocks, which advances the time of the chain.
     pub fn wait_blocks(&mut self, count: usize) {
         for _ in 0..count {
             self.ordered.push(Vec::new());
@@ -358,8 +369,9 @@ impl Program {
         }
     }
 
-    /// Everything worth something is where a supply says it is, and the chain's coin is what genesis
-    /// made, less the fees.
+    /// Checks that all supplies are equal to the counted sums, and returns the census.
+    ///
+    /// The supply of the chain's coin must be the supply of genesis minus the fees.
     pub fn assert_conserved(&self) -> Census {
         let census = Census::of(&self.chain);
         census.assert_supplies_hold();
@@ -373,7 +385,8 @@ impl Program {
         census
     }
 
-    /// Executing the same blocks from genesis gives the same chain, the refused transactions included.
+    /// Executes the ordered transactions of all blocks from genesis, including the rejected ones,
+    /// and checks that blocks and state are the same.
     pub fn assert_replay_is_equal(&self) {
         let mut replay = MemoryChain::development();
         for (block, transactions) in self.chain.blocks[1..].iter().zip(&self.ordered) {

@@ -1,4 +1,4 @@
-//! Transactions to sign, and signatures by chosen scalars.
+//! Transactions to sign, and signatures with chosen scalars and points.
 
 use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, edwards::EdwardsPoint, scalar::Scalar};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
@@ -19,7 +19,7 @@ fn builder(number: u64) -> TransactionBuilder {
     .sequence_number(number)
 }
 
-/// Returns a transaction that differs from that of every other number.
+/// Returns an unsigned transaction with the sequence number `number`.
 pub fn raw(number: u64) -> RawTransaction {
     builder(number).build()
 }
@@ -34,6 +34,7 @@ pub fn signed_by(number: u64, sender: AccountAuthenticator) -> SignedTransaction
     builder(number).sign_with(|_| sender)
 }
 
+/// Returns an authenticator of a single key.
 pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountAuthenticator {
     AccountAuthenticator::SingleKey {
         public_key,
@@ -41,8 +42,11 @@ pub fn single_key(public_key: AnyPublicKey, signature: AnySignature) -> AccountA
     }
 }
 
-/// Signs with the scalar `secret` and the scalar `nonce`, and adds the points of small order to the
-/// key and to the nonce.
+/// Returns a public key and its signature of `message`, computed from the scalars `secret` and
+/// `nonce`.
+///
+/// The torsion points, which have a small order, are added to the point of the key and to the point
+/// of the nonce.
 pub fn sign_with_torsion(
     (secret, key_torsion): (u64, EdwardsPoint),
     (nonce, nonce_torsion): (u64, EdwardsPoint),
@@ -66,6 +70,7 @@ pub fn sign_with_torsion(
     )
 }
 
+/// Decodes exactly `N` bytes from hex digits.
 pub fn bytes<const N: usize>(hex_digits: &str) -> [u8; N] {
     let bytes = hex::decode(hex_digits).expect("hex digits");
     bytes.try_into().expect("as many bytes as wanted")

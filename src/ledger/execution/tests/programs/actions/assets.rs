@@ -1,4 +1,4 @@
-//! Calls that move coins and assets, and those by which managers make them.
+//! Random calls that transfer, mint, burn and freeze coins and assets.
 
 use super::{anyone, random_amount, who};
 use crate::programs::program::{
@@ -96,7 +96,8 @@ pub(super) fn managed_coin(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// A coin whose maker gives its powers up sooner or later: what there is of it still moves.
+/// Returns a call on a coin whose creator sooner or later destroys its capabilities. Existing coins
+/// can still be transferred.
 pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
     let (of, to, amount) = (
         who(program),
@@ -117,7 +118,7 @@ pub(super) fn given_up_coin(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// The paired metadata of the coin that a development account manages.
+/// Returns the address of the paired metadata of the coin that a development account manages.
 pub(super) fn paired(program: &Program, of: usize) -> AccountAddress {
     let coin = coin_of(of).parse().unwrap();
     ledger_framework::modules::coin::paired_metadata_address(&program.chain.chain, &coin)
@@ -221,7 +222,7 @@ pub(super) fn stores(program: &mut Program) -> Option<Sent> {
         let create = "0x1::managed_fungible_asset::create_store";
         return Some(program.sent(number, create, &[], args![asset_of(of)]));
     }
-    // One of the newest two, so that stores that are taken from are ones that got something.
+    // One of the newest two, so that withdrawals are likely to hit a store with a deposit.
     let newest = program.stores.len() - 1;
     let store = program.stores[newest.saturating_sub(program.random.usize(..2))];
     let primary = primary_store(account(number), asset_of(of));

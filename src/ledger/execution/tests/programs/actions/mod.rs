@@ -1,5 +1,4 @@
-//! The random calls: for each module what its users do, with now and then an amount or a name that
-//! cannot be.
+//! Random calls of the users of each module, some of them with invalid amounts or names.
 
 mod assets;
 mod multisig;
@@ -13,10 +12,10 @@ use crate::programs::program::{ACCOUNTS, Program, Sent, account, object_of, reso
 use fastrand::Rng;
 use ledger_types::AccountAddress;
 
-/// What an action makes: a call, or nothing where there is nothing to call it on.
+/// A function that returns a random call, or `None` if there is nothing to call it on.
 type Action = fn(&mut Program) -> Option<Sent>;
 
-/// The actions with how often each is taken.
+/// The actions, each with its weight in the random choice.
 const ACTIONS: &[(usize, Action)] = &[
     (6, native),
     (6, managed_coin),
@@ -36,7 +35,7 @@ const ACTIONS: &[(usize, Action)] = &[
     (1, descriptions),
 ];
 
-/// The next call of a program.
+/// Returns the call of a randomly chosen action.
 pub fn next(program: &mut Program) -> Option<Sent> {
     let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
     let mut place = program.random.usize(..all);
@@ -54,7 +53,7 @@ fn who(program: &mut Program) -> usize {
     program.random.usize(..ACCOUNTS)
 }
 
-/// Returns a random amount, mostly a small one, with 0 and edges of 64 bits among them.
+/// Returns a random amount: mostly below 1,000,000, sometimes 0 or a boundary value of 64 bits.
 fn random_amount(random: &mut Rng) -> u64 {
     match random.u8(..16) {
         0 => 0,

@@ -1,16 +1,19 @@
-//! Calls of multisig accounts: what the owners of the common one propose, decide and change, and new ones.
+//! Random calls on multisig accounts: proposals, votes and changes of the common account, and the
+//! creation of other accounts.
 
 use super::{anyone, random_amount, who};
 use crate::programs::program::{ACCOUNTS, Program, Sent, account, args};
 use ledger_types::{AccountAddress, EntryFunction, transaction::MultisigPayload};
 use serde_json::Value;
 
-/// Pairs of metadata, or none.
+/// An empty list of metadata keys or values.
 const NOTHING: &[Vec<u8>] = &[];
-/// The owners of the common multisig account who stay.
+/// Permanent owners of the common multisig account.
 const OWNERS: [usize; 3] = [0, 1, 2];
 
-/// Accounts that make multisig accounts, which hold nothing; the one that takes no other part becomes one.
+/// Returns a call that creates a multisig account without coins.
+///
+/// Only account [`ACCOUNTS`], which takes no other part, converts itself into a multisig account.
 pub(super) fn creations(program: &mut Program) -> Option<Sent> {
     let (number, other) = (who(program), account(who(program)));
     let owners = vec![other];
@@ -42,8 +45,9 @@ fn number_of(program: &Program, view: &str) -> u64 {
     number.as_str().unwrap().parse().unwrap()
 }
 
-/// The owners agree on a change of owners, signatures or metadata and carry it out, after they dropped
-/// what was proposed before.
+/// Returns the execution of a change of owners, required signatures or metadata.
+///
+/// Before that, the owners reject all pending proposals, and propose and approve the change.
 pub(super) fn changes(program: &mut Program) -> Option<Sent> {
     let multisig = program.multisig;
     let (first, next) = (
@@ -69,7 +73,7 @@ pub(super) fn changes(program: &mut Program) -> Option<Sent> {
     Some(program.sent_as_multisig(proposer, None))
 }
 
-/// A change after which the owners who stay are owners, and two of them are enough.
+/// Returns a change that retains the permanent owners and requires at most two signatures.
 fn change(program: &mut Program) -> EntryFunction {
     let new = AccountAddress::from_low_u64(0x7_0000 + program.chain.tip.height);
     let gone = other_owner(program);
@@ -95,7 +99,8 @@ fn change(program: &mut Program) -> EntryFunction {
     program.call(&format!("0x1::multisig_account::{name}"), &[], args)
 }
 
-/// The owner who came last, or nobody's address where there are only those who stay.
+/// Returns the newest owner that is not permanent, or an address without an account if there is
+/// none.
 fn other_owner(program: &Program) -> AccountAddress {
     let owners = program.view(
         "0x1::multisig_account::owners",
@@ -110,7 +115,9 @@ fn other_owner(program: &Program) -> AccountAddress {
         .unwrap_or(AccountAddress::from_low_u64(0x7_0000))
 }
 
-/// Proposals move the chain's coin or an asset out of the multisig account.
+/// Returns a call that creates, votes on, drops or executes a proposal of the multisig account.
+///
+/// Stored payloads transfer the chain's coin.
 pub(super) fn proposals(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let multisig = program.multisig;

@@ -1,4 +1,4 @@
-//! Calls that do with objects, escrows, records and accounts what their users do.
+//! Random calls on objects, escrows, exchanges, registries and accounts.
 
 use super::{random_amount, who};
 use crate::programs::program::{
@@ -7,8 +7,10 @@ use crate::programs::program::{
 use ledger_execution::development_accounts;
 use ledger_types::{AccountAddress, transaction::TransactionPayload};
 
-/// Named objects go to accounts, or to named objects of a higher number: a circle of owners would lock
-/// what its objects hold, which is its makers' doing.
+/// Returns a call on objects.
+///
+/// Named objects are transferred only to accounts and to named objects of a higher number. A cycle
+/// of owners, which the framework does not prevent, would lock the balances of its objects.
 pub(super) fn objects(program: &mut Program) -> Option<Sent> {
     let (number, of, other) = (who(program), who(program), who(program));
     let (object, flag) = (object_of(of), program.random.bool());
@@ -65,7 +67,7 @@ pub(super) fn objects(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// What an asset or an object is called or allowed, which moves nothing.
+/// Returns a call that sets metadata or restricts transfers. It moves no balance.
 pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
     let number = who(program);
     let none = None::<String>;
@@ -93,7 +95,7 @@ pub(super) fn descriptions(program: &mut Program) -> Option<Sent> {
 
 pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
     let (number, of, to) = (who(program), who(program), who(program));
-    // Few coins and low numbers, so that escrows that are released are ones that were opened.
+    // Few coins and low numbers, so that calls are likely to hit an open escrow.
     let coin = if of > 0 {
         NATIVE.to_owned()
     } else {
@@ -121,7 +123,8 @@ pub(super) fn escrow(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// Two give one another coins or assets; now and then someone would do so with itself, which is refused.
+/// Returns an exchange of coins or assets between two accounts. If both are the same account, the
+/// transaction is rejected.
 pub(super) fn exchange(program: &mut Program) -> Option<Sent> {
     let (first, second, of) = (who(program), who(program), who(program));
     let (one, other) = (
@@ -179,8 +182,10 @@ pub(super) fn accounts(program: &mut Program) -> Option<Sent> {
     })
 }
 
-/// A resource account takes back the right to sign for it, which it was offered when it was made; the
-/// key of its creator stays its key.
+/// Returns a call in which a resource account revokes the signer capability that it offered to its
+/// creator at creation.
+///
+/// The creator's key remains the key of the resource account.
 fn revocation(program: &mut Program, number: usize) -> Sent {
     let resource_account = resource_account_of(number);
     let (revoke, args) = if program.random.bool() {
@@ -199,7 +204,8 @@ fn revocation(program: &mut Program, number: usize) -> Sent {
     }
 }
 
-/// An account changes its key to the one that it has, which takes no proof.
+/// Returns a call that rotates the key of an account to its current key, for which no proof is
+/// needed.
 fn rotation(program: &mut Program, number: usize) -> Sent {
     let key = development_accounts()
         .remove(number)
