@@ -1,7 +1,9 @@
-//! Tests of the source tree: imports between files, and citations of documents.
+//! Tests of the source tree: imports between files, citations of documents, and the crates of the
+//! workspace.
 
 mod citations;
 mod imports;
+mod workspace;
 
 use std::path::Path;
 
