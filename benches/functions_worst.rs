@@ -36,7 +36,7 @@ pub fn cases() -> Vec<Case> {
             "1,400 of a long type",
             succeeds,
             |world| {
-                let (coin, to) = (long_coin(world), world.address(1));
+                let (coin, to) = (create_long_coin(world), world.address(1));
                 let recipients = vec![to; TRANSFERS - 100];
                 let amounts = vec![1u64; TRANSFERS - 100];
                 let function = "0x1::node_account::batch_transfer_coins";
@@ -47,16 +47,16 @@ pub fn cases() -> Vec<Case> {
             "0x1::node_account::batch_transfer_fungible_assets",
             "1,500 of the asset of a long type",
             succeeds,
-            |world| long_assets(world, 1),
+            |world| transfer_long_assets(world, 1),
         ),
         Case::new(
             "0x1::node_account::batch_transfer_fungible_assets",
             "1,500 times nothing of it",
             succeeds,
-            |world| long_assets(world, 0),
+            |world| transfer_long_assets(world, 0),
         ),
         Case::new("0x1::registry::set", "8 KB", succeeds, |world| {
-            world.must(0, "0x1::registry::initialize", &[], args![]);
+            world.call_ok(0, "0x1::registry::initialize", &[], args![]);
             let (name, content) = ("n".repeat(256), vec![7u8; 8_192]);
             world.call(0, "0x1::registry::set", &[], args![name, content])
         }),
@@ -65,7 +65,7 @@ pub fn cases() -> Vec<Case> {
             "20 of 60 KB",
             succeeds,
             |world| {
-                let multisig = vault(world);
+                let multisig = multisig_with_large_proposals(world);
                 let function = "0x1::multisig_account::vote_transactions";
                 world.call(0, function, &[], args![multisig, 1u64, 20u64, false])
             },
@@ -75,7 +75,7 @@ pub fn cases() -> Vec<Case> {
             "20 of 60 KB",
             succeeds,
             |world| {
-                let multisig = vault(world);
+                let multisig = multisig_with_large_proposals(world);
                 let function = "0x1::multisig_account::execute_rejected_transactions";
                 world.call(0, function, &[], args![multisig, 20u64])
             },
@@ -85,28 +85,28 @@ pub fn cases() -> Vec<Case> {
 
 /// Creates a coin with a type name of maximum length, held by accounts 0 and 1, and returns the
 /// name.
-fn long_coin(world: &mut World) -> String {
+fn create_long_coin(world: &mut World) -> String {
     let markers = vec!["0x5::a::b"; TYPE_ARGUMENTS].join(", ");
     let coin = format!("{}::m::C<{markers}>", world.address(0));
     let (me, to) = (world.address(0), world.address(1));
-    world.must(
+    world.call_ok(
         0,
         "0x1::managed_coin::initialize",
         &[&coin],
         args!["C", "C", 2u8, true],
     );
-    world.must(
+    world.call_ok(
         0,
         "0x1::managed_coin::mint",
         &[&coin],
         args![me, 1_000_000u64],
     );
-    world.must(0, "0x1::coin::transfer", &[&coin], args![to, 1u64]);
+    world.call_ok(0, "0x1::coin::transfer", &[&coin], args![to, 1u64]);
     coin
 }
 
-fn long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
-    let coin = long_coin(world);
+fn transfer_long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
+    let coin = create_long_coin(world);
     let metadata = world.view("0x1::coin::paired_metadata", &[&coin], args![]);
     let metadata: AccountAddress = metadata[0]["vec"][0]["inner"]
         .as_str()
@@ -121,16 +121,16 @@ fn long_assets(world: &mut World, amount: u64) -> ExecutedTransaction {
 
 /// Creates a multisig account of account 0 with the maximum number of pending proposals, all large,
 /// and returns its address.
-fn vault(world: &mut World) -> AccountAddress {
+fn multisig_with_large_proposals(world: &mut World) -> AccountAddress {
     let next = "0x1::multisig_account::get_next_multisig_account_address";
     let made = world.view(next, &[], args![world.address(0)]);
     let multisig: AccountAddress = made[0].as_str().unwrap().parse().unwrap();
-    let nothing = Vec::<Vec<u8>>::new();
-    world.must(
+    let no_metadata = Vec::<Vec<u8>>::new();
+    world.call_ok(
         0,
         "0x1::multisig_account::create",
         &[],
-        args![1u64, nothing, nothing],
+        args![1u64, no_metadata, no_metadata],
     );
     let call = world.entry(
         "0x1::node_account::transfer",
@@ -140,7 +140,7 @@ fn vault(world: &mut World) -> AccountAddress {
     let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();
     for _ in 0..20 {
         let create = "0x1::multisig_account::create_transaction";
-        world.must(0, create, &[], args![multisig, payload]);
+        world.call_ok(0, create, &[], args![multisig, payload]);
     }
     multisig
 }

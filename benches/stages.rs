@@ -101,7 +101,7 @@ fn check_signature(bencher: Bencher) {
     bencher.bench(|| {
         transaction
             .check(fixture.chain.vendor(), fixture.chain.parameters())
-            .expect("it holds");
+            .expect("valid");
     });
 }
 
@@ -109,10 +109,10 @@ fn check_signature(bencher: Bencher) {
 fn validate(bencher: Bencher) {
     let fixture = rich_chain();
     let transaction = CheckedTransaction::trusted(transfer(&fixture, 1), fixture.chain.vendor());
-    let facts = ValidationInputs::read(&fixture.chain, &fixture, transaction.transaction());
-    let facts = facts.expect("state in memory");
+    let inputs = ValidationInputs::read(&fixture.chain, &fixture, transaction.transaction());
+    let inputs = inputs.expect("state in memory");
     bencher.bench(|| {
-        validate_for_admission(&fixture.chain, &facts, &transaction, START_SECS).expect("valid");
+        validate_for_admission(&fixture.chain, &inputs, &transaction, START_SECS).expect("valid");
     });
 }
 
@@ -124,7 +124,8 @@ fn execute(bencher: Bencher, size: u64) {
         .counter(ItemsCount::new(size))
         .with_inputs(|| block.clone())
         .bench_values(|block| {
-            execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes")
+            execute_block(&fixture.chain, &fixture.tip, &fixture, block)
+                .expect("the block executes")
         });
 }
 
@@ -137,20 +138,20 @@ fn execute(bencher: Bencher, size: u64) {
 fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
     const SIZE: u64 = 1_000;
     let fixture = rich_chain();
-    let of_part = |part| block(&fixture, part * SIZE / parts..(part + 1) * SIZE / parts);
-    let blocks: Vec<_> = (0..parts).map(of_part).collect();
+    let part_of_block = |part| block(&fixture, part * SIZE / parts..(part + 1) * SIZE / parts);
+    let blocks: Vec<_> = (0..parts).map(part_of_block).collect();
     let execute = |block| {
-        execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("it executes");
+        execute_block(&fixture.chain, &fixture.tip, &fixture, block).expect("the block executes");
     };
-    let is_over = AtomicBool::new(false);
+    let is_done = AtomicBool::new(false);
     let transaction = transfer(&fixture, 1);
     thread::scope(|scope| {
         for _ in 0..busy {
             scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
+                while !is_done.load(Ordering::Relaxed) {
                     transaction
                         .check(fixture.chain.vendor(), fixture.chain.parameters())
-                        .expect("it holds");
+                        .expect("valid");
                 }
             });
         }
@@ -164,6 +165,6 @@ fn execute_in_parts(bencher: Bencher, (parts, busy): (u64, usize)) {
                     }
                 });
             });
-        is_over.store(true, Ordering::Relaxed);
+        is_done.store(true, Ordering::Relaxed);
     });
 }

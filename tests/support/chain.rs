@@ -96,8 +96,8 @@ impl MemoryChain {
 
     /// Creates the chain with this genesis.
     pub fn new(genesis: &Genesis) -> Self {
-        let chain = build_chain(&genesis).expect("a valid genesis");
-        let block = execute_genesis(&genesis, &chain);
+        let chain = build_chain(genesis).expect("a valid genesis");
+        let block = execute_genesis(genesis, &chain);
         let mut this = Self {
             chain,
             tip: block.tip.clone(),

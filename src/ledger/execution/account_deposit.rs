@@ -24,7 +24,7 @@ pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<N
 
 /// Returns whether `transaction` may create the account of its sender, at the expense of a fee
 /// payer.
-fn may_make_account(transaction: &SignedTransaction) -> bool {
+fn may_create_account(transaction: &SignedTransaction) -> bool {
     let sender = transaction.raw.sender;
     let fee_payer = transaction.authenticator.fee_payer();
     fee_payer.is_some_and(|(payer, _)| payer != sender)
@@ -47,7 +47,7 @@ fn storage_deposit(chain: &Chain, address: AccountAddress) -> StorageFee {
 /// Returns the part of the fee that `max_gas_amount` must cover for the account that `transaction`
 /// may create, in the coin's smallest unit.
 pub(super) fn account_deposit_max(chain: &Chain, transaction: &SignedTransaction) -> u64 {
-    if may_make_account(transaction) {
+    if may_create_account(transaction) {
         storage_deposit(chain, transaction.raw.sender).fee
     } else {
         0
@@ -66,13 +66,13 @@ pub(super) fn account_deposit(
     state: &dyn StateView,
     transaction: &SignedTransaction,
 ) -> Result<Option<StorageFee>, StateError> {
-    if !may_make_account(transaction) {
+    if !may_create_account(transaction) {
         return Ok(None);
     }
     let sender = transaction.raw.sender;
     let key = chain.registry().resource_key::<Account>(&sender, &[]);
-    let is_there = state.get(&key)?.is_some();
-    Ok((!is_there).then(|| storage_deposit(chain, sender)))
+    let exists = state.get(&key)?.is_some();
+    Ok((!exists).then(|| storage_deposit(chain, sender)))
 }
 
 /// Creates the account before the writes are charged, so that the charge includes its deposit.
@@ -81,7 +81,10 @@ pub(super) fn account_deposit(
 ///
 /// Returns [`VmError::OutOfGas`] if the gas is used up, and [`VmError::State`] if the state cannot
 /// be read.
-pub(super) fn make(context: &mut Context<'_>, address: AccountAddress) -> Result<(), VmError> {
+pub(super) fn create_account(
+    context: &mut Context<'_>,
+    address: AccountAddress,
+) -> Result<(), VmError> {
     let account = account::load(context, address)?;
     context.write_resource(address, &[], &account)
 }

@@ -55,7 +55,7 @@ pub fn execute_block(
     block: OrderedBlock,
 ) -> Result<ExecutedBlock, ExecuteError> {
     let header = header(chain, tip, &block)?;
-    let mut run = Run {
+    let mut execution = BlockExecution {
         chain,
         hash: header.hash(chain.vendor()),
         state: BlockState::new(view),
@@ -67,18 +67,19 @@ pub fn execute_block(
         work_units: 0,
         output_bytes: 0,
     };
-    run.begin(&header)?;
+    execution.execute_metadata(&header)?;
     for (position, transaction) in (0u32..).zip(block.transactions) {
         let hash = transaction.hash();
-        if run.is_full() {
-            run.discarded
+        if execution.is_full() {
+            execution
+                .discarded
                 .push(DiscardedTransaction::left_out(position, hash));
             continue;
         }
-        let environment = run.environment(hash);
+        let environment = execution.environment(hash);
         match execute_user(
             chain,
-            &run.state,
+            &execution.state,
             &transaction,
             environment,
             ExecutionMode::Commit,
@@ -88,12 +89,12 @@ pub fn execute_block(
                 work_units,
                 fee,
             } => {
-                run.fees += fee;
-                run.work_units = run.work_units.saturating_add(work_units);
-                run.keep(Transaction::User(transaction.shared()), hash, output);
+                execution.fees += fee;
+                execution.work_units = execution.work_units.saturating_add(work_units);
+                execution.apply_output(Transaction::User(transaction.shared()), hash, output);
             }
             Outcome::Discarded(discard) => {
-                run.discarded.push(DiscardedTransaction {
+                execution.discarded.push(DiscardedTransaction {
                     position,
                     hash,
                     status_code: discard.status.code(),
@@ -101,12 +102,12 @@ pub fn execute_block(
             }
         }
     }
-    run.end(header.height)?;
+    execution.execute_epilogue(header.height)?;
     let mut accumulator = tip.accumulator.clone();
-    let transactions = finalize(chain, &mut accumulator, run.outputs);
+    let transactions = finalize(chain, &mut accumulator, execution.outputs);
     let tip = ChainTip {
         height: header.height,
-        block_hash: run.hash,
+        block_hash: execution.hash,
         version: tip.version + transactions.len() as u64,
         epoch: header.epoch,
         timestamp_usecs: header.timestamp_usecs,
@@ -116,7 +117,7 @@ pub fn execute_block(
         first_version: tip.version + 1 - transactions.len() as u64,
         header,
         transactions,
-        discarded: run.discarded,
+        discarded: execution.discarded,
         certificate: block.certificate,
         tip,
     })
@@ -164,7 +165,7 @@ fn header(
 }
 
 /// A block during its execution.
-struct Run<'a> {
+struct BlockExecution<'a> {
     chain: &'a Chain,
     hash: HashValue,
     state: BlockState<'a>,
@@ -180,7 +181,7 @@ struct Run<'a> {
     output_bytes: u64,
 }
 
-impl Run<'_> {
+impl BlockExecution<'_> {
     /// Returns whether the executed transactions have reached the gas limit of a block.
     fn gas_limit_reached(&self) -> bool {
         self.work_units >= self.chain.parameters().block_gas_max
@@ -208,7 +209,7 @@ impl Run<'_> {
     }
 
     /// Applies the writes of an executed transaction to the state and records its output.
-    fn keep(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
+    fn apply_output(&mut self, transaction: Transaction, hash: HashValue, output: Output) {
         self.state.apply(&output.writes);
         self.output_bytes = self.output_bytes.saturating_add(output.bytes() as u64);
         self.outputs.push(ExecutedOutput {
@@ -224,7 +225,7 @@ impl Run<'_> {
     ///
     /// * [`ExecuteError::State`] if the state cannot be read.
     /// * [`ExecuteError::Invariant`] if `body` fails with any other error.
-    fn system(
+    fn execute_system(
         &mut self,
         height: u64,
         transaction: Transaction,
@@ -240,7 +241,7 @@ impl Run<'_> {
             },
         })?;
         let (writes, events) = context.finish();
-        self.keep(
+        self.apply_output(
             transaction,
             hash,
             Output {
@@ -254,7 +255,7 @@ impl Run<'_> {
     }
 
     /// Executes the block metadata transaction, which sets the time and the height of the ledger.
-    fn begin(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
+    fn execute_metadata(&mut self, header: &BlockHeader) -> Result<(), ExecuteError> {
         let hash = self.hash;
         let metadata = BlockMetadata {
             id: hash,
@@ -265,7 +266,7 @@ impl Run<'_> {
             failed_proposer_indices: Vec::new(),
             timestamp_usecs: header.timestamp_usecs,
         };
-        self.system(
+        self.execute_system(
             header.height,
             Transaction::BlockMetadata(metadata),
             |context| {
@@ -293,7 +294,7 @@ impl Run<'_> {
     /// Executes the block epilogue transaction, which burns the fees of the block.
     ///
     /// One change of the supply per block keeps the user transactions independent of one another.
-    fn end(&mut self, height: u64) -> Result<(), ExecuteError> {
+    fn execute_epilogue(&mut self, height: u64) -> Result<(), ExecuteError> {
         let block_end_info = BlockEndInfo::V0 {
             block_gas_limit_reached: self.gas_limit_reached(),
             block_output_limit_reached: self.output_limit_reached(),
@@ -305,11 +306,11 @@ impl Run<'_> {
             block_end_info,
         };
         let fees = self.fees;
-        self.system(height, Transaction::BlockEpilogue(epilogue), |context| {
+        self.execute_system(height, Transaction::BlockEpilogue(epilogue), |context| {
             if fees == 0 {
                 Ok(())
             } else {
-                burn(context, fees)
+                burn_fees(context, fees)
             }
         })
     }
@@ -335,24 +336,24 @@ fn new_block_event(header: &BlockHeader, hash: HashValue) -> NewBlockEvent {
 ///
 /// Returns [`VmError::State`] if the state cannot be read or has no supply of the coin, or if the
 /// new supply is out of range.
-fn burn(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
+fn burn_fees(context: &mut Context<'_>, fees: i128) -> Result<(), VmError> {
     let coin = std::slice::from_ref(context.native_coin());
-    let broken = || {
+    let invalid_supply = || {
         StateError("the supply of the chain's coin does not cover the fees of a block".to_owned())
     };
     let mut info: CoinInfo = context
         .read_resource(AccountAddress::ONE, coin)?
-        .ok_or_else(broken)?;
+        .ok_or_else(invalid_supply)?;
     let supply = info
         .supply
         .as_mut()
         .and_then(|supply| supply.integer.as_mut())
-        .ok_or_else(broken)?;
-    let rest = if fees >= 0 {
+        .ok_or_else(invalid_supply)?;
+    let new_supply = if fees >= 0 {
         supply.value.checked_sub(fees.unsigned_abs())
     } else {
         supply.value.checked_add(fees.unsigned_abs())
     };
-    supply.value = rest.ok_or_else(broken)?;
+    supply.value = new_supply.ok_or_else(invalid_supply)?;
     context.write_resource(AccountAddress::ONE, coin, &info)
 }

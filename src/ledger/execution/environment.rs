@@ -14,13 +14,17 @@ pub(crate) fn newest_block(
     state: &BlockState<'_>,
 ) -> Result<Environment, StateError> {
     let mut context = Context::unmetered(chain, state, Environment::NONE);
-    let unread = |failure: VmError| match failure {
+    let into_state_error = |failure: VmError| match failure {
         VmError::State(error) => error,
         other => StateError(format!("the newest block is not in the state: {other:?}")),
     };
     let at = AccountAddress::ONE;
-    let block: BlockResource = context.require_resource(at, &[]).map_err(unread)?;
-    let time: CurrentTimeMicroseconds = context.require_resource(at, &[]).map_err(unread)?;
+    let block: BlockResource = context
+        .require_resource(at, &[])
+        .map_err(into_state_error)?;
+    let time: CurrentTimeMicroseconds = context
+        .require_resource(at, &[])
+        .map_err(into_state_error)?;
     Ok(Environment {
         height: block.height,
         timestamp_usecs: time.microseconds,

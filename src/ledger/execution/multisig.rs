@@ -50,7 +50,7 @@ impl<'a> MultisigCall<'a> {
     ///
     /// The form is the same for all wire forms of the payload. Returns `None` if the call is stored
     /// on the ledger.
-    fn provided(&self) -> Option<Vec<u8>> {
+    fn provided_bytes(&self) -> Option<Vec<u8>> {
         let payload = MultisigPayload::EntryFunction(self.call?.clone());
         Some(bcs::to_bytes(&payload).expect("a payload has a BCS form"))
     }
@@ -58,7 +58,7 @@ impl<'a> MultisigCall<'a> {
 
 /// Returns the validation status of an abort of the prologue, or `None` if it has none
 /// (docs/reference/framework.md#f11).
-fn status_of(error: &ErrorConstant) -> Option<Status> {
+fn discard_status(error: &ErrorConstant) -> Option<Status> {
     Some(match *error {
         EACCOUNT_NOT_MULTISIG => Status::AccountNotMultisig,
         ENOT_OWNER => Status::NotMultisigOwner,
@@ -106,19 +106,19 @@ pub(super) fn validate(
     call: MultisigCall<'_>,
 ) -> Result<Result<(), Discard>, StateError> {
     let mut context = Context::unmetered(chain, state, environment);
-    let provided = call.provided();
+    let provided_bytes = call.provided_bytes();
     match check_payload(
         &mut context,
         call.executor,
         call.account,
-        provided.as_deref(),
+        provided_bytes.as_deref(),
     ) {
         Ok(()) => Ok(Ok(())),
         Err(VmError::State(error)) => Err(error),
-        Err(VmError::Abort { error, .. }) if status_of(&error).is_some() => {
-            Ok(Err(status_of(&error)
+        Err(VmError::Abort { error, .. }) if discard_status(&error).is_some() => {
+            Ok(Err(discard_status(&error)
                 .map(Discard::from)
-                .expect("it was looked up")))
+                .expect("the guard found a status")))
         }
         Err(failure) => Err(StateError(format!(
             "the check of a multisig payload failed: {failure:?}"
@@ -134,11 +134,14 @@ pub(super) fn validate(
 /// * [`VmError::Miscellaneous`] with `STORAGE_WRITE_LIMIT_REACHED` if a limit of the transaction is
 ///   exceeded.
 /// * [`VmError::State`] if the state cannot be read.
-pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(), VmError> {
+pub(super) fn execute_multisig(
+    context: &mut Context<'_>,
+    call: MultisigCall<'_>,
+) -> Result<(), VmError> {
     let MultisigCall {
         executor, account, ..
     } = call;
-    let payload = next_payload(context, executor, account, call.provided())?;
+    let payload = next_payload(context, executor, account, call.provided_bytes())?;
     let mark = context.mark();
     match run_payload(context, account, &payload)? {
         Ok(()) => close_succeeded(context, executor, account, payload),
@@ -221,7 +224,7 @@ mod tests {
     use ledger_vm::Category;
 
     #[test]
-    fn only_what_is_of_the_call_is_a_failed_payload() {
+    fn reports_only_failures_of_the_call_as_failed_payloads() {
         let chain = new_chain(4, Vendor::default(), Parameters::default());
         let call = EntryFunction {
             module: "0x1::coin".parse().unwrap(),
@@ -229,7 +232,7 @@ mod tests {
             type_args: Vec::new(),
             args: Vec::new(),
         };
-        let told = |failure| {
+        let execution_error_row = |failure| {
             let error = execution_error(&chain, failure, &call).ok()?;
             Some((error.abort_location, error.error_type, error.error_code))
         };
@@ -255,7 +258,11 @@ mod tests {
             (VmError::State(StateError(String::new())), None),
         ];
         for (failure, expected) in rows {
-            assert_eq!(told(failure.clone()), expected, "{failure:?}");
+            assert_eq!(
+                execution_error_row(failure.clone()),
+                expected,
+                "{failure:?}"
+            );
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn execute_user(
     state: &BlockState<'_>,
     transaction: &CheckedTransaction,
     environment: Environment,
-    purpose: ExecutionMode,
+    mode: ExecutionMode,
 ) -> Result<Outcome, StateError> {
     // A simulated transaction arrives unchecked, and each account that it names costs reads of the
     // state.
@@ -65,9 +65,9 @@ pub(super) fn execute_user(
     if let Err(discard) = bounded {
         return Ok(Outcome::Discarded(discard));
     }
-    let facts = ValidationInputs::read(chain, state, transaction.transaction())?;
+    let inputs = ValidationInputs::read(chain, state, transaction.transaction())?;
     let now_secs = environment.timestamp_secs();
-    if let Err(discard) = validate_in_block(chain, &facts, transaction, now_secs, purpose) {
+    if let Err(discard) = validate_in_block(chain, &inputs, transaction, now_secs, mode) {
         return Ok(Outcome::Discarded(discard));
     }
     if let Some(call) = MultisigCall::of(transaction.raw())
@@ -79,26 +79,26 @@ pub(super) fn execute_user(
     let intrinsic = intrinsic(transaction.size_bytes(), signatures);
     let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
     let mut context = Context::new(chain, state, environment, meter.clone());
-    let closing = Epilogue {
+    let epilogue = Epilogue {
         raw: transaction.raw(),
-        nonce: facts.nonce.as_ref(),
-        payer: gas_payer(transaction.transaction(), purpose),
+        nonce: inputs.nonce.as_ref(),
+        payer: gas_payer(transaction.transaction(), mode),
     };
     let account_deposit = match storage_gas_price(chain, transaction.raw()) {
         Some(_) => account_deposit::account_deposit(chain, state, transaction.transaction())?,
         None => None,
     };
-    let called = call(
+    let call_result = call(
         &mut context,
         transaction,
-        facts.nonce.as_ref(),
+        inputs.nonce.as_ref(),
         account_deposit.is_some(),
     );
     // Read before the epilogue, which is free of charge. A call whose payer cannot pay in the end
     // is still charged in full.
     let used = context.gas_used();
-    let (context, status, used, fee) = match called.and_then(|()| closing.close(&mut context, used))
-    {
+    let finished = call_result.and_then(|()| epilogue.finish(&mut context, used));
+    let (context, status, used, fee) = match finished {
         Ok(fee) => (context, ExecutionStatus::Success, used, fee),
         Err(failure) => {
             // A failed call leaves no changes and pays no deposit for them. The account that holds
@@ -109,12 +109,12 @@ pub(super) fn execute_user(
                 ..
             } = *transaction.raw();
             let mut used = used.without_storage(gas_unit_price);
-            if let Some(room) = account_deposit {
-                used = used.with_storage(room, gas_unit_price, max_gas_amount);
+            if let Some(deposit) = account_deposit {
+                used = used.with_storage(deposit, gas_unit_price, max_gas_amount);
             }
             let status = failure.into_status(chain, transaction.raw().entry_function())?;
             let mut context = Context::new(chain, state, environment, meter);
-            let fee = match closing.close(&mut context, used) {
+            let fee = match epilogue.finish(&mut context, used) {
                 Ok(fee) => fee,
                 Err(VmError::State(error)) => return Err(error),
                 Err(failure) => {
@@ -152,7 +152,7 @@ fn call(
     context: &mut Context<'_>,
     transaction: &CheckedTransaction,
     nonce: Option<&NonceSnapshot>,
-    makes_account: bool,
+    creates_account: bool,
 ) -> Result<(), VmError> {
     let raw = transaction.raw();
     if let Some(nonce) = nonce {
@@ -160,7 +160,7 @@ fn call(
     }
     match MultisigCall::of(raw) {
         // Only the multisig account acts, even if other accounts signed beside its owner.
-        Some(call) => multisig::run(context, call)?,
+        Some(call) => multisig::execute_multisig(context, call)?,
         None => {
             let call = raw
                 .entry_function()
@@ -168,8 +168,8 @@ fn call(
             call_entry_function(context, &signers(transaction.transaction()), call)?;
         }
     }
-    if makes_account {
-        account_deposit::make(context, raw.sender)?;
+    if creates_account {
+        account_deposit::create_account(context, raw.sender)?;
     }
     let price = storage_gas_price(context.chain(), raw);
     context.charge_writes(price)
@@ -188,9 +188,9 @@ fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
 ///
 /// Returns `None` for a simulation with the zero address as fee payer, which stands for an unknown
 /// payer.
-fn gas_payer(transaction: &SignedTransaction, purpose: ExecutionMode) -> Option<AccountAddress> {
+fn gas_payer(transaction: &SignedTransaction, mode: ExecutionMode) -> Option<AccountAddress> {
     let payer = transaction.gas_payer();
-    (purpose == ExecutionMode::Commit || payer != AccountAddress::ZERO).then_some(payer)
+    (mode == ExecutionMode::Commit || payer != AccountAddress::ZERO).then_some(payer)
 }
 
 /// Epilogue of a transaction, successful or failed.
@@ -214,7 +214,7 @@ impl Epilogue<'_> {
     ///
     /// * [`VmError::Abort`] with [`EOUT_OF_GAS`] if the coins of the payer do not cover the charge.
     /// * [`VmError::State`] if the state cannot be read.
-    fn close(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, VmError> {
+    fn finish(&self, context: &mut Context<'_>, used: GasUsed) -> Result<i128, VmError> {
         context.stop_metering();
         let fee = match self.payer {
             Some(payer) => settle_fee(context, payer, self.raw.gas_unit_price, used)?,
@@ -265,14 +265,14 @@ fn settle_fee(
     match context.read_resource::<CoinStore>(payer, coin)? {
         Some(mut store) => {
             // The coins must cover the whole charge without the refund.
-            let rest = i128::from(store.coin.value) - fee;
-            let Some(rest) = u64::try_from(rest)
+            let new_balance = i128::from(store.coin.value) - fee;
+            let Some(new_balance) = u64::try_from(new_balance)
                 .ok()
                 .filter(|_| i128::from(store.coin.value) >= charge)
             else {
                 return out_of_gas(context);
             };
-            store.coin.value = rest;
+            store.coin.value = new_balance;
             context.write_resource(payer, coin, &store)?;
         }
         // On a chain with a minimum gas price of zero, a payer may have no coin store.

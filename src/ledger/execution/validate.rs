@@ -69,7 +69,7 @@ impl AccountSnapshot {
         let native = std::slice::from_ref(registry.native_coin());
         let account = view.get(&registry.resource_key::<Account>(address, &[]))?;
         let coins = view.get(&registry.resource_key::<CoinStore>(address, native))?;
-        let (sequence_number, authentication_key) = account_facts(address, account.as_ref())?;
+        let (sequence_number, authentication_key) = decode_account(address, account.as_ref())?;
         Ok(Self {
             sequence_number,
             authentication_key,
@@ -93,7 +93,7 @@ impl AccountSnapshot {
         let registry = chain.registry();
         let native = std::slice::from_ref(registry.native_coin());
         if registry.is_resource_key::<Account>(key, &[]) {
-            let (sequence_number, authentication_key) = account_facts(address, value)?;
+            let (sequence_number, authentication_key) = decode_account(address, value)?;
             return Ok(Self {
                 sequence_number,
                 authentication_key,
@@ -110,7 +110,7 @@ impl AccountSnapshot {
 
 /// Returns the sequence number and the authentication key of an account resource, or the defaults
 /// of an account without one.
-fn account_facts(
+fn decode_account(
     address: &AccountAddress,
     account: Option<&Bytes>,
 ) -> Result<(u64, HashValue), StateError> {
@@ -187,21 +187,21 @@ impl ValidationInputs {
 /// Returns the [`Discard`] of the first broken rule.
 pub fn validate_for_admission(
     chain: &Chain,
-    facts: &ValidationInputs,
+    inputs: &ValidationInputs,
     transaction: &CheckedTransaction,
     now_secs: u64,
 ) -> Result<(), Discard> {
     let rules = Rules {
         chain,
-        facts,
+        inputs,
         transaction,
         now_secs,
-        purpose: ExecutionMode::Commit,
+        mode: ExecutionMode::Commit,
     };
     rules.check_before_replay()?;
     match rules.check_replay() {
         Err(discard) if discard.status == Status::SequenceNumberTooNew => {}
-        verdict => verdict?,
+        result => result?,
     }
     rules.check_after_replay()
 }
@@ -215,17 +215,17 @@ pub fn validate_for_admission(
 /// Returns the [`Discard`] of the first broken rule, including a sequence number that is too new.
 pub(super) fn validate_in_block(
     chain: &Chain,
-    facts: &ValidationInputs,
+    inputs: &ValidationInputs,
     transaction: &CheckedTransaction,
     now_secs: u64,
-    purpose: ExecutionMode,
+    mode: ExecutionMode,
 ) -> Result<(), Discard> {
     let rules = Rules {
         chain,
-        facts,
+        inputs,
         transaction,
         now_secs,
-        purpose,
+        mode,
     };
     rules.check_before_replay()?;
     rules.check_replay()?;
@@ -237,17 +237,17 @@ pub(super) fn validate_in_block(
 /// Unlike on the reference node, a transaction cannot request higher limits.
 struct Rules<'a> {
     chain: &'a Chain,
-    facts: &'a ValidationInputs,
+    inputs: &'a ValidationInputs,
     transaction: &'a CheckedTransaction,
     now_secs: u64,
-    purpose: ExecutionMode,
+    mode: ExecutionMode,
 }
 
 impl Rules<'_> {
     /// Checks the rules that precede replay protection.
     fn check_before_replay(&self) -> Result<(), Discard> {
         check_form(self.chain, self.transaction)?;
-        if let Some(nonce) = &self.facts.nonce {
+        if let Some(nonce) = &self.inputs.nonce {
             nonce.check_supported()?;
         }
         self.check_signers()?;
@@ -256,12 +256,12 @@ impl Rules<'_> {
             return Err(Status::TransactionExpired.into());
         }
         if raw.chain_id != self.chain.id() {
-            let (given, here) = (raw.chain_id, self.chain.id());
-            let detail = format!("the transaction is for chain {given}, this is chain {here}");
+            let (given, chain_id) = (raw.chain_id, self.chain.id());
+            let detail = format!("the transaction is for chain {given}, this is chain {chain_id}");
             return Err(Discard::because(Status::BadChainId, detail));
         }
         let key = self.transaction.sender_authentication_key()?;
-        self.check_key(&self.facts.sender, key)
+        self.check_key(&self.inputs.sender, key)
     }
 
     /// Checks the balance of the gas payer, and the keys of the secondary signers and of the fee
@@ -269,16 +269,18 @@ impl Rules<'_> {
     fn check_after_replay(&self) -> Result<(), Discard> {
         self.check_balance()?;
         let authenticator = self.authenticator();
-        for (facts, signer) in self
-            .facts
+        for (account, signer) in self
+            .inputs
             .secondary_signers
             .iter()
             .zip(authenticator.secondary_signers())
         {
-            self.check_key(facts, signer.authentication_key()?)?;
+            self.check_key(account, signer.authentication_key()?)?;
         }
-        match (&self.facts.fee_payer, authenticator.fee_payer()) {
-            (Some(facts), Some((_, signer))) => self.check_key(facts, signer.authentication_key()?),
+        match (&self.inputs.fee_payer, authenticator.fee_payer()) {
+            (Some(account), Some((_, signer))) => {
+                self.check_key(account, signer.authentication_key()?)
+            }
             _ => Ok(()),
         }
     }
@@ -298,9 +300,9 @@ impl Rules<'_> {
         }
         let mut seen = BTreeSet::from([self.transaction.raw().sender]);
         match secondary.iter().find(|signer| !seen.insert(**signer)) {
-            Some(twice) => Err(Discard::because(
+            Some(duplicate) => Err(Discard::because(
                 Status::SignersContainDuplicates,
-                format_args!("{twice} signs more than once"),
+                format_args!("{duplicate} signs more than once"),
             )),
             None => Ok(()),
         }
@@ -309,7 +311,7 @@ impl Rules<'_> {
     /// Checks that `key` is the authentication key of `account`. A simulation may omit the key.
     fn check_key(&self, account: &AccountSnapshot, key: Option<HashValue>) -> Result<(), Discard> {
         match key {
-            None if self.purpose == ExecutionMode::Simulate => Ok(()),
+            None if self.mode == ExecutionMode::Simulate => Ok(()),
             key if key == Some(account.authentication_key) => Ok(()),
             _ => Err(Status::InvalidAuthKey.into()),
         }
@@ -317,7 +319,7 @@ impl Rules<'_> {
 
     /// Checks that the transaction has not run before, by its nonce or else by its sequence number.
     fn check_replay(&self) -> Result<(), Discard> {
-        match &self.facts.nonce {
+        match &self.inputs.nonce {
             Some(nonce) => nonce.check(self.transaction.raw(), self.now_secs),
             None => self.check_sequence_number(),
         }
@@ -333,7 +335,7 @@ impl Rules<'_> {
     fn check_sequence_number(&self) -> Result<(), Discard> {
         let (given, current) = (
             self.transaction.raw().sequence_number,
-            self.facts.sender.sequence_number,
+            self.inputs.sender.sequence_number,
         );
         let detail = || {
             format!("transaction sequence number is {given}, current sequence number is {current}")
@@ -356,14 +358,14 @@ impl Rules<'_> {
     /// nothing.
     fn check_balance(&self) -> Result<(), Discard> {
         let fee_payer = self.authenticator().fee_payer();
-        if self.purpose == ExecutionMode::Simulate
+        if self.mode == ExecutionMode::Simulate
             && fee_payer.is_some_and(|(payer, _)| payer == AccountAddress::ZERO)
         {
             return Ok(());
         }
         let raw = self.transaction.raw();
         let fee_max = u128::from(raw.gas_unit_price) * u128::from(raw.max_gas_amount);
-        let balance = self.facts.gas_payer().balance;
+        let balance = self.inputs.gas_payer().balance;
         if u128::from(balance) < fee_max {
             let detail = format!(
                 "the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}"
@@ -378,7 +380,7 @@ impl Rules<'_> {
 }
 
 /// Checks a limit, and names `bound` in the detail of the rejection.
-fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
+fn check_limit(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
     if is_within {
         Ok(())
     } else {
@@ -396,35 +398,35 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
     raw.payload.executable()?;
     parameters.check_transaction_size(transaction.size_bytes())?;
     let gas_max = parameters.max_gas_amount;
-    within(
+    check_limit(
         raw.max_gas_amount <= gas_max,
         Status::MaxGasUnitsExceedsMaxGasUnitsBound,
         gas_max,
     )?;
     let authenticator = &transaction.transaction().authenticator;
     let gas_min = intrinsic_units(transaction.size_bytes(), authenticator);
-    within(
+    check_limit(
         raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,
         gas_min,
     )?;
     let price_min = parameters.gas_unit_price_min;
-    within(
+    check_limit(
         raw.gas_unit_price >= price_min,
         Status::GasUnitPriceBelowMinBound,
         price_min,
     )?;
     let price_max = parameters.gas_unit_price_max;
-    within(
+    check_limit(
         raw.gas_unit_price <= price_max,
         Status::GasUnitPriceAboveMaxBound,
         price_max,
     )?;
-    let room_fee = account_deposit_max(chain, transaction.transaction());
-    let room_units =
-        storage_gas_price(chain, raw).map_or(0, |price| room_fee.div_ceil(price.get()));
-    let gas_min = gas_min.saturating_add(room_units);
-    within(
+    let deposit = account_deposit_max(chain, transaction.transaction());
+    let deposit_units =
+        storage_gas_price(chain, raw).map_or(0, |price| deposit.div_ceil(price.get()));
+    let gas_min = gas_min.saturating_add(deposit_units);
+    check_limit(
         raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,
         gas_min,

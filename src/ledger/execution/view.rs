@@ -84,7 +84,7 @@ pub fn view(
         environment,
         GasMeter::new(VIEW_GAS_MAX, intrinsic(size_bytes, 1)),
     );
-    let called = function
+    let result = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))
         .and_then(|values| {
             let types = registry
@@ -92,7 +92,7 @@ pub fn view(
                 .ok_or(MiscellaneousStatus::TypeResolutionFailure)?;
             Ok(types.into_iter().zip(values).collect())
         });
-    match called {
+    match result {
         Ok(values) => Ok(ViewOutput {
             values,
             gas_used: context.gas_used().total,

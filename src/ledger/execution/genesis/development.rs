@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn development_keys_do_not_change() {
+    fn derives_fixed_development_keys() {
         // Users put these keys into their scripts, so a change of the derivation must be
         // deliberate.
         let first = development_accounts().remove(0);
@@ -96,7 +96,7 @@ mod tests {
     const FIRST_SEED: &str = "9fa385ca3ce16409177586c546dcd6270125ff28c8608247894941abcac1e5cb";
 
     #[test]
-    fn a_development_chain_writes_down_the_version_it_starts_with() {
+    fn development_genesis_names_its_framework_version() {
         let newest = FrameworkUpgrade {
             version: FRAMEWORK_VERSION,
             height: 0,

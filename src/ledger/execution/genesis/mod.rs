@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_genesis_has_the_same_block() {
+    fn executes_genesis_deterministically() {
         let genesis = development();
         let block = |genesis: &Genesis| execute_genesis(genesis, &build_chain(genesis).unwrap());
         assert_eq!(block(&genesis), block(&genesis.clone()));
@@ -182,11 +182,11 @@ mod tests {
 
     /// Ledgers of earlier versions name fewer parameters in their genesis.
     #[test]
-    fn parameters_that_are_not_named_have_their_defaults() {
+    fn decodes_absent_parameters_as_defaults() {
         let mut older = serde_json::to_value(development()).unwrap();
         let parameters = older["parameters"].as_object_mut().unwrap();
         for name in ["block_gas_max", "block_output_bytes_max"] {
-            parameters.remove(name).expect("it is named");
+            parameters.remove(name).expect("the parameter is present");
         }
         assert_eq!(
             serde_json::from_value::<Genesis>(older).unwrap(),
@@ -195,54 +195,54 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused() {
-        let refused = |change: fn(&mut Genesis)| {
+    fn rejects_contradictory_genesis_data() {
+        let rejection = |change: fn(&mut Genesis)| {
             let mut genesis = development();
             change(&mut genesis);
             build_chain(&genesis).unwrap_err()
         };
         assert!(matches!(
-            refused(|g| g.development = false),
+            rejection(|g| g.development = false),
             GenesisError::FaucetKey(_)
         ));
         assert!(matches!(
-            refused(|g| g.faucet_private_key = Some("12".into())),
+            rejection(|g| g.faucet_private_key = Some("12".into())),
             GenesisError::FaucetKey(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.gas_unit_price_min = u64::MAX),
+            rejection(|g| g.parameters.gas_unit_price_min = u64::MAX),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.chain_id = 0),
+            rejection(|g| g.chain_id = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.max_gas_amount = 0),
+            rejection(|g| g.parameters.max_gas_amount = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.transaction_bytes_max = 0),
+            rejection(|g| g.parameters.transaction_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.block_gas_max = 0),
+            rejection(|g| g.parameters.block_gas_max = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.block_output_bytes_max = 0),
+            rejection(|g| g.parameters.block_output_bytes_max = 0),
             GenesisError::Parameters(_)
         ));
         assert!(matches!(
-            refused(|g| g.parameters.framework_upgrades[0].version = u64::MAX),
+            rejection(|g| g.parameters.framework_upgrades[0].version = u64::MAX),
             GenesisError::Upgrades(_)
         ));
         assert!(matches!(
-            refused(|g| g.accounts[1].address = g.accounts[0].address),
+            rejection(|g| g.accounts[1].address = g.accounts[0].address),
             GenesisError::Account(_)
         ));
         assert!(matches!(
-            refused(|g| g.accounts[1].address = AccountAddress::ONE),
+            rejection(|g| g.accounts[1].address = AccountAddress::ONE),
             GenesisError::Account(_)
         ));
     }

@@ -23,10 +23,10 @@ fn development(change: impl FnOnce(&mut Parameters)) -> MemoryChain {
 fn transfers(chain: &MemoryChain, each: u64) -> Vec<CheckedTransaction> {
     let accounts = development_accounts();
     let mut all = Vec::new();
-    for ahead in 0..each {
+    for offset in 0..each {
         for account in &accounts[..3] {
             let mut raw = chain.raw(&account.private_key, chain.transfer(accounts[4].address, 1));
-            raw.sequence_number += ahead;
+            raw.sequence_number += offset;
             all.push(chain.sign(&account.private_key, raw));
         }
     }
@@ -72,14 +72,14 @@ fn end_info(block: &ExecutedBlock) -> (bool, bool, u64, u64) {
 }
 
 /// Returns the execution and IO gas of a user transaction from its fee statement, in gas units.
-fn work(executed: &ExecutedTransaction) -> u64 {
+fn work_units(executed: &ExecutedTransaction) -> u64 {
     let statement = executed.events.last().expect("the fee statement");
     let [_, execution, io, _, _]: [u64; 5] = bcs::from_bytes(statement.data()).unwrap();
     execution + io
 }
 
 /// Returns the user transactions of a block.
-fn users(block: &ExecutedBlock) -> &[ExecutedTransaction] {
+fn user_transactions(block: &ExecutedBlock) -> &[ExecutedTransaction] {
     &block.transactions[1..block.transactions.len() - 1]
 }
 
@@ -94,50 +94,53 @@ fn execute_all(
     let mut blocks = Vec::new();
     while !transactions.is_empty() {
         let block = execute(chain, &transactions);
-        let kept = users(&block).len();
-        assert!(kept > 0, "every block makes progress");
+        let executed_count = user_transactions(&block).len();
+        assert!(executed_count > 0, "every block makes progress");
         assert!(
-            users(&block)
+            user_transactions(&block)
                 .iter()
                 .all(|t| t.info.v0().status.is_success())
         );
-        let rest = transactions.split_off(kept);
-        let left_out = (kept as u32..).zip(&rest);
-        let left_out = left_out.map(|(at, rest)| DiscardedTransaction::left_out(at, rest.hash()));
+        let remaining = transactions.split_off(executed_count);
+        let left_out = (executed_count as u32..).zip(&remaining);
+        let left_out = left_out.map(|(position, transaction)| {
+            DiscardedTransaction::left_out(position, transaction.hash())
+        });
         assert_eq!(block.discarded, left_out.collect::<Vec<_>>());
-        transactions = rest;
+        transactions = remaining;
         blocks.push(block);
     }
     blocks
 }
 
 #[test]
-fn a_block_holds_no_copies_of_what_was_ordered() {
+fn shares_ordered_transactions_without_copying_them() {
     let mut chain = development(|_| ());
     let ordered = transfers(&chain, 1);
     let block = execute(&mut chain, &ordered);
-    assert_eq!(users(&block).len(), ordered.len());
-    for (executed, ordered) in users(&block).iter().zip(&ordered) {
+    assert_eq!(user_transactions(&block).len(), ordered.len());
+    for (executed, ordered) in user_transactions(&block).iter().zip(&ordered) {
         let Transaction::User(executed) = &executed.transaction else {
-            unreachable!("they are users'");
+            unreachable!("every ordered transaction is a user transaction");
         };
         assert!(Arc::ptr_eq(executed, &ordered.shared()));
     }
 }
 
 #[test]
-fn a_block_ends_with_the_transaction_that_reaches_its_gas() {
+fn ends_a_block_after_the_transaction_that_reaches_the_gas_limit() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
     let transactions = transfers(&chain, 15);
     let blocks = execute_all(&mut chain, transactions);
     assert!(blocks.len() > 2);
     for (block, is_last) in blocks.iter().zip((1..).map(|n| n == blocks.len())) {
-        let works: Vec<u64> = users(block).iter().map(work).collect();
-        let all: u64 = works.iter().sum();
+        let work_by_transaction: Vec<u64> =
+            user_transactions(block).iter().map(work_units).collect();
+        let all: u64 = work_by_transaction.iter().sum();
         assert_eq!(end_info(block).2, all);
         assert!(
-            all - works.last().unwrap() < 1_000,
-            "no more than the one that reaches it"
+            all - work_by_transaction.last().unwrap() < 1_000,
+            "only the last transaction reaches the limit"
         );
         assert_eq!(all >= 1_000, !is_last);
         assert_eq!((end_info(block).0, end_info(block).1), (!is_last, false));
@@ -145,7 +148,7 @@ fn a_block_ends_with_the_transaction_that_reaches_its_gas() {
 }
 
 #[test]
-fn a_block_ends_with_the_transaction_that_reaches_its_output() {
+fn ends_a_block_after_the_transaction_that_reaches_the_output_limit() {
     let limit = 16 * 1024;
     let mut chain = development(|parameters| parameters.block_output_bytes_max = limit);
     let transactions = transfers(&chain, 30);
@@ -162,7 +165,7 @@ fn a_block_ends_with_the_transaction_that_reaches_its_output() {
         assert_eq!(end_info(block).3, all);
         assert!(
             all - outputs[outputs.len() - 2] < limit,
-            "no more than the one that reaches it"
+            "only the last transaction reaches the limit"
         );
         assert_eq!(all >= limit, !is_last);
         assert_eq!((end_info(block).0, end_info(block).1), (false, !is_last));
@@ -170,24 +173,27 @@ fn a_block_ends_with_the_transaction_that_reaches_its_output() {
 }
 
 #[test]
-fn the_work_of_a_block_is_without_the_room_it_takes() {
+fn excludes_storage_deposits_from_the_gas_of_a_block() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
     let accounts = development_accounts();
-    let fresh: Vec<_> = (0..3)
+    let creating_accounts: Vec<_> = (0..3)
         .map(|n| {
             let to = AccountAddress::from_low_u64(0xabcdef + n as u64);
             let key = &accounts[n].private_key;
             chain.sign(key, chain.raw(key, chain.transfer(to, 1)))
         })
         .collect();
-    let blocks = execute_all(&mut chain, fresh);
+    let blocks = execute_all(&mut chain, creating_accounts);
     assert_eq!(blocks.len(), 1);
-    let charged: u64 = users(&blocks[0]).iter().map(|t| t.info.v0().gas_used).sum();
+    let charged: u64 = user_transactions(&blocks[0])
+        .iter()
+        .map(|t| t.info.v0().gas_used)
+        .sum();
     assert!(charged > 10_000 && end_info(&blocks[0]).2 < 1_000);
 }
 
 #[test]
-fn a_limit_that_every_transaction_reaches_leaves_one_in_a_block() {
+fn executes_one_transaction_per_block_if_each_reaches_a_limit() {
     let mut chain = development(|_| ());
     let transactions = transfers(&chain, 2);
     for (gas, output) in [(1, u64::MAX), (u64::MAX, 1), (0, 0)] {
@@ -211,46 +217,49 @@ fn a_limit_that_every_transaction_reaches_leaves_one_in_a_block() {
 /// A transaction is discarded as too new if a block left out an earlier one of its account. The
 /// payload root covers all ordered transactions, including the ones that the block leaves out.
 #[test]
-fn the_rest_of_an_account_is_too_early_in_the_next_block() {
+fn discards_transactions_after_a_gap_in_sequence_numbers() {
     let mut chain = development(|parameters| parameters.block_gas_max = 1_000);
-    let mut wide = development(|_| ());
+    let mut unlimited = development(|_| ());
     let transactions = transfers(&chain, 15);
     let (first, second) = transactions.split_at(36);
     let narrow_block = execute(&mut chain, first);
-    let wide_block = execute(&mut wide, first);
+    let wide_block = execute(&mut unlimited, first);
     assert_eq!(wide_block.discarded, []);
     assert_ne!(narrow_block.discarded, []);
     assert_eq!(
         narrow_block.header.payload_root,
         wide_block.header.payload_root
     );
-    let early = execute(&mut chain, second);
+    let after_gap = execute(&mut chain, second);
     let too_new = ValidationStatus::SequenceNumberTooNew.code();
-    assert_eq!(early.discarded.len(), second.len());
+    assert_eq!(after_gap.discarded.len(), second.len());
     assert!(
-        early
+        after_gap
             .discarded
             .iter()
             .all(|discarded| discarded.status_code == too_new)
     );
-    assert_eq!((end_info(&early).0, end_info(&early).1), (false, false));
+    assert_eq!(
+        (end_info(&after_gap).0, end_info(&after_gap).1),
+        (false, false)
+    );
 }
 
 #[test]
-fn a_full_block_of_transfers_is_not_cut() {
+fn fits_a_full_block_of_transfers_within_the_limits() {
     let mut chain = development(|_| ());
     let parameters = chain.chain.parameters().clone();
     let mut transactions = transfers(&chain, 1);
     // A transfer that creates an account uses the most gas and has the largest output.
     let key = &development_accounts()[3].private_key;
-    let nobody = AccountAddress::from_low_u64(0xabcdef);
-    transactions.push(chain.sign(key, chain.raw(key, chain.transfer(nobody, 1))));
+    let new_address = AccountAddress::from_low_u64(0xabcdef);
+    transactions.push(chain.sign(key, chain.raw(key, chain.transfer(new_address, 1))));
     let block = execute(&mut chain, &transactions);
-    for transfer in users(&block) {
-        let (work, output) = (work(transfer), transfer.output_bytes() as u64);
+    for transfer in user_transactions(&block) {
+        let (work_units, output) = (work_units(transfer), transfer.output_bytes() as u64);
         assert!(
-            work * BLOCK_TRANSACTIONS < parameters.block_gas_max,
-            "{work}"
+            work_units * BLOCK_TRANSACTIONS < parameters.block_gas_max,
+            "{work_units}"
         );
         assert!(
             output * BLOCK_TRANSACTIONS < parameters.block_output_bytes_max,

@@ -45,7 +45,7 @@ fn random_transaction(
     chain: &MemoryChain,
     random: &mut Rng,
     next: &mut HashMap<usize, u64>,
-    faults: bool,
+    with_invalid: bool,
 ) -> CheckedTransaction {
     let accounts = development_accounts();
     let from = random.usize(..accounts.len());
@@ -63,7 +63,7 @@ fn random_transaction(
     raw.sequence_number = *number;
     *number += 1;
     match random.u8(..25) {
-        0..=3 if !faults => {}
+        0..=3 if !with_invalid => {}
         0 => raw.chain_id = 77,
         1 => raw.max_gas_amount = random.u64(40..80),
         2 => raw.expiration_timestamp_secs = START_SECS,
@@ -121,15 +121,15 @@ fn run(seed: u64, blocks: u64) -> MemoryChain {
 
 /// Executes `blocks` blocks of random transactions.
 ///
-/// If `faults` is set, the prologue rejects some of them.
-fn run_with(seed: u64, blocks: u64, faults: bool) -> MemoryChain {
+/// If `with_invalid` is set, the prologue rejects some of them.
+fn run_with(seed: u64, blocks: u64, with_invalid: bool) -> MemoryChain {
     let mut random = Rng::with_seed(seed);
     let mut chain = MemoryChain::development();
     for _ in 0..blocks {
         let mut next = HashMap::new();
         let count = random.u8(1..=20);
         let transactions = (0..count)
-            .map(|_| random_transaction(&chain, &mut random, &mut next, faults))
+            .map(|_| random_transaction(&chain, &mut random, &mut next, with_invalid))
             .collect();
         chain.execute(transactions);
     }
@@ -137,7 +137,7 @@ fn run_with(seed: u64, blocks: u64, faults: bool) -> MemoryChain {
 }
 
 #[test]
-fn random_transfers_conserve_the_coin() {
+fn conserves_coins_in_random_transfers() {
     let seed = 20_261_121;
     println!("seed {seed}");
     let chain = run(seed, 400);
@@ -158,46 +158,51 @@ fn random_transfers_conserve_the_coin() {
         .sum();
     assert!(
         users().count() > 1_000,
-        "the run must commit thousands, got {}",
+        "the run committed only {} transactions",
         users().count()
     );
     assert!(
         users().any(|t| !t.info.v0().status.is_success()),
-        "some must fail"
+        "no transaction failed"
     );
     assert!(
         chain.blocks.iter().any(|b| !b.discarded.is_empty()),
-        "some must be discarded"
+        "no transaction was discarded"
     );
     assert_eq!(held, supply, "every coin is in a store");
     assert_eq!(
         supply,
         genesis - fees,
-        "the supply falls by the fees and by nothing else"
+        "the supply changes only by the fees"
     );
     assert_numbers_rise_by_one(&chain.blocks);
 }
 
 #[test]
-fn replay_from_genesis_gives_the_same_hashes() {
+fn reproduces_all_hashes_in_a_replay_from_genesis() {
     let seed = 7;
     println!("seed {seed}");
     let (first, second) = (run(seed, 60), run(seed, 60));
     for (a, b) in first.blocks.iter().zip(&second.blocks) {
-        assert_eq!(a, b, "execution is a function of state and block");
+        assert_eq!(a, b, "execution depends only on state and block");
     }
     assert_parents_link(&first.blocks);
     // A block stores only the hash of a discarded transaction. A replay from stored blocks is
     // therefore compared with a run without discarded transactions.
-    let kept = run_with(seed, 60, false);
-    assert!(kept.blocks.iter().all(|block| block.discarded.is_empty()));
-    assert!(kept.blocks.iter().any(|block| {
+    let without_discards = run_with(seed, 60, false);
+    assert!(
+        without_discards
+            .blocks
+            .iter()
+            .all(|block| block.discarded.is_empty())
+    );
+    assert!(without_discards.blocks.iter().any(|block| {
         block
             .transactions
             .iter()
             .any(|t| !t.info.v0().status.is_success())
     }));
-    assert_replay_is_equal(&kept);
+    assert_replay_is_equal(&without_discards);
 }
 
 fn assert_parents_link(blocks: &[ExecutedBlock]) {
@@ -208,7 +213,7 @@ fn assert_parents_link(blocks: &[ExecutedBlock]) {
 }
 
 #[test]
-fn a_block_that_does_not_follow_is_refused() {
+fn rejects_blocks_that_do_not_follow_the_tip() {
     let chain = MemoryChain::development();
     let block = |height, timestamp_usecs| ledger_types::OrderedBlock {
         height,
@@ -225,7 +230,7 @@ fn a_block_that_does_not_follow_is_refused() {
 }
 
 #[test]
-fn writes_name_each_key_once_in_order() {
+fn sorts_writes_by_key_without_duplicates() {
     let chain = run(3, 20);
     for transaction in chain.blocks.iter().flat_map(|b| &b.transactions) {
         let keys: Vec<&StateKey> = transaction

@@ -19,10 +19,10 @@ fn address(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 
 /// Returns the user transaction of a block that has exactly one.
-fn only_user(block: &ledger_types::ExecutedBlock) -> &ExecutedTransaction {
+fn single_user_transaction(block: &ledger_types::ExecutedBlock) -> &ExecutedTransaction {
     assert_eq!(
         block.transactions.len(),
         3,
@@ -49,12 +49,12 @@ fn supply(chain: &MemoryChain) -> u128 {
 }
 
 #[test]
-fn a_transfer_moves_the_amount_and_burns_the_fee() {
+fn transfers_the_amount_and_burns_the_fee() {
     let mut chain = MemoryChain::development();
     let before = supply(&chain);
-    let call = chain.transfer(NOBODY, 1_000);
+    let call = chain.transfer(UNKNOWN_ADDRESS, 1_000);
     let block = chain.run(&key(0), call);
-    let transaction = only_user(block);
+    let transaction = single_user_transaction(block);
     assert_eq!(
         MemoryChain::development()
             .chain
@@ -66,7 +66,7 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
     // The transfer creates two slots: 8,000 gas units at this price, and 4 per byte.
     assert!(
         gas_used > 8_028,
-        "intrinsic cost and two slots at least, got {gas_used}"
+        "below the intrinsic cost and two slots: {gas_used}"
     );
     let types: Vec<String> = transaction
         .events
@@ -82,8 +82,8 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
             "0x1::transaction_fee::FeeStatement"
         ]
     );
-    assert_eq!(chain.facts(&NOBODY).balance, 1_000);
-    assert_eq!(chain.facts(&NOBODY).sequence_number, 0);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 1_000);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).sequence_number, 0);
     assert_eq!(
         chain.facts(&address(0)).balance,
         DEVELOPMENT_BALANCE - 1_000 - fee
@@ -93,7 +93,7 @@ fn a_transfer_moves_the_amount_and_burns_the_fee() {
 }
 
 #[test]
-fn the_coin_and_its_paired_asset_are_one_pot() {
+fn reads_one_balance_as_coin_and_as_paired_asset() {
     let chain = MemoryChain::development();
     let coin = "0x1::node_coin::NodeCoin".parse().unwrap();
     for asset in [
@@ -105,7 +105,7 @@ fn the_coin_and_its_paired_asset_are_one_pot() {
             DEVELOPMENT_BALANCE
         );
     }
-    let other = AssetType::FungibleAsset(NOBODY);
+    let other = AssetType::FungibleAsset(UNKNOWN_ADDRESS);
     assert_eq!(
         balance(&chain.chain, &chain, &address(0), &other).unwrap(),
         0
@@ -113,10 +113,10 @@ fn the_coin_and_its_paired_asset_are_one_pot() {
 }
 
 #[test]
-fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
+fn commits_failed_transactions_with_only_their_fee() {
     let arguments = |amount: u64| {
         vec![
-            bcs::to_bytes(&NOBODY).unwrap(),
+            bcs::to_bytes(&UNKNOWN_ADDRESS).unwrap(),
             bcs::to_bytes(&amount).unwrap(),
         ]
     };
@@ -175,7 +175,7 @@ fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
     for (function, type_args, args, vm_status) in cases {
         let mut chain = MemoryChain::development();
         let call = chain.call(function, type_args, args);
-        let transaction = only_user(chain.run(&key(0), call)).clone();
+        let transaction = single_user_transaction(chain.run(&key(0), call)).clone();
         assert_eq!(
             chain.chain.vm_status(&transaction.info.v0().status),
             vm_status,
@@ -186,23 +186,23 @@ fn failures_are_kept_with_status_and_fee_and_change_nothing_else() {
         let fee = transaction.info.v0().gas_used * GAS_UNIT_PRICE;
         assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE - fee);
         assert_eq!(chain.facts(&address(0)).sequence_number, 1);
-        assert_eq!(chain.facts(&NOBODY).balance, 0);
+        assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 0);
     }
 }
 
 #[test]
-fn out_of_gas_charges_all_of_it() {
+fn charges_the_whole_gas_limit_if_gas_runs_out() {
     let mut chain = MemoryChain::development();
-    let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 5));
+    let mut raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 5));
     raw.max_gas_amount = 30;
     let transaction = chain.sign(&key(0), raw);
-    let executed = only_user(chain.execute(vec![transaction])).clone();
+    let executed = single_user_transaction(chain.execute(vec![transaction])).clone();
     assert_eq!(
         chain.chain.vm_status(&executed.info.v0().status),
         "Out of gas"
     );
     assert_eq!(executed.info.v0().gas_used, 30);
-    assert_eq!(chain.facts(&NOBODY).balance, 0);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 0);
     assert_eq!(
         chain.facts(&address(0)).balance,
         DEVELOPMENT_BALANCE - 30 * GAS_UNIT_PRICE
@@ -210,10 +210,10 @@ fn out_of_gas_charges_all_of_it() {
 }
 
 #[test]
-fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
+fn charges_used_gas_if_the_call_spends_the_fee() {
     let mut chain = MemoryChain::development();
     let call = chain.transfer(address(1), DEVELOPMENT_BALANCE);
-    let executed = only_user(chain.run(&key(0), call)).clone();
+    let executed = single_user_transaction(chain.run(&key(0), call)).clone();
     assert!(
         chain
             .chain
@@ -229,13 +229,16 @@ fn who_transfers_the_fee_away_fails_and_pays_for_all_it_used() {
     // The same transfer of half the balance, which leaves enough for the fee, uses the same gas.
     let call = chain.transfer(address(1), DEVELOPMENT_BALANCE / 2);
     assert_eq!(
-        only_user(chain.run(&key(0), call)).info.v0().gas_used,
+        single_user_transaction(chain.run(&key(0), call))
+            .info
+            .v0()
+            .gas_used,
         gas_used
     );
 }
 
 #[test]
-fn no_account_is_made_at_an_address_of_the_framework() {
+fn creates_no_account_at_a_reserved_address() {
     for reserved in [
         AccountAddress::ZERO,
         AccountAddress::ONE,
@@ -243,17 +246,17 @@ fn no_account_is_made_at_an_address_of_the_framework() {
     ] {
         let mut chain = MemoryChain::development();
         let call = chain.transfer(reserved, 1);
-        let executed = only_user(chain.run(&key(0), call)).clone();
+        let executed = single_user_transaction(chain.run(&key(0), call)).clone();
         let status = chain.chain.vm_status(&executed.info.v0().status);
         assert!(status.contains("ECANNOT_RESERVED_ADDRESS"), "{status}");
     }
 }
 
 #[test]
-fn batches_are_all_or_nothing_and_self_transfers_work() {
+fn executes_batch_transfers_atomically() {
     let mut chain = MemoryChain::development();
     let batch = |chain: &MemoryChain, amounts: Vec<u64>| {
-        let recipients = vec![NOBODY, AccountAddress::from_low_u64(0xaaaa)];
+        let recipients = vec![UNKNOWN_ADDRESS, AccountAddress::from_low_u64(0xaaaa)];
         chain.call(
             "0x1::node_account::batch_transfer",
             &[],
@@ -265,15 +268,19 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
     };
     let call = batch(&chain, vec![3, u64::MAX]);
     assert!(
-        !only_user(chain.run(&key(0), call))
+        !single_user_transaction(chain.run(&key(0), call))
             .info
             .v0()
             .status
             .is_success()
     );
-    assert_eq!(chain.facts(&NOBODY).balance, 0);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 0);
     let call = batch(&chain, vec![3]);
-    let status = only_user(chain.run(&key(0), call)).info.v0().status.clone();
+    let status = single_user_transaction(chain.run(&key(0), call))
+        .info
+        .v0()
+        .status
+        .clone();
     assert!(
         chain
             .chain
@@ -282,16 +289,21 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
     );
     let call = batch(&chain, vec![3, 4]);
     assert!(
-        only_user(chain.run(&key(0), call))
+        single_user_transaction(chain.run(&key(0), call))
             .info
             .v0()
             .status
             .is_success()
     );
-    assert_eq!(chain.facts(&NOBODY).balance, 3);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 3);
+}
+
+#[test]
+fn charges_only_the_fee_for_a_transfer_to_itself() {
+    let mut chain = MemoryChain::development();
     let call = chain.transfer(address(1), 9);
     let before = chain.facts(&address(1)).balance;
-    let executed = only_user(chain.run(&key(1), call)).clone();
+    let executed = single_user_transaction(chain.run(&key(1), call)).clone();
     assert_eq!(executed.events.len(), 3);
     assert_eq!(
         chain.facts(&address(1)).balance,
@@ -300,7 +312,7 @@ fn batches_are_all_or_nothing_and_self_transfers_work() {
 }
 
 #[test]
-fn each_rule_of_validation_refuses_with_its_status() {
+fn rejects_invalid_transactions_with_the_status_of_the_rule() {
     use ValidationStatus as Status;
     let chain = MemoryChain::development();
     type Change = fn(&mut ledger_types::RawTransaction);
@@ -326,7 +338,7 @@ fn each_rule_of_validation_refuses_with_its_status() {
             Status::TransactionExpired,
         ),
         (|raw| raw.chain_id = 5, Status::BadChainId),
-        (|raw| raw.sender = NOBODY, Status::InvalidAuthKey),
+        (|raw| raw.sender = UNKNOWN_ADDRESS, Status::InvalidAuthKey),
         (
             |raw| raw.sequence_number = 1 << 63,
             Status::SequenceNumberTooBig,
@@ -343,13 +355,13 @@ fn each_rule_of_validation_refuses_with_its_status() {
         ),
     ];
     for (change, status) in cases {
-        let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+        let mut raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1));
         change(&mut raw);
         let transaction = chain.sign(&key(0), raw);
         let facts = chain.transaction_facts(&transaction);
-        let refusal =
+        let rejection =
             validate_for_admission(&chain.chain, &facts, &transaction, START_SECS).unwrap_err();
-        assert_eq!(refusal.status, status);
+        assert_eq!(rejection.status, status);
         // The prologue rejects the transaction too, and the block is executed without it.
         let mut copy = MemoryChain::development();
         let block = copy.execute(vec![transaction]);
@@ -381,10 +393,10 @@ fn accepts_a_payer_that_holds_exactly_the_highest_fee() {
 }
 
 #[test]
-fn sequence_numbers_order_the_transactions_of_an_account() {
+fn executes_transactions_only_in_order_of_sequence_number() {
     let mut chain = MemoryChain::development();
     let numbered = |chain: &MemoryChain, number: u64| -> CheckedTransaction {
-        let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+        let mut raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1));
         raw.sequence_number = number;
         chain.sign(&key(0), raw)
     };
@@ -397,7 +409,7 @@ fn sequence_numbers_order_the_transactions_of_an_account() {
     assert_eq!(
         validate_for_admission(&chain.chain, &facts, &two, START_SECS),
         Ok(()),
-        "parked, not refused"
+        "admission accepts the transaction, because the mempool parks it"
     );
     let block = chain.execute(vec![zero.clone(), two, one, zero]);
     let statuses: Vec<(u32, u64)> = block

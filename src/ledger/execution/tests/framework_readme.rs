@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 /// Marks omitted lines in an excerpt.
-const GAP: &str = "// ...\n";
+const OMISSION: &str = "// ...\n";
 
 /// An excerpt of Rust code, and the file that the README names for it.
 struct Excerpt<'a> {
@@ -18,11 +18,11 @@ fn excerpts(readme: &str) -> Vec<Excerpt<'_>> {
     blocks
         .windows(2)
         .map(|pair| {
-            let named = pair[0].trim_end().lines().last().unwrap();
-            let file = named
+            let label = pair[0].trim_end().lines().last().unwrap();
+            let file = label
                 .strip_prefix('`')
                 .and_then(|rest| rest.strip_suffix("`:"))
-                .unwrap_or_else(|| panic!("an excerpt after {named:?} names no file"));
+                .unwrap_or_else(|| panic!("an excerpt after {label:?} names no file"));
             let code = pair[1].split("```").next().unwrap();
             Excerpt { file, code }
         })
@@ -30,7 +30,7 @@ fn excerpts(readme: &str) -> Vec<Excerpt<'_>> {
 }
 
 #[test]
-fn every_excerpt_stands_in_its_file() {
+fn finds_every_readme_excerpt_in_its_file() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../framework");
     let readme = fs::read_to_string(directory.join("README.md")).unwrap();
     let excerpts = excerpts(&readme);
@@ -38,11 +38,14 @@ fn every_excerpt_stands_in_its_file() {
     for excerpt in excerpts {
         let source = fs::read_to_string(directory.join(excerpt.file)).unwrap();
         let mut rest = source.as_str();
-        for part in excerpt.code.split(GAP) {
-            let Some((_, behind)) = rest.split_once(part.trim_end()) else {
-                panic!("{} has not, or not in this order:\n{part}", excerpt.file);
+        for part in excerpt.code.split(OMISSION) {
+            let Some((_, remainder)) = rest.split_once(part.trim_end()) else {
+                panic!(
+                    "{} does not contain this part, or not in this order:\n{part}",
+                    excerpt.file
+                );
             };
-            rest = behind;
+            rest = remainder;
         }
     }
 }

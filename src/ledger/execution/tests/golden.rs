@@ -44,7 +44,7 @@ fn bcs_of<T: serde::Serialize>(value: &T) -> Bytes {
 
 fn vectors<T: DeserializeOwned>(json: &str) -> Vec<T> {
     let vectors: Vec<T> = serde_json::from_str(json).expect("a file of golden vectors");
-    assert!(!vectors.is_empty(), "a file without vectors shows nothing");
+    assert!(!vectors.is_empty(), "the file has no vectors");
     vectors
 }
 
@@ -80,14 +80,14 @@ impl TryFrom<String> for HashValueText {
         assert_eq!(
             hash.to_string(),
             text,
-            "hashes print as the SDK prints them"
+            "a hash does not print as in the SDK"
         );
         Ok(Self(hash))
     }
 }
 
 #[test]
-fn authentication_keys_and_addresses() {
+fn derives_authentication_keys_and_addresses() {
     for vector in vectors::<AccountVector>(include_str!("../../../../tests/golden/accounts.json")) {
         let name = &vector.name;
         let scheme = match vector.scheme {
@@ -127,7 +127,7 @@ struct AddressVector {
 }
 
 #[test]
-fn address_forms() {
+fn parses_and_prints_addresses() {
     for vector in vectors::<AddressVector>(include_str!("../../../../tests/golden/addresses.json"))
     {
         let address: AccountAddress = vector.text.parse().expect("an address");
@@ -151,7 +151,7 @@ struct TypeVector {
 }
 
 #[test]
-fn type_tags() {
+fn parses_and_encodes_type_tags() {
     for vector in vectors::<TypeVector>(include_str!("../../../../tests/golden/types.json")) {
         let text = &vector.text;
         let tag: TypeTag = text.parse().expect("a type");
@@ -175,7 +175,7 @@ fn type_tags() {
 /// at the index of function types. This test therefore compares the indices with those of the
 /// reference node (docs/reference/reference-node.md#r27).
 #[test]
-fn signed_integer_types_come_after_the_function_type() {
+fn encodes_signed_integer_types_after_the_function_type() {
     for (index, text) in (12..).zip(["i8", "i16", "i32", "i64", "i128", "i256"]) {
         let tag: TypeTag = text.parse().expect("a type");
         assert_eq!(bcs_of(&tag), Bytes(vec![index]), "{text}");
@@ -213,9 +213,9 @@ impl TransactionVector {
 
     /// Returns the status and detail of the rejection of the signatures, or `None` if they are
     /// valid.
-    fn signature_refusal(&self) -> Option<(ValidationStatus, &'static str)> {
-        let unsupported = |words| (ValidationStatus::FeatureUnderGating, words);
-        let invalid = |words| (ValidationStatus::InvalidSignature, words);
+    fn signature_rejection(&self) -> Option<(ValidationStatus, &'static str)> {
+        let unsupported = |detail| (ValidationStatus::FeatureUnderGating, detail);
+        let invalid = |detail| (ValidationStatus::InvalidSignature, detail);
         Some(match self.name.as_str() {
             "keyless" | "simulation with a keyless key" | "multi key with keyless" => {
                 unsupported("a keyless signature is not supported")
@@ -239,7 +239,7 @@ impl TransactionVector {
 }
 
 #[test]
-fn transactions_keep_their_bytes() {
+fn encodes_transactions_to_the_same_bytes() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         assert_eq!(bcs_of(&transaction), vector.signed, "{name}");
@@ -259,13 +259,13 @@ fn transactions_keep_their_bytes() {
 }
 
 #[test]
-fn transaction_hashes() {
+fn computes_transaction_hashes() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         assert_eq!(transaction.hash(&vendor()), vector.hash.0, "{name}");
-        let kept = CheckedTransaction::trusted(transaction.clone(), &vendor());
-        assert_eq!(kept.hash(), vector.hash.0, "{name}");
-        assert_eq!(kept.size_bytes(), vector.signed.0.len(), "{name}");
+        let checked = CheckedTransaction::trusted(transaction.clone(), &vendor());
+        assert_eq!(checked.hash(), vector.hash.0, "{name}");
+        assert_eq!(checked.size_bytes(), vector.signed.0.len(), "{name}");
         assert_eq!(
             Transaction::User(transaction.into()).hash(&vendor()),
             vector.hash.0,
@@ -275,7 +275,7 @@ fn transaction_hashes() {
 }
 
 #[test]
-fn signing_messages() {
+fn builds_signing_messages() {
     let vendor = vendor();
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
@@ -297,7 +297,7 @@ fn signing_messages() {
 }
 
 #[test]
-fn orderless_transactions_are_known_by_their_nonce() {
+fn returns_the_nonce_of_orderless_transactions() {
     for vector in TransactionVector::all() {
         let expected = match vector.name.as_str() {
             "orderless transfer" => ReplayProtector::Nonce(0x0123_4567_89ab_cdef),
@@ -315,22 +315,22 @@ fn orderless_transactions_are_known_by_their_nonce() {
 }
 
 #[test]
-fn payloads_are_executed_or_refused_by_name() {
+fn rejects_unsupported_payloads_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         let payload = &transaction.raw.payload;
-        let refusal = match name.as_str() {
+        let rejection = match name.as_str() {
             "script payload" | "inner script payload" => Some("a script payload is not supported"),
             _ => None,
         };
-        match (payload.executable(), refusal) {
-            (Err(discard), Some(words)) => {
+        match (payload.executable(), rejection) {
+            (Err(discard), Some(detail)) => {
                 assert_eq!(
                     discard.status,
                     ValidationStatus::FeatureUnderGating,
                     "{name}"
                 );
-                assert_eq!(discard.detail.as_deref(), Some(words), "{name}");
+                assert_eq!(discard.detail.as_deref(), Some(detail), "{name}");
             }
             (Ok(Executable::EntryFunction(call)), None) => {
                 assert_eq!(Some(call), transaction.raw.entry_function(), "{name}");
@@ -339,19 +339,19 @@ fn payloads_are_executed_or_refused_by_name() {
                 assert_eq!(Some(account), payload.multisig_address(), "{name}");
                 assert_eq!(call, transaction.raw.entry_function(), "{name}");
             }
-            (executable, refusal) => panic!("{name}: {executable:?}, expected {refusal:?}"),
+            (executable, rejection) => panic!("{name}: {executable:?}, expected {rejection:?}"),
         }
     }
 }
 
 #[test]
-fn signatures_hold_and_unsupported_kinds_are_refused_by_name() {
+fn verifies_signatures_and_rejects_unsupported_kinds_by_name() {
     for vector in TransactionVector::all() {
         let (name, transaction) = (&vector.name, vector.decode());
         let signer = transaction.authenticator.sender_authentication_key();
         let checked =
             CheckedTransaction::check(transaction, chain().vendor(), chain().parameters());
-        match vector.signature_refusal() {
+        match vector.signature_rejection() {
             Some((status, detail)) => {
                 let discard = checked.expect_err(name);
                 assert_eq!(discard.status, status, "{name}");
@@ -361,7 +361,7 @@ fn signatures_hold_and_unsupported_kinds_are_refused_by_name() {
                 assert_eq!(
                     checked.map(|checked| checked.hash()),
                     Ok(vector.hash.0),
-                    "{name}: the SDK's signature holds"
+                    "{name}: the signature of the SDK is valid"
                 );
                 assert_eq!(signer, Ok(Some(vector.authentication_key.0)), "{name}");
             }
@@ -370,12 +370,12 @@ fn signatures_hold_and_unsupported_kinds_are_refused_by_name() {
 }
 
 #[test]
-fn many_transactions_together_have_the_same_verdicts() {
+fn checks_a_batch_like_single_transactions() {
     let transactions: Vec<_> = TransactionVector::all()
         .iter()
         .map(TransactionVector::decode)
         .collect();
-    let alone: Vec<_> = transactions
+    let expected: Vec<_> = transactions
         .iter()
         .map(|transaction| {
             CheckedTransaction::check(transaction.clone(), chain().vendor(), chain().parameters())
@@ -388,16 +388,16 @@ fn many_transactions_together_have_the_same_verdicts() {
             chain().parameters(),
             &mut DecodedKeys::default()
         ),
-        alone
+        expected
     );
 }
 
 /// Covers each kind of signature. Each bit is part of the signed message, of a signature, or of a
 /// key that must equal the key of the account.
 #[test]
-fn a_flipped_bit_is_never_accepted() {
+fn rejects_every_flipped_bit() {
     let mut vectors = TransactionVector::all();
-    vectors.retain(|vector| vector.signature_refusal().is_none());
+    vectors.retain(|vector| vector.signature_rejection().is_none());
     assert!(!vectors.is_empty());
     // All cores check vectors, because this is the longest test of its binary.
     let next = AtomicUsize::new(0);
@@ -425,7 +425,7 @@ fn check_flipped_bits(vector: &TransactionVector) {
         });
         assert!(
             !accepted,
-            "{}: bit {bit} of the signed bytes may change unnoticed",
+            "{}: a change of bit {bit} of the signed bytes is accepted",
             vector.name
         );
     }
@@ -443,7 +443,7 @@ fn keys_of(transaction: &SignedTransaction) -> Vec<Option<HashValue>> {
 }
 
 #[test]
-fn truncated_and_prolonged_bytes_are_refused() {
+fn rejects_truncated_and_extended_bytes() {
     for vector in TransactionVector::all() {
         let mut bytes = vector.signed.0.clone();
         bytes.push(0);
@@ -453,8 +453,8 @@ fn truncated_and_prolonged_bytes_are_refused() {
             vector.name
         );
         for length in 0..vector.signed.0.len() {
-            let cut = decode_signed_transaction(&vector.signed.0[..length]);
-            assert!(cut.is_err(), "{}: only {length} bytes", vector.name);
+            let result = decode_signed_transaction(&vector.signed.0[..length]);
+            assert!(result.is_err(), "{}: only {length} bytes", vector.name);
         }
     }
 }

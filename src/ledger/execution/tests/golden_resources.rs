@@ -43,7 +43,7 @@ fn resources() -> Vec<ResourceVector> {
 }
 
 #[test]
-fn resources_have_the_bytes_and_the_json_of_the_interface() {
+fn converts_resources_between_bcs_and_json() {
     let registry = module_registry(&"APTOS".parse().expect("a vendor word"));
     let vectors = resources();
     assert!(vectors.len() >= 20, "20 types, not {}", vectors.len());
@@ -64,7 +64,7 @@ fn resources_have_the_bytes_and_the_json_of_the_interface() {
 }
 
 /// Asserts that the Rust struct of a module reads the bytes of the SDK and writes the same bytes.
-fn holds<T: MoveStruct>(vectors: &[ResourceVector]) {
+fn assert_round_trip<T: MoveStruct>(vectors: &[ResourceVector]) {
     let module = T::MODULE.replace("{vendor}", "aptos");
     let name = format!("0x1::{module}::{}", T::NAME);
     let is_named = |vector: &&ResourceVector| vector.tag.split('<').next() == Some(&name);
@@ -78,23 +78,23 @@ fn holds<T: MoveStruct>(vectors: &[ResourceVector]) {
 }
 
 #[test]
-fn the_structs_of_modules_are_what_they_declare() {
+fn encodes_module_structs_like_the_sdk() {
     let vectors = resources();
-    holds::<Account>(&vectors);
-    holds::<CoinStore>(&vectors);
-    holds::<CoinInfo>(&vectors);
-    holds::<ObjectCore>(&vectors);
-    holds::<FungibleStore>(&vectors);
-    holds::<Metadata>(&vectors);
-    holds::<MultisigAccount>(&vectors);
-    holds::<ConcurrentSupply>(&vectors);
-    holds::<DirectTransferConfig>(&vectors);
-    holds::<Registry>(&vectors);
-    holds::<ManagedFungibleAsset>(&vectors);
-    holds::<OriginatingAddress>(&vectors);
-    holds::<PairedCoinType>(&vectors);
-    holds::<Container>(&vectors);
-    holds::<GasScheduleV2>(&vectors);
+    assert_round_trip::<Account>(&vectors);
+    assert_round_trip::<CoinStore>(&vectors);
+    assert_round_trip::<CoinInfo>(&vectors);
+    assert_round_trip::<ObjectCore>(&vectors);
+    assert_round_trip::<FungibleStore>(&vectors);
+    assert_round_trip::<Metadata>(&vectors);
+    assert_round_trip::<MultisigAccount>(&vectors);
+    assert_round_trip::<ConcurrentSupply>(&vectors);
+    assert_round_trip::<DirectTransferConfig>(&vectors);
+    assert_round_trip::<Registry>(&vectors);
+    assert_round_trip::<ManagedFungibleAsset>(&vectors);
+    assert_round_trip::<OriginatingAddress>(&vectors);
+    assert_round_trip::<PairedCoinType>(&vectors);
+    assert_round_trip::<Container>(&vectors);
+    assert_round_trip::<GasScheduleV2>(&vectors);
 }
 
 #[derive(Deserialize)]

@@ -19,7 +19,7 @@ use ledger_types::{
 };
 use std::sync::Arc;
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 
 fn key(number: usize) -> Ed25519PrivateKey {
     development_accounts()[number].private_key.clone()
@@ -30,14 +30,21 @@ fn address(number: usize) -> AccountAddress {
 }
 
 /// Returns a transfer of one unit by account 0 that expires at this Unix time, in seconds.
-fn expiring(chain: &MemoryChain, nonce: u64, expiration_secs: u64) -> CheckedTransaction {
-    let mut raw = chain.orderless(chain.raw(&key(0), chain.transfer(NOBODY, 1)), nonce);
+fn transfer_expiring_at(
+    chain: &MemoryChain,
+    nonce: u64,
+    expiration_secs: u64,
+) -> CheckedTransaction {
+    let mut raw = chain.orderless(
+        chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1)),
+        nonce,
+    );
     raw.expiration_timestamp_secs = expiration_secs;
     chain.sign(&key(0), raw)
 }
 
 fn transfer(chain: &MemoryChain, nonce: u64) -> CheckedTransaction {
-    expiring(chain, nonce, chain.next_secs() + 60)
+    transfer_expiring_at(chain, nonce, chain.next_secs() + 60)
 }
 
 fn admitted(
@@ -52,12 +59,12 @@ fn admitted(
 /// Executes the transaction in a block at `now_secs`, and returns the status that rejects it.
 ///
 /// Admission at `now_secs` must return the same status as the prologue.
-fn verdict(
+fn rejection_status(
     chain: &mut MemoryChain,
     now_secs: u64,
     transaction: CheckedTransaction,
 ) -> Option<Status> {
-    let refusal = admitted(chain, &transaction, now_secs).err();
+    let rejection = admitted(chain, &transaction, now_secs).err();
     let block = chain.execute_at(now_secs, vec![transaction]);
     let discarded = block
         .discarded
@@ -65,9 +72,9 @@ fn verdict(
         .map(|discarded| discarded.status_code);
     assert_eq!(
         discarded,
-        refusal.as_ref().map(|refusal| refusal.status.code())
+        rejection.as_ref().map(|rejection| rejection.status.code())
     );
-    refusal.map(|refusal| refusal.status)
+    rejection.map(|rejection| rejection.status)
 }
 
 fn user_transactions(chain: &MemoryChain) -> Vec<&ExecutedTransaction> {
@@ -83,115 +90,124 @@ fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
 }
 
 /// Returns the first `count` nonces of account 0 in the bucket of nonce 0, beginning with nonce 0.
-fn in_one_bucket(count: usize) -> Vec<u64> {
+fn nonces_in_one_bucket(count: usize) -> Vec<u64> {
     let sender = address(0);
-    let place = |nonce| NonceSlot::of(&sender, nonce).bucket();
-    let wanted = place(0);
+    let bucket_of = |nonce| NonceSlot::of(&sender, nonce).bucket();
+    let expected_bucket = bucket_of(0);
     (0..)
-        .filter(|nonce| place(*nonce) == wanted)
+        .filter(|nonce| bucket_of(*nonce) == expected_bucket)
         .take(count)
         .collect()
 }
 
 #[test]
-fn many_of_one_account_run_in_any_order_and_bump_no_number() {
+fn executes_nonces_in_any_order_without_a_sequence_number() {
     let mut chain = MemoryChain::development();
     let nonces = [7, 3, u64::MAX, 0, 5];
     let transactions = nonces.map(|nonce| transfer(&chain, nonce));
     let block = chain.execute(transactions.to_vec());
     assert_eq!(block.discarded, []);
-    assert_eq!(chain.facts(&NOBODY).balance, nonces.len() as u64);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, nonces.len() as u64);
     assert_eq!(chain.facts(&address(0)).sequence_number, 0);
     // The account can also send a transaction with a sequence number.
-    let call = chain.transfer(NOBODY, 1);
+    let call = chain.transfer(UNKNOWN_ADDRESS, 1);
     chain.run(&key(0), call);
     assert_eq!(chain.facts(&address(0)).sequence_number, 1);
 }
 
 #[test]
-fn a_sequence_number_beside_a_nonce_means_nothing() {
+fn ignores_the_sequence_number_of_an_orderless_transaction() {
     let mut chain = MemoryChain::development();
     for (nonce, number) in [0, 1, 1 << 63, u64::MAX].into_iter().enumerate() {
-        let mut raw = chain.orderless(chain.raw(&key(0), chain.transfer(NOBODY, 1)), nonce as u64);
+        let mut raw = chain.orderless(
+            chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1)),
+            nonce as u64,
+        );
         raw.sequence_number = number;
         let (now_secs, signed) = (chain.next_secs(), chain.sign(&key(0), raw));
-        assert_eq!(verdict(&mut chain, now_secs, signed), None, "{number}");
+        assert_eq!(
+            rejection_status(&mut chain, now_secs, signed),
+            None,
+            "{number}"
+        );
     }
 }
 
 #[test]
-fn it_may_expire_a_hundred_seconds_ahead_and_no_more() {
+fn rejects_expirations_more_than_100_seconds_ahead() {
     let mut chain = MemoryChain::development();
     let now_secs = chain.next_secs();
-    let too_far = expiring(&chain, 1, now_secs + 101);
-    let refused = Some(Status::TransactionExpirationTooFarInFuture);
-    assert_eq!(verdict(&mut chain, now_secs, too_far), refused);
+    let too_far = transfer_expiring_at(&chain, 1, now_secs + 101);
+    let expected = Some(Status::TransactionExpirationTooFarInFuture);
+    assert_eq!(rejection_status(&mut chain, now_secs, too_far), expected);
     let (now_secs, nonce) = (chain.next_secs(), 1);
-    let farthest = expiring(&chain, nonce, now_secs + 100);
-    assert_eq!(verdict(&mut chain, now_secs, farthest), None);
+    let farthest = transfer_expiring_at(&chain, nonce, now_secs + 100);
+    assert_eq!(rejection_status(&mut chain, now_secs, farthest), None);
     let now_secs = chain.next_secs();
-    let expired = expiring(&chain, 2, now_secs);
+    let expired = transfer_expiring_at(&chain, 2, now_secs);
     assert_eq!(
-        verdict(&mut chain, now_secs, expired),
+        rejection_status(&mut chain, now_secs, expired),
         Some(Status::TransactionExpired)
     );
 }
 
 #[test]
-fn a_nonce_is_refused_until_the_overlap_is_over() {
+fn rejects_a_used_nonce_until_the_overlap_interval_ends() {
     let mut chain = MemoryChain::development();
-    let first = expiring(&chain, 9, START_SECS + 50);
-    assert_eq!(verdict(&mut chain, START_SECS, first.clone()), None);
+    let first = transfer_expiring_at(&chain, 9, START_SECS + 50);
+    assert_eq!(
+        rejection_status(&mut chain, START_SECS, first.clone()),
+        None
+    );
     let used = Some(Status::NonceAlreadyUsed);
     // The same transaction is rejected, and so are others with its nonce.
-    assert_eq!(verdict(&mut chain, START_SECS + 1, first), used);
+    assert_eq!(rejection_status(&mut chain, START_SECS + 1, first), used);
     for (now, expiration) in [(2, 90), (50, 150), (51, 150), (60, 150)] {
-        let again = expiring(&chain, 9, START_SECS + expiration);
+        let again = transfer_expiring_at(&chain, 9, START_SECS + expiration);
         assert_eq!(
-            verdict(&mut chain, START_SECS + now, again),
+            rejection_status(&mut chain, START_SECS + now, again),
             used,
             "{now} {expiration}"
         );
     }
     // This one expires more than 100 seconds after the first, so every block that can include it is
     // later than the blocks that can include the first.
-    let after = expiring(&chain, 9, START_SECS + 151);
-    assert_eq!(verdict(&mut chain, START_SECS + 61, after.clone()), None);
+    let after = transfer_expiring_at(&chain, 9, START_SECS + 151);
     assert_eq!(
-        bucket(&chain, 9).nonces.len(),
-        1,
-        "it takes the place of the first"
+        rejection_status(&mut chain, START_SECS + 61, after.clone()),
+        None
     );
-    assert_eq!(verdict(&mut chain, START_SECS + 62, after), used);
+    assert_eq!(bucket(&chain, 9).nonces.len(), 1, "it replaces the first");
+    assert_eq!(rejection_status(&mut chain, START_SECS + 62, after), used);
     // The nonces of another sender are independent.
-    let mut raw = chain.orderless(chain.raw(&key(1), chain.transfer(NOBODY, 1)), 9);
+    let mut raw = chain.orderless(chain.raw(&key(1), chain.transfer(UNKNOWN_ADDRESS, 1)), 9);
     raw.expiration_timestamp_secs = START_SECS + 100;
     let other = chain.sign(&key(1), raw);
-    assert_eq!(verdict(&mut chain, START_SECS + 63, other), None);
+    assert_eq!(rejection_status(&mut chain, START_SECS + 63, other), None);
 }
 
 #[test]
-fn a_nonce_twice_in_one_block_runs_once() {
+fn executes_a_nonce_once_per_block() {
     let mut chain = MemoryChain::development();
     let (one, other) = (
         transfer(&chain, 4),
-        expiring(&chain, 4, chain.next_secs() + 61),
+        transfer_expiring_at(&chain, 4, chain.next_secs() + 61),
     );
     let block = chain.execute(vec![one.clone(), one, other]);
-    let refused: Vec<(u32, u64)> = block
+    let discarded: Vec<(u32, u64)> = block
         .discarded
         .iter()
         .map(|d| (d.position, d.status_code))
         .collect();
     let used = Status::NonceAlreadyUsed.code();
-    assert_eq!(refused, [(1, used), (2, used)]);
-    assert_eq!(chain.facts(&NOBODY).balance, 1);
+    assert_eq!(discarded, [(1, used), (2, used)]);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 1);
 }
 
 #[test]
-fn one_that_fails_uses_its_nonce_and_pays() {
+fn charges_a_failed_transaction_and_uses_its_nonce() {
     let mut chain = MemoryChain::development();
-    let call = chain.transfer(NOBODY, u64::MAX);
+    let call = chain.transfer(UNKNOWN_ADDRESS, u64::MAX);
     let raw = chain.orderless(chain.raw(&key(0), call), 4);
     let signed = chain.sign(&key(0), raw);
     chain.execute(vec![signed.clone()]);
@@ -201,13 +217,13 @@ fn one_that_fails_uses_its_nonce_and_pays() {
     assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE - fee);
     let now_secs = chain.next_secs();
     assert_eq!(
-        verdict(&mut chain, now_secs, signed),
+        rejection_status(&mut chain, now_secs, signed),
         Some(Status::NonceAlreadyUsed)
     );
 }
 
 #[test]
-fn no_account_is_made_for_its_sender() {
+fn creates_no_account_for_the_sender() {
     let mut chain = MemoryChain::development();
     let stranger = Ed25519PrivateKey::from_seed(&[77; 32]);
     let sender = AccountAddress::from_public_key(&stranger.public_key());
@@ -224,7 +240,7 @@ fn no_account_is_made_for_its_sender() {
 }
 
 #[test]
-fn a_multisig_payload_may_have_a_nonce() {
+fn executes_a_multisig_payload_with_a_nonce() {
     let mut chain = MemoryChain::development();
     let next = chain.call(
         "0x1::multisig_account::get_next_multisig_account_address",
@@ -232,53 +248,53 @@ fn a_multisig_payload_may_have_a_nonce() {
         vec![bcs::to_bytes(&address(0)).unwrap()],
     );
     let viewed = ledger_execution::view(&chain.chain, &chain, &next).unwrap();
-    let vault: AccountAddress = bcs::from_bytes(&viewed.values[0].1).unwrap();
-    let nothing = bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
+    let multisig: AccountAddress = bcs::from_bytes(&viewed.values[0].1).unwrap();
+    let no_metadata = bcs::to_bytes(&Vec::<Vec<u8>>::new()).unwrap();
     let one = bcs::to_bytes(&1u64).unwrap();
     let create = chain.call(
         "0x1::multisig_account::create",
         &[],
-        vec![one, nothing.clone(), nothing],
+        vec![one, no_metadata.clone(), no_metadata],
     );
     chain.run(&key(0), create);
-    let fund = chain.transfer(vault, 1_000_000);
+    let fund = chain.transfer(multisig, 1_000_000);
     chain.run(&key(0), fund);
-    let pay: EntryFunction = chain.transfer(NOBODY, 5);
+    let pay: EntryFunction = chain.transfer(UNKNOWN_ADDRESS, 5);
     let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(pay)).unwrap();
     let arguments = vec![
-        bcs::to_bytes(&vault).unwrap(),
+        bcs::to_bytes(&multisig).unwrap(),
         bcs::to_bytes(&stored).unwrap(),
     ];
     let propose = chain.call("0x1::multisig_account::create_transaction", &[], arguments);
     chain.run(&key(0), propose);
     let number = chain.facts(&address(0)).sequence_number;
-    let mut raw = chain.raw(&key(0), chain.transfer(NOBODY, 0));
+    let mut raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 0));
     raw.payload = TransactionPayload::Multisig(Multisig {
-        multisig_address: vault,
+        multisig_address: multisig,
         payload: None,
     });
     let signed = chain.sign(&key(0), chain.orderless(raw, 6));
     let now_secs = chain.next_secs();
-    assert_eq!(verdict(&mut chain, now_secs, signed.clone()), None);
-    assert_eq!(chain.facts(&NOBODY).balance, 5);
+    assert_eq!(rejection_status(&mut chain, now_secs, signed.clone()), None);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 5);
     assert_eq!(chain.facts(&address(0)).sequence_number, number);
     let now_secs = chain.next_secs();
     assert_eq!(
-        verdict(&mut chain, now_secs, signed),
+        rejection_status(&mut chain, now_secs, signed),
         Some(Status::NonceAlreadyUsed)
     );
 }
 
 #[test]
-fn a_bucket_drops_what_no_longer_matters() {
+fn drops_nonces_after_the_overlap_interval() {
     let mut chain = MemoryChain::development();
-    let nonces = in_one_bucket(4);
+    let nonces = nonces_in_one_bucket(4);
     for (secs, nonce) in (0u64..).zip(&nonces[..3]) {
-        let signed = expiring(&chain, *nonce, START_SECS + 10);
+        let signed = transfer_expiring_at(&chain, *nonce, START_SECS + 10);
         chain.execute_at(START_SECS + secs, vec![signed]);
     }
     assert_eq!(bucket(&chain, 0).nonces.len(), 3);
-    let last = |chain: &MemoryChain, nonce, secs| expiring(chain, nonce, secs + 20);
+    let last = |chain: &MemoryChain, nonce, secs| transfer_expiring_at(chain, nonce, secs + 20);
     // The nonces are retained until 100 seconds after they expire, inclusive.
     let signed = last(&chain, nonces[3], START_SECS + 110);
     chain.execute_at(START_SECS + 110, vec![signed]);
@@ -289,9 +305,9 @@ fn a_bucket_drops_what_no_longer_matters() {
 }
 
 #[test]
-fn a_full_bucket_takes_no_more_until_there_is_room() {
+fn rejects_nonces_while_their_bucket_is_full() {
     let mut chain = MemoryChain::development();
-    let nonces = in_one_bucket(3);
+    let nonces = nonces_in_one_bucket(3);
     let gas = |chain: &MemoryChain| user_transactions(chain)[0].info.v0().gas_used;
     let signed = transfer(&chain, nonces[0]);
     chain.execute(vec![signed]);
@@ -300,11 +316,11 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     let alone = gas(&chain);
     // Fills the bucket, as a sender could that searched for nonces of this bucket.
     let mut nearly_full = bucket(&chain, 0);
-    let searched = |digest| RememberedNonce {
+    let colliding = |digest| RememberedNonce {
         digest,
         txn_expiration_time: START_SECS + 60,
     };
-    let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(searched);
+    let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(colliding);
     nearly_full.nonces.extend(others);
     let key = NonceSlot::of(&address(0), 0).state_key();
     chain
@@ -317,35 +333,39 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     assert_eq!(gas(&chain) - alone, 103);
     let one_more = nonces[2];
     let now_secs = chain.next_secs();
-    let refused = transfer(&chain, one_more);
+    let one_too_many = transfer(&chain, one_more);
     assert_eq!(
-        verdict(&mut chain, now_secs, refused),
+        rejection_status(&mut chain, now_secs, one_too_many),
         Some(Status::SequenceNonceInvalid)
     );
     // Other buckets have capacity.
-    let (now_secs, neighbour) = (chain.next_secs(), transfer(&chain, one_more + 1));
-    assert_eq!(verdict(&mut chain, now_secs, neighbour), None);
+    let (now_secs, in_other_bucket) = (chain.next_secs(), transfer(&chain, one_more + 1));
+    assert_eq!(
+        rejection_status(&mut chain, now_secs, in_other_bucket),
+        None
+    );
     let now_secs = START_SECS + 60 + 110;
-    let later = expiring(&chain, one_more, now_secs + 1);
-    assert_eq!(verdict(&mut chain, now_secs, later), None);
+    let later = transfer_expiring_at(&chain, one_more, now_secs + 1);
+    assert_eq!(rejection_status(&mut chain, now_secs, later), None);
     assert_eq!(bucket(&chain, 0).nonces.len(), 1);
 }
 
 #[test]
-fn what_is_remembered_is_in_the_state_alone() {
+fn rebuilds_used_nonces_from_state_alone() {
     let mut chain = MemoryChain::development();
     for block in 0..40 {
         let nonces = [block, block / 2, 1_000 + block % 5];
-        let transactions = nonces.map(|nonce| expiring(&chain, nonce, START_SECS + block * 7 + 30));
+        let transactions =
+            nonces.map(|nonce| transfer_expiring_at(&chain, nonce, START_SECS + block * 7 + 30));
         chain.execute_at(START_SECS + block * 7, transactions.to_vec());
     }
-    let refused: usize = chain.blocks.iter().map(|block| block.discarded.len()).sum();
-    assert!(refused > 30, "{refused}");
+    let discarded: usize = chain.blocks.iter().map(|block| block.discarded.len()).sum();
+    assert!(discarded > 30, "{discarded}");
     let mut replay = MemoryChain::development();
     for (number, block) in (0u64..).zip(&chain.blocks[1..]) {
         let nonces = [number, number / 2, 1_000 + number % 5];
         let transactions =
-            nonces.map(|nonce| expiring(&replay, nonce, START_SECS + number * 7 + 30));
+            nonces.map(|nonce| transfer_expiring_at(&replay, nonce, START_SECS + number * 7 + 30));
         let ordered = OrderedBlock {
             timestamp_usecs: (START_SECS + number * 7) * 1_000_000,
             transactions: transactions.into_iter().map(Arc::new).collect(),
@@ -366,14 +386,14 @@ fn what_is_remembered_is_in_the_state_alone() {
 }
 
 #[test]
-fn a_chain_takes_them_from_the_height_of_its_framework_on() {
+fn accepts_orderless_transactions_from_the_height_of_the_framework() {
     let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
     genesis.parameters.framework_upgrades = FrameworkUpgrade::parse_list("2@0,3@3").unwrap();
     let mut chain = MemoryChain::new(&genesis);
     for _ in 0..2 {
         let (now_secs, signed) = (chain.next_secs(), transfer(&chain, 1));
         assert_eq!(
-            verdict(&mut chain, now_secs, signed),
+            rejection_status(&mut chain, now_secs, signed),
             Some(Status::FeatureUnderGating)
         );
     }
@@ -382,5 +402,5 @@ fn a_chain_takes_them_from_the_height_of_its_framework_on() {
     let signed = transfer(&chain, 1);
     assert_eq!(chain.execute(vec![signed]).discarded, []);
     let (now_secs, signed) = (chain.next_secs(), transfer(&chain, 2));
-    assert_eq!(verdict(&mut chain, now_secs, signed), None);
+    assert_eq!(rejection_status(&mut chain, now_secs, signed), None);
 }

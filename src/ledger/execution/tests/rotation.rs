@@ -18,7 +18,7 @@ use ledger_types::{
     },
 };
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 /// Bitmap of the first two keys of a set.
 const BITMAP: [u8; 4] = [0xc0, 0, 0, 0];
 
@@ -79,7 +79,7 @@ fn multi_key(raw: &RawTransaction, vendor: &Vendor) -> TransactionAuthenticator 
 
 fn signed(chain: &MemoryChain, sender: AccountAddress, sign: Sign) -> CheckedTransaction {
     let old = &development_accounts()[0].private_key;
-    let mut raw = chain.raw(old, chain.transfer(NOBODY, 1));
+    let mut raw = chain.raw(old, chain.transfer(UNKNOWN_ADDRESS, 1));
     raw.sequence_number = chain.facts(&sender).sequence_number;
     let authenticator = sign(&raw, chain.chain.vendor());
     CheckedTransaction::check(
@@ -97,22 +97,23 @@ fn new_key(chain: &MemoryChain, sender: AccountAddress, sign: Sign) -> HashValue
 }
 
 #[test]
-fn the_new_key_signs_and_the_old_one_no_more() {
+fn accepts_only_the_new_key_after_a_rotation() {
     let account = development_accounts().remove(0);
-    let kinds: [(&str, Sign); 4] = [
+    let cases: [(&str, Sign); 4] = [
         ("ed25519", ed25519),
         ("multi-ed25519", multi_ed25519),
         ("single key", single_key),
         ("multi key", multi_key),
     ];
-    for (name, sign) in kinds {
+    for (name, sign) in cases {
         let mut chain = MemoryChain::development();
-        let early = signed(&chain, account.address, sign);
-        let facts = chain.transaction_facts(&early);
-        let refusal =
-            validate_for_admission(&chain.chain, &facts, &early, chain.next_secs()).unwrap_err();
+        let before_rotation = signed(&chain, account.address, sign);
+        let facts = chain.transaction_facts(&before_rotation);
+        let rejection =
+            validate_for_admission(&chain.chain, &facts, &before_rotation, chain.next_secs())
+                .unwrap_err();
         assert_eq!(
-            refusal.status,
+            rejection.status,
             ValidationStatus::InvalidAuthKey,
             "{name} before"
         );
@@ -124,19 +125,19 @@ fn the_new_key_signs_and_the_old_one_no_more() {
             arguments,
         );
         chain.run(&account.private_key, rotate);
-        let late = chain.sign(
+        let with_old_key = chain.sign(
             &account.private_key,
-            chain.raw(&account.private_key, chain.transfer(NOBODY, 1)),
+            chain.raw(&account.private_key, chain.transfer(UNKNOWN_ADDRESS, 1)),
         );
-        let block = chain.execute(vec![late]);
-        let refused = ValidationStatus::InvalidAuthKey.code();
+        let block = chain.execute(vec![with_old_key]);
+        let expected = ValidationStatus::InvalidAuthKey.code();
         assert_eq!(
-            block.discarded[0].status_code, refused,
+            block.discarded[0].status_code, expected,
             "{name}: the old key"
         );
-        let used = signed(&chain, account.address, sign);
-        assert_eq!(chain.execute(vec![used]).discarded, [], "{name}");
-        assert_eq!(chain.facts(&NOBODY).balance, 1, "{name}");
+        let with_new_key = signed(&chain, account.address, sign);
+        assert_eq!(chain.execute(vec![with_new_key]).discarded, [], "{name}");
+        assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 1, "{name}");
     }
 }
 
@@ -219,7 +220,7 @@ fn proven_arguments(chain: &MemoryChain) -> Vec<Vec<u8>> {
 }
 
 /// Returns the originating address that the ledger records for an authentication key.
-fn recorded(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
+fn originating_address(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
     let arguments = vec![key.as_bytes().to_vec()];
     let viewed = view(
         &chain.chain,
@@ -233,49 +234,52 @@ fn recorded(chain: &MemoryChain, key: HashValue) -> Option<AccountAddress> {
 /// authentication key.
 ///
 /// Checks that the old key is rejected and that `sign` signs for the account.
-fn rotates(rotate: impl Fn(&MemoryChain) -> EntryFunction, sign: Sign) -> (MemoryChain, HashValue) {
+fn rotate_and_check_keys(
+    rotate: impl Fn(&MemoryChain) -> EntryFunction,
+    sign: Sign,
+) -> (MemoryChain, HashValue) {
     let account = development_accounts().remove(0);
     let mut chain = MemoryChain::development();
     let call = rotate(&chain);
     let block = chain.run(&account.private_key, call);
     assert!(block.transactions[1].info.v0().status.is_success());
-    let raw = chain.raw(&account.private_key, chain.transfer(NOBODY, 1));
-    let late = chain.sign(&account.private_key, raw);
-    let refused = chain.execute(vec![late]).discarded[0].status_code;
-    assert_eq!(refused, ValidationStatus::InvalidAuthKey.code());
-    let used = signed(&chain, account.address, sign);
-    assert_eq!(chain.execute(vec![used]).discarded, []);
-    assert_eq!(chain.facts(&NOBODY).balance, 1);
+    let raw = chain.raw(&account.private_key, chain.transfer(UNKNOWN_ADDRESS, 1));
+    let with_old_key = chain.sign(&account.private_key, raw);
+    let status_code = chain.execute(vec![with_old_key]).discarded[0].status_code;
+    assert_eq!(status_code, ValidationStatus::InvalidAuthKey.code());
+    let with_new_key = signed(&chain, account.address, sign);
+    assert_eq!(chain.execute(vec![with_new_key]).discarded, []);
+    assert_eq!(chain.facts(&UNKNOWN_ADDRESS).balance, 1);
     let new = new_key(&chain, account.address, sign);
     (chain, new)
 }
 
 #[test]
-fn a_proven_rotation_to_a_set_is_recorded() {
+fn records_a_proven_rotation_to_a_key_set() {
     let account = development_accounts().remove(0);
     let rotate = |chain: &MemoryChain| {
         let arguments = proven_arguments(chain);
         chain.call("0x1::account::rotate_authentication_key", &[], arguments)
     };
-    let (chain, new) = rotates(rotate, multi_ed25519);
-    assert_eq!(recorded(&chain, new), Some(account.address));
+    let (chain, new) = rotate_and_check_keys(rotate, multi_ed25519);
+    assert_eq!(originating_address(&chain, new), Some(account.address));
     let old = account.private_key.public_key().authentication_key();
-    assert_eq!(recorded(&chain, old), None);
+    assert_eq!(originating_address(&chain, old), None);
 }
 
 #[test]
-fn a_rotation_to_a_public_key_of_any_kind_is_not_recorded() {
-    let kinds: [(u8, Vec<u8>, Sign); 2] = [
+fn does_not_record_a_rotation_from_a_public_key() {
+    let cases: [(u8, Vec<u8>, Sign); 2] = [
         (2, bcs_of(&secp256k1().1), single_secp256k1),
         (3, bcs_of(&set_of_three()), mixed_set),
     ];
-    for (scheme, public_key, sign) in kinds {
+    for (scheme, public_key, sign) in cases {
         let rotate = |chain: &MemoryChain| {
             let arguments = vec![bcs_of(&scheme), bcs_of(&public_key)];
             let function = "0x1::account::rotate_authentication_key_from_public_key";
             chain.call(function, &[], arguments)
         };
-        let (chain, new) = rotates(rotate, sign);
-        assert_eq!(recorded(&chain, new), None, "scheme {scheme}");
+        let (chain, new) = rotate_and_check_keys(rotate, sign);
+        assert_eq!(originating_address(&chain, new), None, "scheme {scheme}");
     }
 }

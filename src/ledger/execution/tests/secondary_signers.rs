@@ -13,7 +13,7 @@ use ledger_types::{
     transaction::{AccountAuthenticator, AnySignature, TransactionAuthenticator},
 };
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const SECONDARY_SIGNERS_MAX: usize = 3;
 
 /// Returns the key of a development account.
@@ -65,7 +65,7 @@ impl Signers {
     /// Returns both forms, each with one to three secondary signers.
     fn all(chain: &MemoryChain) -> Vec<Self> {
         let sender = development_key(0);
-        let raw = chain.raw(&sender, chain.transfer(NOBODY, 7));
+        let raw = chain.raw(&sender, chain.transfer(UNKNOWN_ADDRESS, 7));
         let forms = [None, Some(development_key(2))];
         let of_form = |fee_payer: Option<TestKey>| {
             let (raw, sender) = (raw.clone(), sender.clone());
@@ -187,25 +187,25 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 /// Returns the numbers below `count` in ascending order, with one of them replaced by another, for
 /// every pair of the two.
 fn substitutions(count: usize) -> impl Iterator<Item = Vec<usize>> {
-    let pairs = (0..count).flat_map(move |copied| (0..count).map(move |place| (copied, place)));
+    let pairs = (0..count).flat_map(move |copied| (0..count).map(move |index| (copied, index)));
     pairs
-        .filter(|(copied, place)| copied != place)
-        .map(move |(copied, place)| {
+        .filter(|(copied, index)| copied != index)
+        .map(move |(copied, index)| {
             let mut order: Vec<_> = (0..count).collect();
-            order[place] = copied;
+            order[index] = copied;
             order
         })
 }
 
 #[track_caller]
-fn assert_invalid_signature(chain: &MemoryChain, transaction: SignedTransaction, what: &str) {
-    let refusal =
+fn assert_invalid_signature(chain: &MemoryChain, transaction: SignedTransaction, context: &str) {
+    let rejection =
         CheckedTransaction::check(transaction, chain.chain.vendor(), chain.chain.parameters())
-            .expect_err(what);
+            .expect_err(context);
     assert_eq!(
-        refusal.status,
+        rejection.status,
         Status::InvalidSignature,
-        "{what}: {refusal}"
+        "{context}: {rejection}"
     );
 }
 
@@ -216,7 +216,7 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
     let development = MemoryChain::development();
     for signers in Signers::all(&development) {
         for order in permutations(signers.keys().len()) {
-            let what = format!("{}, in the order {order:?}", signers.description());
+            let context = format!("{}, in the order {order:?}", signers.description());
             let mut chain = MemoryChain::development();
             let transaction = signers.exchanged(&chain, &order, &order);
             let transaction = CheckedTransaction::check(
@@ -224,32 +224,32 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
                 chain.chain.vendor(),
                 chain.chain.parameters(),
             )
-            .expect(&what);
+            .expect(&context);
             let facts = chain.transaction_facts(&transaction);
             let admitted =
                 validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs());
             let block = chain.execute(vec![transaction]);
             let discarded: Vec<_> = block.discarded.iter().map(|one| one.status_code).collect();
             if order.is_sorted() {
-                assert_eq!((admitted, discarded), (Ok(()), vec![]), "{what}");
+                assert_eq!((admitted, discarded), (Ok(()), vec![]), "{context}");
                 // The transfer function takes no further signers and fails, but it is executed.
                 assert_eq!(
                     chain.facts(&signers.sender.address()).sequence_number,
                     1,
-                    "{what}"
+                    "{context}"
                 );
             } else {
                 let status = Status::InvalidAuthKey;
                 assert_eq!(
                     admitted.map_err(|discard| discard.status),
                     Err(status),
-                    "{what}"
+                    "{context}"
                 );
-                assert_eq!(discarded, [status.code()], "{what}");
+                assert_eq!(discarded, [status.code()], "{context}");
                 assert_eq!(
                     chain.facts(&signers.sender.address()).sequence_number,
                     0,
-                    "{what}"
+                    "{context}"
                 );
             }
         }
@@ -258,7 +258,7 @@ fn rejects_exchanged_authenticators_at_admission_and_in_a_block() {
 
 /// One authenticator or more has a key of one signer and a signature by another one.
 #[test]
-fn rejects_exchanged_signatures_alone_and_in_a_batch() {
+fn rejects_exchanged_signatures_in_single_and_batch_checks() {
     let chain = MemoryChain::development();
     let mut transactions = Vec::new();
     let mut expected = Vec::new();
@@ -267,7 +267,7 @@ fn rejects_exchanged_signatures_alone_and_in_a_batch() {
         orders.extend(substitutions(signers.keys().len()));
         let in_order = &orders[0];
         for order in &orders {
-            let what = format!("{}, in the order {order:?}", signers.description());
+            let context = format!("{}, in the order {order:?}", signers.description());
             for transaction in [
                 signers.exchanged(&chain, in_order, order),
                 signers.exchanged(&chain, order, in_order),
@@ -279,32 +279,32 @@ fn rejects_exchanged_signatures_alone_and_in_a_batch() {
                         chain.chain.vendor(),
                         chain.chain.parameters(),
                     )
-                    .expect(&what);
+                    .expect(&context);
                 } else {
-                    assert_invalid_signature(&chain, transaction.clone(), &what);
+                    assert_invalid_signature(&chain, transaction.clone(), &context);
                 }
                 transactions.push(transaction);
                 expected.push(is_valid);
             }
         }
     }
-    let verdicts = CheckedTransaction::check_all(
+    let are_valid = CheckedTransaction::check_all(
         transactions,
         chain.chain.vendor(),
         chain.chain.parameters(),
         &mut DecodedKeys::default(),
     );
-    let verdicts: Vec<_> = verdicts.iter().map(Result::is_ok).collect();
-    assert_eq!(verdicts, expected);
+    let are_valid: Vec<_> = are_valid.iter().map(Result::is_ok).collect();
+    assert_eq!(are_valid, expected);
 }
 
 /// A signer cannot replace another one by signing twice.
 #[test]
-fn rejects_one_authenticator_at_two_places() {
+fn rejects_one_authenticator_for_two_signers() {
     let development = MemoryChain::development();
     for signers in Signers::all(&development) {
         for order in substitutions(signers.keys().len()) {
-            let what = format!("{}, in the order {order:?}", signers.description());
+            let context = format!("{}, in the order {order:?}", signers.description());
             let mut chain = MemoryChain::development();
             let transaction = signers.exchanged(&chain, &order, &order);
             let transaction = CheckedTransaction::check(
@@ -312,17 +312,17 @@ fn rejects_one_authenticator_at_two_places() {
                 chain.chain.vendor(),
                 chain.chain.parameters(),
             )
-            .expect(&what);
+            .expect(&context);
             let facts = chain.transaction_facts(&transaction);
-            let refusal =
+            let rejection =
                 validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs())
-                    .expect_err(&what);
-            assert_eq!(refusal.status, Status::InvalidAuthKey, "{what}");
+                    .expect_err(&context);
+            assert_eq!(rejection.status, Status::InvalidAuthKey, "{context}");
             let block = chain.execute(vec![transaction]);
             assert_eq!(
                 block.discarded[0].status_code,
-                refusal.status.code(),
-                "{what}"
+                rejection.status.code(),
+                "{context}"
             );
         }
     }
@@ -342,15 +342,15 @@ fn rejects_exchanged_addresses() {
             .map(|key| authenticator(key, key, &message))
             .collect();
         for order in permutations(signed.len()) {
-            let what = format!("{}, in the order {order:?}", signers.description());
+            let context = format!("{}, in the order {order:?}", signers.description());
             let addresses: Vec<_> = order.iter().map(|number| signed[*number]).collect();
             // The authenticators of the secondary signers keep their order, or move with the
             // addresses.
-            let mut moved = authenticators.clone();
-            for (place, number) in order.iter().enumerate() {
-                moved[1 + place] = authenticators[1 + number].clone();
+            let mut reordered = authenticators.clone();
+            for (index, number) in order.iter().enumerate() {
+                reordered[1 + index] = authenticators[1 + number].clone();
             }
-            for authenticators in [authenticators.clone(), moved] {
+            for authenticators in [authenticators.clone(), reordered] {
                 let transaction = signers.with(addresses.clone(), authenticators);
                 if order.is_sorted() {
                     CheckedTransaction::check(
@@ -358,9 +358,9 @@ fn rejects_exchanged_addresses() {
                         chain.chain.vendor(),
                         chain.chain.parameters(),
                     )
-                    .expect(&what);
+                    .expect(&context);
                 } else {
-                    assert_invalid_signature(&chain, transaction, &what);
+                    assert_invalid_signature(&chain, transaction, &context);
                 }
             }
         }
@@ -370,21 +370,21 @@ fn rejects_exchanged_addresses() {
 /// Exactly one signature is invalid, at each index in turn. A permutation makes at least two
 /// invalid.
 #[test]
-fn rejects_a_single_signature_of_a_stranger_at_every_place() {
+fn rejects_a_signature_of_an_unrelated_key_at_every_index() {
     let chain = MemoryChain::development();
-    let stranger = TestKey::ed25519(10);
+    let unrelated_key = TestKey::ed25519(10);
     for signers in Signers::all(&chain) {
         let addresses = signers.addresses();
         let message = signers.message(&chain, &addresses);
         let keys = signers.keys();
-        for place in 0..keys.len() {
+        for index in 0..keys.len() {
             let authenticators = keys.iter().enumerate().map(|(number, key)| {
-                let signer = if number == place { &stranger } else { key };
+                let signer = if number == index { &unrelated_key } else { key };
                 authenticator(key, signer, &message)
             });
             let transaction = signers.with(addresses.clone(), authenticators.collect());
-            let what = format!("{}, place {place}", signers.description());
-            assert_invalid_signature(&chain, transaction, &what);
+            let context = format!("{}, index {index}", signers.description());
+            assert_invalid_signature(&chain, transaction, &context);
         }
     }
 }

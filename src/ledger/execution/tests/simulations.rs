@@ -13,7 +13,7 @@ use ledger_types::{
 };
 use ledger_vm::intrinsic_units;
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;
 
 fn key() -> Ed25519PrivateKey {
@@ -61,12 +61,12 @@ fn status(chain: &MemoryChain, executed: &ExecutedTransaction) -> String {
 /// Expirations are compared with the clock, as in the next block, because the newest block may be
 /// old.
 #[test]
-fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
+fn compares_expirations_with_the_clock_if_the_newest_block_is_old() {
     let mut chain = MemoryChain::development();
     chain.execute(vec![]);
     let now_secs = chain.next_secs() + 10_000;
     let expiring = |nonce, expiration_secs| {
-        let mut raw = chain.orderless(chain.raw(&key(), chain.transfer(NOBODY, 1)), nonce);
+        let mut raw = chain.orderless(chain.raw(&key(), chain.transfer(UNKNOWN_ADDRESS, 1)), nonce);
         raw.expiration_timestamp_secs = expiration_secs;
         unsigned(raw)
     };
@@ -88,35 +88,41 @@ fn a_ledger_that_rested_is_simulated_at_the_time_of_the_clock() {
 }
 
 /// A state that returns an error for every read.
-struct Unread;
+struct UnreadableState;
 
-impl StateView for Unread {
+impl StateView for UnreadableState {
     fn get(&self, key: &StateKey) -> Result<Option<bytes::Bytes>, StateError> {
         Err(StateError(format!("{key:?} was read")))
     }
 }
 
 #[test]
-fn what_names_too_many_accounts_is_refused_before_any_is_read() {
+fn rejects_too_many_signers_before_reading_their_accounts() {
     let chain = MemoryChain::development();
-    let refused = |addresses: u64, signatures: usize| {
-        let mut signed = unsigned(chain.raw(&key(), chain.transfer(NOBODY, 1)));
+    let simulated_status = |addresses: u64, signatures: usize| {
+        let mut signed = unsigned(chain.raw(&key(), chain.transfer(UNKNOWN_ADDRESS, 1)));
         signed.authenticator = TransactionAuthenticator::MultiAgent {
             sender: Box::new(UNSIGNED),
             secondary_signer_addresses: (1..=addresses).map(AccountAddress::from_low_u64).collect(),
             secondary_signers: vec![UNSIGNED; signatures],
         };
-        let executed = simulate(&chain.chain, &Unread, &info(&chain), 0, &signed).unwrap();
+        let executed = simulate(&chain.chain, &UnreadableState, &info(&chain), 0, &signed).unwrap();
         status(&chain, &executed)
     };
-    assert_eq!(refused(33, 33), "INVALID_SIGNATURE");
-    assert_eq!(refused(1_900, 1_900), "INVALID_SIGNATURE");
-    assert_eq!(refused(100_000, 100_000), "EXCEEDED_MAX_TRANSACTION_SIZE");
-    assert_eq!(refused(3, 2), "SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH");
+    assert_eq!(simulated_status(33, 33), "INVALID_SIGNATURE");
+    assert_eq!(simulated_status(1_900, 1_900), "INVALID_SIGNATURE");
+    assert_eq!(
+        simulated_status(100_000, 100_000),
+        "EXCEEDED_MAX_TRANSACTION_SIZE"
+    );
+    assert_eq!(
+        simulated_status(3, 2),
+        "SECONDARY_KEYS_ADDRESSES_COUNT_MISMATCH"
+    );
 }
 
 /// Returns an authenticator of three keys, two of which sign.
-fn two_sign() -> AccountAuthenticator {
+fn two_signature_authenticator() -> AccountAuthenticator {
     let public_key = AnyPublicKey::Ed25519(key().public_key());
     AccountAuthenticator::MultiKey {
         public_keys: MultiKey {
@@ -129,12 +135,12 @@ fn two_sign() -> AccountAuthenticator {
 }
 
 #[test]
-fn who_leaves_a_signature_out_is_told_the_gas_of_one() {
-    let least = |others: [AccountAuthenticator; 2]| {
-        let [secondary, fee_payer_signer] = others;
+fn charges_a_missing_signature_as_one_signature() {
+    let min_gas_units = |further_signers: [AccountAuthenticator; 2]| {
+        let [secondary, fee_payer_signer] = further_signers;
         let authenticator = TransactionAuthenticator::FeePayer {
-            sender: Box::new(two_sign()),
-            secondary_signer_addresses: vec![NOBODY],
+            sender: Box::new(two_signature_authenticator()),
+            secondary_signer_addresses: vec![UNKNOWN_ADDRESS],
             secondary_signers: vec![secondary],
             fee_payer_address: AccountAddress::ZERO,
             fee_payer_signer: Box::new(fee_payer_signer),
@@ -146,23 +152,26 @@ fn who_leaves_a_signature_out_is_told_the_gas_of_one() {
         signature: key().sign(b"any message"),
     };
     // 27.6 gas units for a transaction with one signature, and 30 for each further signature.
-    assert_eq!(least([signed(), signed()]), 118);
-    assert_eq!(least([UNSIGNED, UNSIGNED]), 118);
-    assert_eq!(least([two_sign(), UNSIGNED]), 148);
+    assert_eq!(min_gas_units([signed(), signed()]), 118);
+    assert_eq!(min_gas_units([UNSIGNED, UNSIGNED]), 118);
+    assert_eq!(
+        min_gas_units([two_signature_authenticator(), UNSIGNED]),
+        148
+    );
 }
 
 /// Only a simulation may omit the authenticator. Admission and the prologue reject the transaction.
 #[test]
-fn what_nobody_signed_does_not_run_in_a_block() {
+fn rejects_unsigned_transactions_in_a_block() {
     let mut chain = MemoryChain::development();
-    let signed = unsigned(chain.raw(&key(), chain.transfer(NOBODY, 1)));
+    let signed = unsigned(chain.raw(&key(), chain.transfer(UNKNOWN_ADDRESS, 1)));
     let executed = simulated(&chain, chain.next_secs(), &signed);
     assert_eq!(status(&chain, &executed), "Executed successfully");
     let ordered = CheckedTransaction::trusted(signed, chain.chain.vendor());
     let facts = chain.transaction_facts(&ordered);
-    let refusal =
+    let rejection =
         validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();
-    assert_eq!(refusal.status, Status::InvalidAuthKey);
+    assert_eq!(rejection.status, Status::InvalidAuthKey);
     let block = chain.execute(vec![ordered]);
     assert_eq!(
         block.discarded[0].status_code,

@@ -13,7 +13,7 @@ use ledger_types::{
 };
 use ledger_vm::intrinsic_units;
 
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const COIN: &str = "0x1::node_coin::NodeCoin";
 
 fn key(number: usize) -> Ed25519PrivateKey {
@@ -25,7 +25,7 @@ fn address(number: usize) -> AccountAddress {
 }
 
 /// Returns a key without an account on the ledger, and its address.
-fn stranger() -> (Ed25519PrivateKey, AccountAddress) {
+fn unknown_account() -> (Ed25519PrivateKey, AccountAddress) {
     let key = Ed25519PrivateKey::from_seed(&[77; 32]);
     let address = AccountAddress::from_public_key(&key.public_key());
     (key, address)
@@ -44,19 +44,19 @@ fn fee(executed: &ExecutedTransaction) -> u64 {
 /// Returns the status that rejects the transaction at admission.
 ///
 /// The prologue must reject it with the same status.
-fn refusal(chain: &mut MemoryChain, transaction: CheckedTransaction) -> Status {
+fn rejection_status(chain: &mut MemoryChain, transaction: CheckedTransaction) -> Status {
     let facts = chain.transaction_facts(&transaction);
-    let refusal =
+    let rejection =
         validate_for_admission(&chain.chain, &facts, &transaction, chain.next_secs()).unwrap_err();
     let block = chain.execute(vec![transaction]);
-    assert_eq!(block.discarded[0].status_code, refusal.status.code());
-    refusal.status
+    assert_eq!(block.discarded[0].status_code, rejection.status.code());
+    rejection.status
 }
 
 #[test]
-fn the_fee_payer_pays_and_the_sender_counts() {
+fn charges_the_fee_payer_and_increments_the_sender() {
     let mut chain = MemoryChain::development();
-    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 700));
+    let raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 700));
     let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
     let executed = run(&mut chain, signed);
     assert!(executed.info.v0().status.is_success());
@@ -67,9 +67,9 @@ fn the_fee_payer_pays_and_the_sender_counts() {
 }
 
 #[test]
-fn the_fee_payer_pays_for_what_fails_too() {
+fn charges_the_fee_payer_for_a_failed_transaction() {
     let mut chain = MemoryChain::development();
-    let raw = chain.raw(&key(0), chain.transfer(NOBODY, u64::MAX));
+    let raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, u64::MAX));
     let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
     let executed = run(&mut chain, signed);
     assert!(!executed.info.v0().status.is_success());
@@ -80,7 +80,7 @@ fn the_fee_payer_pays_for_what_fails_too() {
 }
 
 #[test]
-fn a_refund_goes_to_who_pays() {
+fn refunds_the_storage_deposit_to_the_fee_payer() {
     let mut chain = MemoryChain::development();
     let set = |name: &str| {
         vec![
@@ -108,7 +108,7 @@ fn a_refund_goes_to_who_pays() {
 
 /// The fee payer is also a secondary signer, and the call spends the coins that the fee needs.
 #[test]
-fn a_payer_that_spends_the_fee_fails_and_pays() {
+fn charges_a_fee_payer_that_spends_the_fee_in_the_call() {
     let mut chain = MemoryChain::development();
     let all_but_one = DEVELOPMENT_BALANCE - 1;
     let arguments = vec![
@@ -123,82 +123,85 @@ fn a_payer_that_spends_the_fee_fails_and_pays() {
     assert!(status.contains("EOUT_OF_GAS"), "{status}");
     assert_eq!(chain.facts(&address(0)).balance, DEVELOPMENT_BALANCE);
     assert_eq!(chain.facts(&address(0)).sequence_number, 1);
-    let left = DEVELOPMENT_BALANCE - fee(&executed);
-    assert_eq!(chain.facts(&address(1)).balance, left);
+    let expected_balance = DEVELOPMENT_BALANCE - fee(&executed);
+    assert_eq!(chain.facts(&address(1)).balance, expected_balance);
 }
 
 #[test]
-fn who_has_nothing_can_be_sponsored() {
+fn executes_sponsored_transactions_of_an_account_without_coins() {
     let mut chain = MemoryChain::development();
-    let (key_of, at) = stranger();
-    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
-    let signed = chain.sign_together(&[&key_of], Some(&key(1)), raw);
+    let (sender_key, sender_address) = unknown_account();
+    let raw = chain.raw(&sender_key, chain.transfer(address(0), 0));
+    let signed = chain.sign_together(&[&sender_key], Some(&key(1)), raw);
     let executed = run(&mut chain, signed);
     assert!(executed.info.v0().status.is_success());
-    let facts = chain.facts(&at);
+    let facts = chain.facts(&sender_address);
     assert_eq!((facts.balance, facts.sequence_number), (0, 1));
     // Without a fee payer, the account cannot pay.
-    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
-    let signed = chain.sign(&key_of, raw);
-    let refused = refusal(&mut chain, signed);
-    assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
+    let raw = chain.raw(&sender_key, chain.transfer(address(0), 0));
+    let signed = chain.sign(&sender_key, raw);
+    let status = rejection_status(&mut chain, signed);
+    assert_eq!(status, Status::InsufficientBalanceForTransactionFee);
     // The account cannot pay for others either.
     let raw = chain.raw(&key(0), chain.transfer(address(1), 0));
-    let signed = chain.sign_together(&[&key(0)], Some(&key_of), raw);
-    let refused = refusal(&mut chain, signed);
-    assert_eq!(refused, Status::InsufficientBalanceForTransactionFee);
+    let signed = chain.sign_together(&[&key(0)], Some(&sender_key), raw);
+    let status = rejection_status(&mut chain, signed);
+    assert_eq!(status, Status::InsufficientBalanceForTransactionFee);
 }
 
 /// Otherwise a fee payer could create slots almost for free, one for each key that it signs with.
 #[test]
-fn the_account_of_a_sponsored_sender_is_paid_for_once_whatever_becomes_of_its_call() {
+fn charges_the_deposit_of_a_sponsored_account_once() {
     for (amount, succeeds) in [(0, true), (1, false)] {
         let mut chain = MemoryChain::development();
-        let (key_of, at) = stranger();
+        let (sender_key, sender_address) = unknown_account();
         let send = |chain: &mut MemoryChain, max_gas_amount: u64| {
-            let mut raw = chain.raw(&key_of, chain.transfer(address(0), amount));
+            let mut raw = chain.raw(&sender_key, chain.transfer(address(0), amount));
             raw.max_gas_amount = max_gas_amount;
-            chain.sign_together(&[&key_of], Some(&key(1)), raw)
+            chain.sign_together(&[&sender_key], Some(&key(1)), raw)
         };
-        let slot = StateKey::resource(&at, &"0x1::account::Account".parse().unwrap());
-        let value = bcs::serialized_size(&Account::implicit(at)).unwrap();
-        let room = 400_000 + 400 * (slot.as_bytes().len() + value) as u64;
-        let room_units = room.div_ceil(GAS_UNIT_PRICE);
+        let slot = StateKey::resource(&sender_address, &"0x1::account::Account".parse().unwrap());
+        let value = bcs::serialized_size(&Account::implicit(sender_address)).unwrap();
+        let deposit = 400_000 + 400 * (slot.as_bytes().len() + value) as u64;
+        let deposit_units = deposit.div_ceil(GAS_UNIT_PRICE);
 
-        let too_little = send(&mut chain, room_units);
+        let too_little = send(&mut chain, deposit_units);
         assert_eq!(
-            refusal(&mut chain, too_little),
+            rejection_status(&mut chain, too_little),
             Status::MaxGasUnitsBelowMinTransactionGasUnits
         );
-        let first = send(&mut chain, room_units + 2_000);
+        let first = send(&mut chain, deposit_units + 2_000);
         let first = run(&mut chain, first);
         assert_eq!(first.info.v0().status.is_success(), succeeds);
         let second = send(&mut chain, 2_000);
         let second = run(&mut chain, second);
         let (first_fee, second_fee) = (fee(&first), fee(&second));
-        let more = first_fee - second_fee;
+        let first_surcharge = first_fee - second_fee;
         // A successful call also pays gas for creating the slot, beside the deposit; a failed one
         // does not.
-        let beside = 50 * GAS_UNIT_PRICE;
-        assert!((room..room + beside).contains(&more), "{more} for {room}");
-        let left = DEVELOPMENT_BALANCE - first_fee - second_fee;
-        assert_eq!(chain.facts(&address(1)).balance, left);
-        assert_eq!(chain.facts(&at).sequence_number, 2);
+        let work_max = 50 * GAS_UNIT_PRICE;
+        assert!(
+            (deposit..deposit + work_max).contains(&first_surcharge),
+            "{first_surcharge} for {deposit}"
+        );
+        let expected_balance = DEVELOPMENT_BALANCE - first_fee - second_fee;
+        assert_eq!(chain.facts(&address(1)).balance, expected_balance);
+        assert_eq!(chain.facts(&sender_address).sequence_number, 2);
     }
 }
 
 #[test]
-fn the_sender_may_pay_by_that_name_too() {
+fn accepts_the_sender_as_fee_payer() {
     let mut chain = MemoryChain::development();
     let raw = chain.raw(&key(0), chain.transfer(address(1), 5));
     let signed = chain.sign_together(&[&key(0)], Some(&key(0)), raw);
     let executed = run(&mut chain, signed);
-    let left = DEVELOPMENT_BALANCE - 5 - fee(&executed);
-    assert_eq!(chain.facts(&address(0)).balance, left);
+    let expected_balance = DEVELOPMENT_BALANCE - 5 - fee(&executed);
+    assert_eq!(chain.facts(&address(0)).balance, expected_balance);
 }
 
 #[test]
-fn all_who_sign_act_in_their_order() {
+fn passes_signers_to_the_call_in_their_order() {
     let mut chain = MemoryChain::development();
     let arguments = vec![
         bcs::to_bytes(&10u64).unwrap(),
@@ -217,9 +220,9 @@ fn all_who_sign_act_in_their_order() {
 
 /// In each case, one signer's key is not the key of its account.
 #[test]
-fn every_key_must_be_its_accounts() {
+fn rejects_keys_of_other_accounts_for_each_signer() {
     let mut chain = MemoryChain::development();
-    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+    let raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1));
     let signed = chain.sign_together(&[&key(0), &key(1)], Some(&key(2)), raw);
     type Change = fn(&mut TransactionAuthenticator, AccountAuthenticator);
     let changes: [Change; 3] = [
@@ -252,19 +255,19 @@ fn every_key_must_be_its_accounts() {
         let forged =
             CheckedTransaction::check(forged, chain.chain.vendor(), chain.chain.parameters())
                 .unwrap();
-        assert_eq!(refusal(&mut chain, forged), Status::InvalidAuthKey);
+        assert_eq!(rejection_status(&mut chain, forged), Status::InvalidAuthKey);
     }
 }
 
 #[test]
-fn nobody_signs_twice() {
+fn rejects_duplicate_signers() {
     let mut chain = MemoryChain::development();
-    let raw = chain.raw(&key(0), chain.transfer(NOBODY, 1));
+    let raw = chain.raw(&key(0), chain.transfer(UNKNOWN_ADDRESS, 1));
     for keys in [[&key(0), &key(0)], [&key(1), &key(1)]] {
         let keys = [&key(0), keys[0], keys[1]];
         let signed = chain.sign_together(&keys, None, raw.clone());
         assert_eq!(
-            refusal(&mut chain, signed),
+            rejection_status(&mut chain, signed),
             Status::SignersContainDuplicates
         );
     }
@@ -272,27 +275,27 @@ fn nobody_signs_twice() {
 
 /// Each signature after the first has a price, so that many signatures are not free.
 #[test]
-fn each_signature_is_paid_for() {
+fn charges_gas_for_each_signature() {
     let mut chain = MemoryChain::development();
     let call = || MemoryChain::development().transfer(address(1), 1);
     let executed = chain.run(&key(0), call());
-    let alone = executed.transactions[1].info.v0().gas_used;
+    let unsponsored_gas = executed.transactions[1].info.v0().gas_used;
     let raw = chain.raw(&key(0), call());
     let signed = chain.sign_together(&[&key(0)], Some(&key(1)), raw);
-    let together = run(&mut chain, signed).info.v0().gas_used;
-    assert_eq!(together - alone, 30);
+    let sponsored_gas = run(&mut chain, signed).info.v0().gas_used;
+    assert_eq!(sponsored_gas - unsponsored_gas, 30);
     let keys: Vec<_> = (0..31u8)
         .map(|n| Ed25519PrivateKey::from_seed(&[n + 100; 32]))
         .collect();
     let all: Vec<_> = std::iter::once(key(0)).chain(keys).collect();
     let mut raw = chain.raw(&key(0), call());
-    let least = 27 + 31 * 30;
-    raw.max_gas_amount = least;
+    let signature_gas = 27 + 31 * 30;
+    raw.max_gas_amount = signature_gas;
     let signed = chain.sign_together(&all.iter().collect::<Vec<_>>(), None, raw);
     let authenticator = &signed.transaction().authenticator;
-    assert!(intrinsic_units(signed.size_bytes(), authenticator) > least);
+    assert!(intrinsic_units(signed.size_bytes(), authenticator) > signature_gas);
     assert_eq!(
-        refusal(&mut chain, signed),
+        rejection_status(&mut chain, signed),
         Status::MaxGasUnitsBelowMinTransactionGasUnits
     );
 }
@@ -329,21 +332,27 @@ fn simulated(
 }
 
 #[test]
-fn a_simulation_may_name_a_payer_or_leave_it_open() {
+fn simulates_with_and_without_a_fee_payer_address() {
     let chain = MemoryChain::development();
-    let (key_of, _) = stranger();
-    let raw = chain.raw(&key_of, chain.transfer(address(0), 0));
-    let open = simulated(&chain, raw.clone(), AccountAddress::ZERO);
-    assert!(open.info.v0().status.is_success());
-    let named = simulated(&chain, raw.clone(), address(1));
-    assert_eq!(open.info.v0().gas_used, named.info.v0().gas_used);
+    let (sender_key, _) = unknown_account();
+    let raw = chain.raw(&sender_key, chain.transfer(address(0), 0));
+    let without_payer = simulated(&chain, raw.clone(), AccountAddress::ZERO);
+    assert!(without_payer.info.v0().status.is_success());
+    let with_payer = simulated(&chain, raw.clone(), address(1));
+    assert_eq!(
+        without_payer.info.v0().gas_used,
+        with_payer.info.v0().gas_used
+    );
     // Without a fee payer no fee is paid, so the sender's account is the only write.
     assert_eq!(
-        (open.writes.iter().count(), named.writes.iter().count()),
+        (
+            without_payer.writes.iter().count(),
+            with_payer.writes.iter().count()
+        ),
         (1, 2)
     );
-    let poor = simulated(&chain, raw, NOBODY);
-    let status = chain.chain.vm_status(&poor.info.v0().status);
+    let with_poor_payer = simulated(&chain, raw, UNKNOWN_ADDRESS);
+    let status = chain.chain.vm_status(&with_poor_payer.info.v0().status);
     assert!(
         status.contains("INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"),
         "{status}"

@@ -57,7 +57,7 @@ fn record() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_slot_pays_for_its_room_and_gives_it_back() {
+fn refunds_the_storage_deposit_of_a_deleted_slot() {
     let mut chain = MemoryChain::development();
     run(
         &mut chain,
@@ -65,8 +65,8 @@ fn a_slot_pays_for_its_room_and_gives_it_back() {
         "0x1::registry::initialize",
         vec![],
     );
-    let made = run(&mut chain, GAS_UNIT_PRICE, "0x1::registry::set", record());
-    let (fee, refund) = fee_and_refund(&chain, &made);
+    let created = run(&mut chain, GAS_UNIT_PRICE, "0x1::registry::set", record());
+    let (fee, refund) = fee_and_refund(&chain, &created);
     assert!(fee > 400_000 + 400 * 500, "{fee}");
     assert_eq!(refund, 0);
     let before = balance(&chain);
@@ -93,7 +93,7 @@ fn chain_with_free_gas() -> MemoryChain {
 }
 
 #[test]
-fn executes_a_transaction_of_an_account_without_coins_where_gas_is_free() {
+fn executes_transactions_of_accounts_without_coins_if_gas_is_free() {
     let mut chain = chain_with_free_gas();
     let key = Ed25519PrivateKey::from_seed(&[9; 32]);
     let mut raw = chain.raw(&key, chain.call("0x1::registry::initialize", &[], vec![]));
@@ -108,7 +108,7 @@ fn executes_a_transaction_of_an_account_without_coins_where_gas_is_free() {
 }
 
 #[test]
-fn where_gas_may_be_free_room_is_free_and_nothing_is_given_back() {
+fn charges_and_refunds_no_deposit_if_gas_may_be_free() {
     let mut chain = chain_with_free_gas();
     run(&mut chain, 0, "0x1::registry::initialize", vec![]);
     for _ in 0..3 {
@@ -123,7 +123,7 @@ fn where_gas_may_be_free_room_is_free_and_nothing_is_given_back() {
 }
 
 #[test]
-fn who_allows_too_little_for_room_pays_all_that_was_allowed() {
+fn charges_the_whole_gas_limit_if_it_does_not_cover_the_deposit() {
     let mut chain = MemoryChain::development();
     let before = balance(&chain);
     let to = AccountAddress::from_low_u64(0x77);
@@ -141,7 +141,7 @@ fn who_allows_too_little_for_room_pays_all_that_was_allowed() {
 const EXACT_PRICE: u64 = 1;
 
 /// Returns gas prices of every magnitude up to the maximum of a chain, and prices close to `fee`.
-fn prices(seed: u64, fee: u64) -> Vec<u64> {
+fn gas_prices(seed: u64, fee: u64) -> Vec<u64> {
     const RANDOM: usize = 40;
     let price_max = Parameters::default().gas_unit_price_max;
     let mut random = Rng::with_seed(seed);
@@ -169,7 +169,7 @@ fn prices(seed: u64, fee: u64) -> Vec<u64> {
 }
 
 /// Creates a chain whose accounts can pay any gas price.
-fn rich_chain() -> MemoryChain {
+fn chain_with_rich_accounts() -> MemoryChain {
     let parameters = Parameters {
         gas_unit_price_min: 1,
         ..Parameters::default()
@@ -193,7 +193,7 @@ struct Paid {
 ///
 /// Returns the payments of both transactions.
 fn set_and_remove(price: u64, price_of_removal: u64) -> [Paid; 2] {
-    let mut chain = rich_chain();
+    let mut chain = chain_with_rich_accounts();
     run(&mut chain, 1, "0x1::registry::initialize", vec![]);
     let name = vec![bcs::to_bytes("n").unwrap()];
     let calls = [
@@ -221,35 +221,35 @@ fn charges_at_least_the_deposit_at_every_gas_price() {
     let seed = 0x5eed;
     let [exact, _] = set_and_remove(EXACT_PRICE, EXACT_PRICE);
     let work_units = exact.gas_units - exact.fee;
-    for price in prices(seed, exact.fee) {
-        let what = format!("seed {seed:#x}, price {price}");
+    for price in gas_prices(seed, exact.fee) {
+        let context = format!("seed {seed:#x}, price {price}");
         let [set, _] = set_and_remove(price, EXACT_PRICE);
         assert_eq!(
             set.fee, exact.fee,
-            "{what}: the deposit follows from the size alone"
+            "{context}: the deposit depends only on the size"
         );
-        let for_room = (set.gas_units - work_units) * price;
+        let charged_deposit = (set.gas_units - work_units) * price;
         assert!(
-            for_room >= set.fee,
-            "{what}: {for_room} for a deposit of {}",
+            charged_deposit >= set.fee,
+            "{context}: {charged_deposit} for a deposit of {}",
             set.fee
         );
         assert!(
-            for_room - set.fee < price,
-            "{what}: a unit too many, {for_room}"
+            charged_deposit - set.fee < price,
+            "{context}: one unit or more above the deposit: {charged_deposit}"
         );
     }
 }
 
 /// Creating and deleting a slot must not yield coins.
 #[test]
-fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
+fn refunds_at_most_the_charged_deposit_at_any_two_gas_prices() {
     let seed = 0xfee;
     let [exact, _] = set_and_remove(EXACT_PRICE, EXACT_PRICE);
     let set_units = exact.gas_units - exact.fee;
-    let prices = prices(seed, exact.fee);
-    for (number, price) in prices.iter().enumerate() {
-        let price_of_removal = prices[(number * 7 + 3) % prices.len()];
+    let gas_prices = gas_prices(seed, exact.fee);
+    for (number, price) in gas_prices.iter().enumerate() {
+        let price_of_removal = gas_prices[(number * 7 + 3) % gas_prices.len()];
         let [set, remove] = set_and_remove(*price, price_of_removal);
         let refund = remove.fee;
         assert_eq!(refund, set.fee, "seed {seed:#x}");
@@ -263,9 +263,9 @@ fn returns_no_more_than_was_charged_at_any_two_gas_prices() {
 
 /// The deposit of a slot is the sum of a fixed price and a price per byte of its key and value.
 #[test]
-fn the_deposit_is_that_of_the_slots_that_are_made() {
-    let mut chain = rich_chain();
-    let made = run(&mut chain, 7, "0x1::registry::initialize", vec![]);
+fn charges_the_deposit_of_the_created_slots() {
+    let mut chain = chain_with_rich_accounts();
+    let created = run(&mut chain, 7, "0x1::registry::initialize", vec![]);
     let owner = AccountAddress::from_public_key(&key().public_key());
     let before = MemoryChain::new(&development_genesis(
         4,
@@ -275,7 +275,7 @@ fn the_deposit_is_that_of_the_slots_that_are_made() {
     .state;
     let account = StateKey::resource(&owner, &"0x1::account::Account".parse().unwrap());
     // The epilogue writes the account, for which no deposit is paid.
-    let slots = made
+    let slots = created
         .writes
         .iter()
         .filter(|(slot, _)| !before.contains_key(slot) && *slot != account);
@@ -283,7 +283,7 @@ fn the_deposit_is_that_of_the_slots_that_are_made() {
         .map(|(slot, op)| 400_000 + 400 * (slot.as_bytes().len() + op.value().unwrap().len()))
         .sum();
     assert!(deposit > 400_000, "{deposit}");
-    assert_eq!(fee_and_refund(&chain, &made), (deposit as u64, 0));
+    assert_eq!(fee_and_refund(&chain, &created), (deposit as u64, 0));
 }
 
 /// The fee payer pays the deposit of a sponsored sender's account, even if the call fails.
@@ -301,11 +301,11 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
         chain.sign_together(&[&sender], Some(&payer), raw)
     };
     let intrinsic_units = {
-        let any = signed(&rich_chain(), 1, 1, 2_000_000);
+        let any = signed(&chain_with_rich_accounts(), 1, 1, 2_000_000);
         intrinsic_units(any.size_bytes(), &any.transaction().authenticator)
     };
     let pay = |price: u64, amount: u64, max_gas_amount: u64| {
-        let mut chain = rich_chain();
+        let mut chain = chain_with_rich_accounts();
         let signed = signed(&chain, price, amount, max_gas_amount);
         let facts = chain.transaction_facts(&signed);
         let admitted = validate_for_admission(&chain.chain, &facts, &signed, chain.next_secs());
@@ -327,31 +327,31 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
         let (is_success, exact) = pay(EXACT_PRICE, amount, 2_000_000).unwrap();
         assert_eq!(is_success, succeeds);
         let work_units = exact.gas_units - exact.fee;
-        for price in prices(seed, exact.fee) {
-            let what = format!("seed {seed:#x}, price {price}, amount {amount}");
-            let room_units = exact.fee.div_ceil(price);
-            let (is_success, paid) = pay(price, amount, room_units + 2_000).expect(&what);
-            assert_eq!((is_success, paid.fee), (succeeds, exact.fee), "{what}");
-            assert_eq!(paid.coins, paid.gas_units * price, "{what}");
-            let for_room = (paid.gas_units - work_units) * price;
+        for price in gas_prices(seed, exact.fee) {
+            let context = format!("seed {seed:#x}, price {price}, amount {amount}");
+            let deposit_units = exact.fee.div_ceil(price);
+            let (is_success, paid) = pay(price, amount, deposit_units + 2_000).expect(&context);
+            assert_eq!((is_success, paid.fee), (succeeds, exact.fee), "{context}");
+            assert_eq!(paid.coins, paid.gas_units * price, "{context}");
+            let charged_deposit = (paid.gas_units - work_units) * price;
             assert!(
-                for_room >= paid.fee,
-                "{what}: {for_room} for a deposit of {}",
+                charged_deposit >= paid.fee,
+                "{context}: {charged_deposit} for a deposit of {}",
                 paid.fee
             );
             assert!(
-                for_room - paid.fee < price,
-                "{what}: a unit too many, {for_room}"
+                charged_deposit - paid.fee < price,
+                "{context}: one unit or more above the deposit: {charged_deposit}"
             );
             // Admission requires the same units, in addition to the intrinsic gas of the
             // transaction.
-            let least_units = intrinsic_units + room_units;
-            assert!(pay(price, amount, least_units).is_ok(), "{what}");
-            let refusal = pay(price, amount, least_units - 1).expect_err(&what);
+            let min_gas_units = intrinsic_units + deposit_units;
+            assert!(pay(price, amount, min_gas_units).is_ok(), "{context}");
+            let rejection = pay(price, amount, min_gas_units - 1).expect_err(&context);
             assert_eq!(
-                refusal.status,
+                rejection.status,
                 ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits,
-                "{what}"
+                "{context}"
             );
         }
     }

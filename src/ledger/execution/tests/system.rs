@@ -16,16 +16,16 @@ fn chain() -> MemoryChain {
 }
 
 /// Returns the value of a view function without arguments.
-fn look(chain: &MemoryChain, function: &str) -> Value {
+fn view_value(chain: &MemoryChain, function: &str) -> Value {
     let viewed = view(&chain.chain, chain, &chain.call(function, &[], vec![])).unwrap();
     let [(tag, bytes)] = viewed.values.as_slice() else {
-        panic!("one value");
+        panic!("not exactly one value");
     };
     chain.chain.registry().value_to_json(tag, bytes).unwrap()
 }
 
 #[test]
-fn views_of_a_chain_at_genesis_and_after_blocks() {
+fn views_return_the_facts_of_the_newest_block() {
     let mut chain = chain();
     let views = [
         "0x1::chain_id::get",
@@ -36,7 +36,7 @@ fn views_of_a_chain_at_genesis_and_after_blocks() {
         "0x1::timestamp::now_microseconds",
         "0x1::timestamp::now_seconds",
     ];
-    let all = |chain: &MemoryChain| views.map(|name| look(chain, name));
+    let all = |chain: &MemoryChain| views.map(|name| view_value(chain, name));
     let fixed = [json!(42), json!(false), json!(true), json!("7200")];
     assert_eq!(all(&chain)[..4], fixed);
     assert_eq!(all(&chain)[4..], [json!("0"), json!("0"), json!("0")]);
@@ -56,7 +56,7 @@ fn views_of_a_chain_at_genesis_and_after_blocks() {
 }
 
 #[test]
-fn the_gas_schedule_shows_what_is_charged() {
+fn gas_schedule_lists_the_charged_prices() {
     let chain = chain();
     let tag = StructTag::framework("gas_schedule", "GasScheduleV2", vec![]);
     let bytes = &chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];
@@ -75,7 +75,7 @@ fn the_gas_schedule_shows_what_is_charged() {
             )
         })
         .collect();
-    assert_eq!(by_name.len(), entries.len(), "each name once");
+    assert_eq!(by_name.len(), entries.len(), "a name occurs twice");
     assert_eq!(by_name["txn.min_price_per_gas_unit"], 7);
     assert_eq!(by_name["txn.max_transaction_size_in_bytes"], 64 * 1024);
     assert_eq!(by_name["move_stdlib.hash.sha3_256.base"], cost::HASH_BASE);
@@ -85,7 +85,7 @@ fn the_gas_schedule_shows_what_is_charged() {
 }
 
 #[test]
-fn a_view_pays_for_the_bytes_of_its_arguments() {
+fn charges_a_view_for_its_argument_bytes() {
     let chain = MemoryChain::development();
     let gas = |name: String| {
         let owner = bcs::to_bytes(&AccountAddress::ONE).unwrap();

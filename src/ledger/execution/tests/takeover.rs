@@ -51,15 +51,15 @@ fn call(chain: &mut MemoryChain, account: usize, function: &str, args: Vec<Vec<u
     send(chain, account, TransactionPayload::EntryFunction(call))
 }
 
-fn must(chain: &mut MemoryChain, account: usize, function: &str, args: Vec<Vec<u8>>) {
+fn call_ok(chain: &mut MemoryChain, account: usize, function: &str, args: Vec<Vec<u8>>) {
     assert_eq!(call(chain, account, function, args), SUCCESS, "{function}");
 }
 
 /// Makes a call as the multisig account `vault`. Account 1, one of its owners, proposes and
 /// executes it.
-fn act_as(chain: &mut MemoryChain, vault: AccountAddress, act: EntryFunction) {
-    let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(act)).unwrap();
-    must(
+fn execute_as(chain: &mut MemoryChain, vault: AccountAddress, entry_function: EntryFunction) {
+    let stored = bcs::to_bytes(&MultisigPayload::EntryFunction(entry_function)).unwrap();
+    call_ok(
         chain,
         1,
         "0x1::multisig_account::create_transaction",
@@ -81,7 +81,7 @@ fn act_as(chain: &mut MemoryChain, vault: AccountAddress, act: EntryFunction) {
 
 /// Creates a multisig account with account 0, whose only owner is account 1. Returns the account
 /// and the seed of its address.
-fn made_by_bootstrapper(chain: &mut MemoryChain) -> (AccountAddress, Vec<u8>) {
+fn create_by_bootstrapper(chain: &mut MemoryChain) -> (AccountAddress, Vec<u8>) {
     let sequence_number = chain.facts(&address(0)).sequence_number;
     let seed = [
         b"node_framework::multisig_account".as_slice(),
@@ -89,39 +89,39 @@ fn made_by_bootstrapper(chain: &mut MemoryChain) -> (AccountAddress, Vec<u8>) {
     ]
     .concat();
     let vault = resource_address(address(0), &seed);
-    let terms = args![vec![address(1)], 1u64, NOTHING, NOTHING];
+    let arguments = args![vec![address(1)], 1u64, NOTHING, NOTHING];
     let create = "0x1::multisig_account::create_with_owners_then_remove_bootstrapper";
-    must(chain, 0, create, terms);
+    call_ok(chain, 0, create, arguments);
     (vault, seed)
 }
 
 /// Creates the resource account of `seed` again with account 0, and asserts that the account
-/// `taken` does not change.
-fn assert_not_created_again(chain: &mut MemoryChain, taken: AccountAddress, seed: &[u8]) {
-    let before = chain.facts(&taken);
-    for (function, more) in [
+/// `address_in_use` does not change.
+fn assert_not_created_again(chain: &mut MemoryChain, address_in_use: AccountAddress, seed: &[u8]) {
+    let before = chain.facts(&address_in_use);
+    for (function, extra_args) in [
         ("create_resource_account", vec![]),
         ("create_resource_account_and_fund", args![1u64]),
     ] {
         let mut arguments = args![seed, authentication_key(4)];
-        arguments.extend(more);
+        arguments.extend(extra_args);
         let function = format!("0x1::resource_account::{function}");
         assert_eq!(call(chain, 0, &function, arguments), EXISTS, "{function}");
-        assert_eq!(chain.facts(&taken), before, "{function}");
+        assert_eq!(chain.facts(&address_in_use), before, "{function}");
     }
 }
 
 #[test]
-fn a_resource_account_that_became_a_multisig_account_without_key() {
+fn rejects_recreation_of_a_resource_account_that_became_a_multisig_account() {
     let mut chain = MemoryChain::development();
     let create = "0x1::resource_account::create_resource_account";
-    must(
+    call_ok(
         &mut chain,
         0,
         create,
         args![b"seed".to_vec(), authentication_key(3)],
     );
-    let taken = resource_address(address(0), b"seed");
+    let address_in_use = resource_address(address(0), b"seed");
     // The key of the account signs the change. This clears the offer to itself, and sends no
     // transaction.
     let owners = vec![address(1), address(2)];
@@ -131,17 +131,17 @@ fn a_resource_account_that_became_a_multisig_account_without_key() {
             "multisig_account",
             "MultisigAccountCreationWithAuthKeyRevocationMessage"
         ],
-        args![chain.chain.id(), taken, 0u64, owners, 2u64],
+        args![chain.chain.id(), address_in_use, 0u64, owners, 2u64],
     ]
     .concat()
     .concat();
     let (public_key, signature) = (key(3).public_key(), key(3).sign(&message));
-    must(
+    call_ok(
         &mut chain,
         1,
         "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
         args![
-            taken,
+            address_in_use,
             owners,
             2u64,
             0u8,
@@ -151,33 +151,36 @@ fn a_resource_account_that_became_a_multisig_account_without_key() {
             NOTHING
         ],
     );
-    assert_eq!(chain.facts(&taken).authentication_key, HashValue::ZERO);
-    assert_not_created_again(&mut chain, taken, b"seed");
+    assert_eq!(
+        chain.facts(&address_in_use).authentication_key,
+        HashValue::ZERO
+    );
+    assert_not_created_again(&mut chain, address_in_use, b"seed");
 }
 
 #[test]
-fn a_multisig_account_that_took_back_the_right_to_sign() {
+fn rejects_recreation_of_a_multisig_account_that_revoked_its_signer_capability() {
     let mut chain = MemoryChain::development();
-    let (vault, seed) = made_by_bootstrapper(&mut chain);
+    let (vault, seed) = create_by_bootstrapper(&mut chain);
     let revoke = chain.call("0x1::account::revoke_any_signer_capability", &[], args![]);
-    act_as(&mut chain, vault, revoke);
+    execute_as(&mut chain, vault, revoke);
     assert_eq!(chain.facts(&vault).sequence_number, 0);
     assert_not_created_again(&mut chain, vault, &seed);
 }
 
 #[test]
-fn a_multisig_account_that_looks_as_if_it_were_new() {
+fn rejects_recreation_of_a_multisig_account_with_its_initial_key() {
     let mut chain = MemoryChain::development();
-    let (vault, seed) = made_by_bootstrapper(&mut chain);
+    let (vault, seed) = create_by_bootstrapper(&mut chain);
     let revoke = chain.call("0x1::account::revoke_any_signer_capability", &[], args![]);
-    act_as(&mut chain, vault, revoke);
+    execute_as(&mut chain, vault, revoke);
     let own_address = args![vault.as_bytes().to_vec()];
     let rotate = chain.call(
         "0x1::account::rotate_authentication_key_call",
         &[],
         own_address,
     );
-    act_as(&mut chain, vault, rotate);
+    execute_as(&mut chain, vault, rotate);
     assert_eq!(
         chain.facts(&vault).authentication_key.as_bytes(),
         vault.as_bytes()

@@ -13,7 +13,7 @@ use ledger_types::{
 const ESCROW: &str = "0x1::escrow";
 const COIN: &str = "0x1::node_coin::NodeCoin";
 /// Height at which the chain of these tests activates version 2, which added escrow.
-const HEIGHT: u64 = 3;
+const UPGRADE_HEIGHT: u64 = 3;
 
 fn genesis(upgrades: &str) -> Genesis {
     let mut genesis = development_genesis(4, Vendor::default(), Parameters::default());
@@ -21,8 +21,8 @@ fn genesis(upgrades: &str) -> Genesis {
     genesis
 }
 
-fn upgrading() -> MemoryChain {
-    MemoryChain::new(&genesis(&format!("2@{HEIGHT}")))
+fn chain_with_upgrade() -> MemoryChain {
+    MemoryChain::new(&genesis(&format!("2@{UPGRADE_HEIGHT}")))
 }
 
 fn key(number: usize) -> Ed25519PrivateKey {
@@ -77,28 +77,28 @@ fn lists_escrow(chain: &MemoryChain) -> bool {
 }
 
 #[test]
-fn a_module_is_absent_below_its_height_and_there_from_it_on() {
-    let mut chain = upgrading();
-    while chain.tip.height + 1 < HEIGHT {
+fn activates_a_module_at_its_height() {
+    let mut chain = chain_with_upgrade();
+    while chain.tip.height + 1 < UPGRADE_HEIGHT {
         let call = open(&chain);
         assert_eq!(status(&mut chain, call), "LINKER_ERROR");
         assert!(!lists_escrow(&chain));
-        let unknown = locked(&chain).unwrap_err();
-        assert!(matches!(unknown, ViewError::Call(_)), "{unknown}");
+        let error = locked(&chain).unwrap_err();
+        assert!(matches!(error, ViewError::Call(_)), "{error}");
     }
     let call = open(&chain);
     assert_eq!(status(&mut chain, call), "Executed successfully");
-    assert_eq!(chain.tip.height, HEIGHT);
+    assert_eq!(chain.tip.height, UPGRADE_HEIGHT);
     assert!(lists_escrow(&chain));
     assert_eq!(locked(&chain).unwrap(), 7);
 }
 
 #[test]
-fn its_types_are_absent_below_its_height_too() {
-    let mut chain = upgrading();
+fn activates_types_at_the_height_of_their_module() {
+    let mut chain = chain_with_upgrade();
     let call = transfer_of_escrow_type(&chain);
     assert_eq!(status(&mut chain, call), "TYPE_RESOLUTION_FAILURE");
-    while chain.tip.height + 1 < HEIGHT {
+    while chain.tip.height + 1 < UPGRADE_HEIGHT {
         chain.execute(vec![]);
     }
     let call = transfer_of_escrow_type(&chain);
@@ -107,9 +107,9 @@ fn its_types_are_absent_below_its_height_too() {
 }
 
 #[test]
-fn a_chain_without_upgrades_stays_at_the_first_version() {
+fn runs_the_first_version_without_upgrades() {
     let mut chain = MemoryChain::new(&genesis(""));
-    for _ in 0..HEIGHT {
+    for _ in 0..UPGRADE_HEIGHT {
         chain.execute(vec![]);
     }
     let call = open(&chain);
@@ -117,7 +117,7 @@ fn a_chain_without_upgrades_stays_at_the_first_version() {
 }
 
 #[test]
-fn a_development_chain_begins_with_the_newest_version() {
+fn starts_a_development_chain_with_the_newest_version() {
     let mut chain = MemoryChain::development();
     assert_eq!(
         chain.chain.parameters().framework_version(0),
@@ -128,7 +128,7 @@ fn a_development_chain_begins_with_the_newest_version() {
 }
 
 /// Returns the user transactions of a block in their order.
-fn ordered(chain: &MemoryChain, block: &ExecutedBlock) -> Vec<CheckedTransaction> {
+fn user_transactions(chain: &MemoryChain, block: &ExecutedBlock) -> Vec<CheckedTransaction> {
     let user = |transaction: &ledger_types::ExecutedTransaction| {
         let signed = transaction.transaction.as_user()?.clone();
         Some(
@@ -155,25 +155,31 @@ fn roots(chain: &MemoryChain) -> Vec<HashValue> {
 }
 
 #[test]
-fn a_replay_across_the_height_gives_the_same_hashes() {
+fn replays_an_upgrade_with_the_same_hashes() {
     // The chain before its operators add the upgrade to the genesis parameters, at height 2.
-    let mut first = MemoryChain::new(&genesis(""));
-    let mut chain = upgrading();
-    for _ in 0..HEIGHT + 2 {
+    let mut chain_before_upgrade = MemoryChain::new(&genesis(""));
+    let mut chain = chain_with_upgrade();
+    for _ in 0..UPGRADE_HEIGHT + 2 {
         let transaction = chain.sign(&key(0), chain.raw(&key(0), open(&chain)));
         chain.execute(vec![transaction]);
     }
-    let mut replay = upgrading();
+    let mut replay = chain_with_upgrade();
     for block in &chain.blocks[1..] {
-        let transactions = ordered(&chain, block);
-        if block.height() < HEIGHT {
-            first.execute(ordered(&chain, block));
+        let transactions = user_transactions(&chain, block);
+        if block.height() < UPGRADE_HEIGHT {
+            chain_before_upgrade.execute(user_transactions(&chain, block));
         }
         replay.execute(transactions);
     }
     assert_eq!(hashes(&replay), hashes(&chain));
     assert_eq!(roots(&replay), roots(&chain));
-    assert_eq!(hashes(&first)[..], hashes(&chain)[..HEIGHT as usize]);
-    assert_eq!(roots(&first)[..], roots(&chain)[..roots(&first).len()]);
+    assert_eq!(
+        hashes(&chain_before_upgrade)[..],
+        hashes(&chain)[..UPGRADE_HEIGHT as usize]
+    );
+    assert_eq!(
+        roots(&chain_before_upgrade)[..],
+        roots(&chain)[..roots(&chain_before_upgrade).len()]
+    );
     assert_eq!(locked(&chain).unwrap(), 3 * 7);
 }

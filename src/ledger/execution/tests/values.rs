@@ -16,7 +16,7 @@ fn tag(text: &str) -> TypeTag {
 }
 
 #[test]
-fn every_form_of_the_interface() {
+fn converts_every_kind_of_value() {
     let registry = registry();
     let address = format!("0x{}", "ab".repeat(32));
     let cases = [
@@ -67,7 +67,7 @@ fn every_form_of_the_interface() {
 
 /// Clients may write some values in other forms than the printed one.
 #[test]
-fn lenient_forms_of_input() {
+fn accepts_lenient_forms_of_input() {
     let registry = registry();
     let object = "0x1::object::Object<0x1::account::Account>";
     let id = json!({"creation_num": "1", "addr": "0x2"});
@@ -105,13 +105,13 @@ fn lenient_forms_of_input() {
 }
 
 #[test]
-fn text_that_is_no_utf8_is_shown_as_such() {
+fn prints_text_that_is_not_utf8_in_hex() {
     let json = registry().value_to_json(&tag("0x1::string::String"), &[2, 0xc3, 0x28]);
     assert_eq!(json, Ok(json!("Unparsable utf-8 0xc328")));
 }
 
 #[test]
-fn values_that_do_not_fit_are_refused() {
+fn rejects_values_that_do_not_fit_their_type() {
     let registry = registry();
     let cases = [
         ("u8", json!(256)),
@@ -201,7 +201,7 @@ fn rejects_empty_values_of_undeclared_elements() {
 }
 
 #[test]
-fn values_nest_no_deeper_than_their_bound() {
+fn limits_the_nesting_of_values() {
     let registry = registry();
     let nested =
         |depth: usize| (0..depth).fold(TypeTag::Bool, |inner, _| TypeTag::Vector(Box::new(inner)));
@@ -220,7 +220,7 @@ fn values_nest_no_deeper_than_their_bound() {
 }
 
 #[test]
-fn types_nest_no_deeper_than_their_bound() {
+fn limits_the_nesting_of_types() {
     let registry = registry();
     let call = |depth: usize| {
         let nested = (1..depth).fold("u8".to_owned(), |inner, _| format!("vector<{inner}>"));
@@ -239,19 +239,19 @@ fn types_nest_no_deeper_than_their_bound() {
 }
 
 #[test]
-fn calls_are_read_by_the_declaration() {
+fn reads_calls_by_the_declaration() {
     let registry = registry();
     let call =
         |function: &str, arguments: Vec<Value>| registry.call_from_json(function, &[], &arguments);
-    let good = call(
+    let valid_call = call(
         "0x1::aptos_account::transfer",
         vec![json!("0x2"), json!("7")],
     )
     .unwrap();
-    let shown = registry
-        .arguments(&good)
+    let values = registry
+        .arguments(&valid_call)
         .map(|(bytes, tag)| registry.value_to_json(&tag.unwrap(), bytes).unwrap());
-    assert_eq!(shown.collect::<Vec<_>>(), [json!("0x2"), json!("7")]);
+    assert_eq!(values.collect::<Vec<_>>(), [json!("0x2"), json!("7")]);
     let text = |result: Result<_, ledger_vm::SchemaError>| {
         result
             .map(|_: ledger_types::EntryFunction| ())
@@ -276,7 +276,7 @@ fn calls_are_read_by_the_declaration() {
 }
 
 #[test]
-fn errors_do_not_repeat_all_that_a_client_sent() {
+fn truncates_client_input_in_errors() {
     let registry = registry();
     let long = "x".repeat(100_000);
     let calls = [
@@ -299,7 +299,7 @@ fn errors_do_not_repeat_all_that_a_client_sent() {
 }
 
 #[test]
-fn the_abi_names_what_sdks_look_for() {
+fn abi_contains_the_names_that_sdks_use() {
     let registry = registry();
     let abi = |name: &str| {
         registry
@@ -338,7 +338,7 @@ fn the_abi_names_what_sdks_look_for() {
 }
 
 #[test]
-fn genesis_state_decodes_by_the_declarations() {
+fn decodes_the_genesis_state_by_the_declarations() {
     let chain = ledger_test_support::MemoryChain::development();
     let round_trip = |tag: StructTag, bytes: &[u8]| {
         let tag = TypeTag::from(tag);
@@ -402,7 +402,7 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_decodes_encodes_to_the_same_bytes(tag in any_type(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn encodes_decoded_values_to_the_same_bytes(tag in any_type(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let registry = registry();
         if let Ok(json) = registry.value_to_json(&tag, &bytes) {
             // The JSON form of text that is not UTF-8 does not preserve its bytes.
@@ -413,7 +413,7 @@ proptest! {
     }
 
     #[test]
-    fn decoding_is_total(text in "[a-z0-9:<>, ]{0,40}", bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+    fn decodes_arbitrary_input_without_panic(text in "[a-z0-9:<>, ]{0,40}", bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         if let Ok(tag) = text.parse::<TypeTag>() {
             let _ = registry().value_to_json(&tag, &bytes);
         }

@@ -68,7 +68,7 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(0x7072_696e), ..ProptestConfig::default() })]
 
     #[test]
-    fn types(tag in any_type()) {
+    fn round_trips_types(tag in any_type()) {
         prop_assert!(tag.depth() <= TYPE_DEPTH_MAX);
         prop_assert_eq!(tag.to_string().parse::<TypeTag>(), Ok(tag.clone()));
         let bytes = bcs::to_bytes(&tag).unwrap();
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn structs_and_their_modules(tag in any_struct(any_leaf())) {
+    fn round_trips_structs_and_modules(tag in any_struct(any_leaf())) {
         prop_assert_eq!(tag.to_string().parse::<StructTag>(), Ok(tag.clone()));
         let module = tag.module_id();
         prop_assert_eq!(module.to_string().parse::<ModuleId>(), Ok(module.clone()));
@@ -86,19 +86,19 @@ proptest! {
     }
 
     #[test]
-    fn names(name in any_name()) {
+    fn round_trips_names(name in any_name()) {
         prop_assert_eq!(name.to_string().parse::<Identifier>(), Ok(name));
     }
 
     #[test]
-    fn addresses_in_both_forms(address in any_address()) {
+    fn round_trips_addresses_in_both_forms(address in any_address()) {
         prop_assert_eq!(address.to_string().parse(), Ok(address));
         prop_assert_eq!(address.to_long_hex().parse(), Ok(address));
         prop_assert_eq!(address.to_long_hex().len(), 66);
     }
 
     #[test]
-    fn hashes(bytes: [u8; 32]) {
+    fn round_trips_hashes(bytes: [u8; 32]) {
         let hash = HashValue::new(bytes);
         prop_assert_eq!(hash.to_string().parse(), Ok(hash));
         prop_assert_eq!(hash.to_string()[2..].parse(), Ok(hash));

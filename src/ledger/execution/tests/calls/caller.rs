@@ -43,7 +43,7 @@ impl Caller {
     }
 
     /// Calls the function, as a transaction or as a view, and asserts its `vm_status`.
-    pub fn fails(
+    pub fn assert_fails(
         &mut self,
         function: &Callable,
         type_args: &[&str],
@@ -52,9 +52,9 @@ impl Caller {
     ) {
         self.calls += 1;
         let status = if function.is_entry {
-            self.transact_as_asked(function, type_args, args)
+            self.transact_with_all_signers(function, type_args, args)
         } else {
-            self.look(&function.name, type_args, args)
+            self.view_status(&function.name, type_args, args)
         };
         assert_eq!(
             status,
@@ -66,7 +66,7 @@ impl Caller {
     }
 
     /// Runs a view function and returns the status of its failure.
-    pub fn look(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
+    pub fn view_status(&self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
         let call = self.chain.call(function, type_args, args);
         match view(&self.chain.chain, &self.chain, &call) {
             Ok(_) => "Executed successfully".to_owned(),
@@ -78,23 +78,23 @@ impl Caller {
 
     /// Runs a transaction with one signer and returns its status.
     pub fn transact(&mut self, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) -> String {
-        self.transact_by(1, function, type_args, args)
+        self.transact_with(1, function, type_args, args)
     }
 
     /// Runs a transaction with the number of signers that the function requires, and returns its
     /// status.
-    pub fn transact_as_asked(
+    pub fn transact_with_all_signers(
         &mut self,
         function: &Callable,
         type_args: &[&str],
         args: Vec<Vec<u8>>,
     ) -> String {
-        self.transact_by(function.signers.max(1), &function.name, type_args, args)
+        self.transact_with(function.signers.max(1), &function.name, type_args, args)
     }
 
     /// Runs a transaction and returns its status. Asserts that a failed transaction pays and has no
     /// other effect.
-    fn transact_by(
+    fn transact_with(
         &mut self,
         signers: usize,
         function: &str,
@@ -141,7 +141,7 @@ impl Caller {
             "{function}"
         );
         assert!(
-            info.gas_used >= self.least_gas(),
+            info.gas_used >= self.intrinsic_gas(),
             "{function}: {} gas units",
             info.gas_used
         );
@@ -157,17 +157,17 @@ impl Caller {
         let coin = self.chain.chain.registry().native_coin().clone();
         let coin_store = StructTag::framework("coin", "CoinStore", vec![coin]);
         let account = StructTag::framework("account", "Account", vec![]);
-        let mut paid_from =
+        let mut fee_slots =
             [account, coin_store].map(|tag| StateKey::resource(&self.sender(), &tag));
         let mut written: Vec<&StateKey> = executed.writes.iter().map(|(key, _)| key).collect();
         written.sort_unstable();
-        paid_from.sort_unstable();
-        assert_eq!(written, paid_from.iter().collect::<Vec<_>>(), "{function}");
+        fee_slots.sort_unstable();
+        assert_eq!(written, fee_slots.iter().collect::<Vec<_>>(), "{function}");
     }
 
     /// Returns the intrinsic cost of a transaction in gas units, from the gas schedule on the
     /// ledger.
-    fn least_gas(&self) -> u64 {
+    fn intrinsic_gas(&self) -> u64 {
         let tag = StructTag::framework("gas_schedule", "GasScheduleV2", vec![]);
         let bytes = &self.chain.state[&StateKey::resource(&AccountAddress::ONE, &tag)];
         let schedule = self

@@ -19,7 +19,7 @@ pub struct Callable {
 }
 
 /// Returns a type that has all the required abilities.
-fn fitting(constraints: &[String]) -> &'static str {
+fn valid_type(constraints: &[String]) -> &'static str {
     if constraints.iter().any(|ability| ability == "key") {
         "0x1::object::ObjectCore"
     } else {
@@ -48,7 +48,7 @@ fn substitute(text: &str, type_args: &[&str]) -> String {
     text
 }
 
-fn texts(value: &Value) -> Vec<String> {
+fn strings(value: &Value) -> Vec<String> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
@@ -60,42 +60,42 @@ fn abi(registry: &ModuleRegistry, module: &str) -> Value {
 /// Returns all functions that a client can call.
 pub fn callables(registry: &ModuleRegistry) -> Vec<Callable> {
     let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
-    let mut found = Vec::new();
+    let mut callables = Vec::new();
     for module in &names {
         for function in abi(registry, module.as_str())["exposed_functions"]
             .as_array()
             .unwrap()
         {
             let constraints = function["generic_type_params"].as_array().unwrap();
-            let params = texts(&function["params"]);
+            let params = strings(&function["params"]);
             let (signers, parameters): (Vec<_>, Vec<_>) =
                 params.into_iter().partition(|text| text == "&signer");
-            found.push(Callable {
+            callables.push(Callable {
                 name: format!("0x1::{module}::{}", function["name"].as_str().unwrap()),
                 is_entry: function["is_entry"] == true,
                 constraints: constraints
                     .iter()
-                    .map(|of| texts(&of["constraints"]))
+                    .map(|of| strings(&of["constraints"]))
                     .collect(),
                 signers: signers.len(),
                 parameters,
             });
         }
     }
-    found
+    callables
 }
 
 impl Callable {
     pub fn type_args(&self) -> Vec<&'static str> {
         self.constraints
             .iter()
-            .map(|constraints| fitting(constraints))
+            .map(|constraints| valid_type(constraints))
             .collect()
     }
 
     /// Returns arguments that decode.
     pub fn arguments(&self, registry: &ModuleRegistry) -> Vec<Vec<u8>> {
-        self.arguments_like(registry, &self.type_args(), LEAST)
+        self.arguments_like(registry, &self.type_args(), SMALLEST)
     }
 
     /// Returns arguments that decode, composed of `sample`.
@@ -119,7 +119,7 @@ impl Callable {
 const OBJECT: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
 
 /// The smallest value of each type.
-const LEAST: Sample = Sample {
+const SMALLEST: Sample = Sample {
     object: OBJECT,
     address: AccountAddress::ZERO,
     number: 0,
@@ -203,13 +203,13 @@ pub fn put_object(chain: &mut MemoryChain) {
             .as_array()
             .unwrap()
         {
-            let has_key = texts(&declared["abilities"])
+            let has_key = strings(&declared["abilities"])
                 .iter()
                 .any(|ability| ability == "key");
             if has_key && declared["generic_type_params"] == Value::Array(vec![]) {
                 let name = declared["name"].as_str().unwrap();
                 let tag: StructTag = format!("0x1::{module}::{name}").parse().unwrap();
-                let value = LEAST.struct_value(registry, &tag);
+                let value = SMALLEST.struct_value(registry, &tag);
                 if registry.group_of(&tag).is_some() {
                     members.insert(tag, value);
                 } else {

@@ -34,16 +34,16 @@ fn for_each(check: impl Fn(&Caller, &Callable, &EntryFunction, &[Value])) {
         let call = caller
             .chain
             .call(&function.name, &function.type_args(), args);
-        let shown = registry
+        let values = registry
             .arguments(&call)
             .map(|(bytes, tag)| registry.value_to_json(&tag.unwrap(), bytes).unwrap());
-        let arguments: Vec<_> = shown.collect();
+        let arguments: Vec<_> = values.collect();
         check(&caller, function, &call, &arguments);
     }
 }
 
 #[test]
-fn a_printed_call_is_the_call() {
+fn reads_a_printed_call_as_the_same_call() {
     for_each(|caller, function, call, arguments| {
         let read = from_json(caller, function, &function.type_args(), arguments);
         assert_eq!(read.as_ref(), Ok(call), "{}", function.name);
@@ -51,10 +51,10 @@ fn a_printed_call_is_the_call() {
 }
 
 #[test]
-fn numbers_of_arguments_that_do_not_fit() {
+fn rejects_wrong_numbers_of_arguments() {
     for_each(|caller, function, _, arguments| {
-        let more = [arguments, &[json!("1")]].concat();
-        let error = from_json(caller, function, &function.type_args(), &more).unwrap_err();
+        let extended = [arguments, &[json!("1")]].concat();
+        let error = from_json(caller, function, &function.type_args(), &extended).unwrap_err();
         let expected = format!("expected {} arguments [", arguments.len());
         assert!(
             error.to_string().starts_with(&expected),
@@ -74,14 +74,14 @@ fn numbers_of_arguments_that_do_not_fit() {
 }
 
 #[test]
-fn an_argument_of_another_type_is_named_with_its_place() {
+fn names_the_index_of_an_argument_of_another_type() {
     for_each(|caller, function, _, arguments| {
-        for place in 0..arguments.len() {
+        for index in 0..arguments.len() {
             let mut arguments = arguments.to_vec();
             // No declared parameter is a fractional number.
-            arguments[place] = json!(1.5);
+            arguments[index] = json!(1.5);
             let error = from_json(caller, function, &function.type_args(), &arguments).unwrap_err();
-            let expected = format!("parse arguments[{place}] failed, expect ");
+            let expected = format!("parse arguments[{index}] failed, expect ");
             assert!(
                 error.to_string().starts_with(&expected),
                 "{}: {error}",
@@ -92,7 +92,7 @@ fn an_argument_of_another_type_is_named_with_its_place() {
 }
 
 #[test]
-fn entry_functions_are_not_found_among_views_and_views_not_among_entry_functions() {
+fn rejects_functions_of_the_other_kind() {
     for_each(|caller, function, _, arguments| {
         let other = Callable {
             is_entry: !function.is_entry,

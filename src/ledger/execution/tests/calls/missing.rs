@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const FUNDS: u64 = 1_000_000_000;
 
 /// Makes call number `number`, of `function`, with addresses and names that no other call uses.
-fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String {
+fn call_with_missing_items(caller: &mut Caller, number: u64, function: &Callable) -> String {
     let unknown = AccountAddress::from_low_u64(0xbad_0000 + number);
     let sender = TestAccount::from_seed(number);
     let fund = caller.chain.transfer(sender.address, FUNDS);
@@ -47,14 +47,14 @@ fn call_in_void(caller: &mut Caller, number: u64, function: &Callable) -> String
         })
         .collect();
     let args = function.arguments_like(caller.chain.chain.registry(), &type_args, sample);
-    let status = caller.transact_as_asked(function, &type_args, args);
+    let status = caller.transact_with_all_signers(function, &type_args, args);
     caller.key = funder;
     status
 }
 
 /// Returns whether the status names the missing item: an abort with a name, or a failure of the
 /// called function.
-fn names_what_is_missing(function: &str, status: &str) -> bool {
+fn names_missing_item(function: &str, status: &str) -> bool {
     let is_named = |abort: &str| {
         abort
             .split_once(": E")
@@ -67,34 +67,34 @@ fn names_what_is_missing(function: &str, status: &str) -> bool {
 }
 
 #[test]
-fn what_is_missing_is_named_or_made() {
+fn names_or_creates_missing_items() {
     let mut caller = Caller::new();
     let functions = callables(caller.chain.chain.registry());
     let (mut made, mut unnamed) = (BTreeSet::new(), Vec::new());
     for (number, function) in (1..).zip(functions.iter().filter(|function| function.is_entry)) {
-        let status = call_in_void(&mut caller, number, function);
+        let status = call_with_missing_items(&mut caller, number, function);
         if status == "Executed successfully" {
             made.insert(function.name.as_str());
-        } else if !names_what_is_missing(&function.name, &status) {
+        } else if !names_missing_item(&function.name, &status) {
             unnamed.push(format!("{}: {status}", function.name));
         }
     }
     assert!(unnamed.is_empty(), "{unnamed:#?}");
-    let makers: BTreeSet<&str> = MAKERS
+    let expected_creators: BTreeSet<&str> = CREATORS
         .iter()
         .flat_map(|(_, functions)| *functions)
         .copied()
         .collect();
     assert_eq!(
-        made, makers,
-        "those that succeed (left) are those listed (right)"
+        made, expected_creators,
+        "functions that succeed (left), CREATORS (right)"
     );
 }
 
 /// Functions that need no existing item, grouped by their effect.
-const MAKERS: &[(&str, &[&str])] = &[
+const CREATORS: &[(&str, &[&str])] = &[
     (
-        "they make what they name, of the sender",
+        "they create the items that they name, for the sender",
         &[
             "0x1::managed_fungible_asset::create",
             "0x1::managed_fungible_asset::create_untransferable",
@@ -110,7 +110,7 @@ const MAKERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "they change the sender itself, whom its funds made an account",
+        "they change the sender, whose account its funds created",
         &[
             "0x1::account::rotate_authentication_key_call",
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
@@ -119,7 +119,7 @@ const MAKERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "they make the recipient's account and pay with the sender's funds",
+        "they create the account of the recipient and pay with the funds of the sender",
         &[
             "0x1::node_account::batch_transfer",
             "0x1::node_account::create_account",

@@ -25,29 +25,29 @@ fn for_each(mut check: impl FnMut(&mut Caller, &Callable)) {
 }
 
 #[test]
-fn a_wrong_number_of_arguments() {
+fn rejects_a_wrong_number_of_arguments() {
     for_each(|caller, function| {
         let status = "NUMBER_OF_ARGUMENTS_MISMATCH";
         let args = function.arguments(caller.chain.chain.registry());
-        let more = [args.clone(), vec![vec![0]]].concat();
-        caller.fails(function, &function.type_args(), more, status);
-        if let Some((_, fewer)) = args.split_last() {
-            caller.fails(function, &function.type_args(), fewer.to_vec(), status);
+        let extended = [args.clone(), vec![vec![0]]].concat();
+        caller.assert_fails(function, &function.type_args(), extended, status);
+        if let Some((_, truncated)) = args.split_last() {
+            caller.assert_fails(function, &function.type_args(), truncated.to_vec(), status);
         }
     });
 }
 
 #[test]
-fn arguments_that_are_no_value_of_their_type() {
+fn rejects_arguments_that_do_not_decode() {
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
-        for place in 0..args.len() {
+        for index in 0..args.len() {
             // No type has an empty encoding, and no value of a type is a prefix of another.
-            let longer = [args[place].clone(), vec![0]].concat();
+            let longer = [args[index].clone(), vec![0]].concat();
             for wrong in [vec![], longer] {
                 let mut args = args.clone();
-                args[place] = wrong;
-                caller.fails(
+                args[index] = wrong;
+                caller.assert_fails(
                     function,
                     &function.type_args(),
                     args,
@@ -59,28 +59,28 @@ fn arguments_that_are_no_value_of_their_type() {
 }
 
 #[test]
-fn a_wrong_number_of_type_arguments() {
+fn rejects_a_wrong_number_of_type_arguments() {
     for_each(|caller, function| {
         let status = "NUMBER_OF_TYPE_ARGUMENTS_MISMATCH";
         let args = function.arguments(caller.chain.chain.registry());
         let type_args = function.type_args();
-        caller.fails(
+        caller.assert_fails(
             function,
             &[&type_args[..], &["u8"]].concat(),
             args.clone(),
             status,
         );
-        if let Some((_, fewer)) = type_args.split_last() {
-            caller.fails(function, fewer, args, status);
+        if let Some((_, truncated)) = type_args.split_last() {
+            caller.assert_fails(function, truncated, args, status);
         }
     });
 }
 
 #[test]
-fn type_arguments_that_are_no_types() {
+fn rejects_unknown_type_arguments() {
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
-        for place in 0..function.constraints.len() {
+        for index in 0..function.constraints.len() {
             for unknown in [
                 "0x1::nothing::Nothing",
                 "0x1::coin::Nothing",
@@ -88,8 +88,8 @@ fn type_arguments_that_are_no_types() {
                 "vector<0x1::a::B>",
             ] {
                 let mut type_args = function.type_args();
-                type_args[place] = unknown;
-                caller.fails(
+                type_args[index] = unknown;
+                caller.assert_fails(
                     function,
                     &type_args,
                     args.clone(),
@@ -101,14 +101,14 @@ fn type_arguments_that_are_no_types() {
 }
 
 #[test]
-fn type_arguments_without_the_abilities() {
+fn rejects_type_arguments_without_required_abilities() {
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
-        for place in 0..function.constraints.len() {
-            if !function.constraints[place].is_empty() {
+        for index in 0..function.constraints.len() {
+            if !function.constraints[index].is_empty() {
                 let mut type_args = function.type_args();
-                type_args[place] = WITHOUT_ABILITIES;
-                caller.fails(
+                type_args[index] = WITHOUT_ABILITIES;
+                caller.assert_fails(
                     function,
                     &type_args,
                     args.clone(),
@@ -120,14 +120,14 @@ fn type_arguments_without_the_abilities() {
 }
 
 #[test]
-fn entry_functions_are_no_views_and_views_no_entry_functions() {
+fn rejects_functions_of_the_other_kind() {
     for_each(|caller, function| {
         caller.calls += 1;
         let args = function.arguments(caller.chain.chain.registry());
         let (name, type_args) = (&function.name, function.type_args());
         if function.is_entry {
-            let answer = caller.look(name, &type_args, args);
-            assert_eq!(answer, format!("could not find view function by {name}"));
+            let status = caller.view_status(name, &type_args, args);
+            assert_eq!(status, format!("could not find view function by {name}"));
         } else {
             assert_eq!(
                 caller.transact(name, &type_args, args),
@@ -144,7 +144,7 @@ fn nested(depth: usize) -> String {
 }
 
 /// Returns [`WITHOUT_ABILITIES`] with `count` type arguments of 100 bytes.
-fn long(count: usize) -> TypeTag {
+fn type_with_long_arguments(count: usize) -> TypeTag {
     let mut tag: StructTag = WITHOUT_ABILITIES.parse().unwrap();
     let argument: TypeTag = format!("0x2::m::{}", "N".repeat(92)).parse().unwrap();
     tag.type_args = vec![argument; count];
@@ -152,7 +152,7 @@ fn long(count: usize) -> TypeTag {
 }
 
 #[test]
-fn type_arguments_with_names_too_long_to_read() {
+fn rejects_type_arguments_with_long_names() {
     let mut caller = Caller::new();
     for (count, expected) in [
         (5, "ECOIN_INFO_NOT_PUBLISHED"),
@@ -160,7 +160,7 @@ fn type_arguments_with_names_too_long_to_read() {
         (300, "TYPE_RESOLUTION_FAILURE"),
     ] {
         let mut call = caller.chain.call("0x1::coin::register", &[], vec![]);
-        call.type_args = vec![long(count)];
+        call.type_args = vec![type_with_long_arguments(count)];
         let executed = caller.chain.run(&caller.key, call).transactions[1].clone();
         let status = caller.chain.chain.vm_status(&executed.info.v0().status);
         assert!(status.contains(expected), "{count}: {status}");
@@ -168,15 +168,15 @@ fn type_arguments_with_names_too_long_to_read() {
 }
 
 #[test]
-fn type_arguments_that_nest_too_deep() {
+fn rejects_deeply_nested_type_arguments() {
     // A deeper type would create a resource whose type no reader can parse.
     for_each(|caller, function| {
         let args = function.arguments(caller.chain.chain.registry());
-        for place in 0..function.constraints.len() {
+        for index in 0..function.constraints.len() {
             let type_arg = nested(TYPE_DEPTH_MAX);
             let mut type_args = function.type_args();
-            type_args[place] = &type_arg;
-            caller.fails(
+            type_args[index] = &type_arg;
+            caller.assert_fails(
                 function,
                 &type_args,
                 args.clone(),
@@ -193,7 +193,7 @@ fn type_arguments_that_nest_too_deep() {
 /// If the type of a coin could not be read back, each access to its paired asset would be an error
 /// of the state, which stops the chain.
 #[test]
-fn coins_of_the_deepest_and_longest_types_can_be_read_back() {
+fn reads_back_coins_of_the_deepest_and_longest_types() {
     let mut caller = Caller::new();
     let owner = AccountAddress::from_public_key(&caller.key.public_key());
     let longest = vec![format!("0x2::m::{}", "N".repeat(92)); 17].join(", ");

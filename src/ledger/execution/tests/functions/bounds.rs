@@ -39,15 +39,15 @@ fn metadata(bytes: usize) -> Vec<Vec<u8>> {
 fn vault(world: &mut World) -> AccountAddress {
     let next = "0x1::multisig_account::get_next_multisig_account_address";
     let next = world.view(next, &[], args![world.address(0)]);
-    world.must(0, CREATE, &[], args![1u64, NOTHING, NOTHING]);
+    world.call_ok(0, CREATE, &[], args![1u64, NOTHING, NOTHING]);
     next[0].as_str().unwrap().parse().unwrap()
 }
 
 /// Makes account 3 a multisig account of account 0 and sets its metadata.
 fn update_metadata(world: &mut World, bytes: usize) -> ExecutedTransaction {
-    let become_one = "0x1::multisig_account::create_with_existing_account_call";
-    let terms = args![vec![world.address(0)], 1u64, NOTHING, NOTHING];
-    world.must(3, become_one, &[], terms);
+    let create_from_account = "0x1::multisig_account::create_with_existing_account_call";
+    let arguments = args![vec![world.address(0)], 1u64, NOTHING, NOTHING];
+    world.call_ok(3, create_from_account, &[], arguments);
     world.call(3, UPDATE_METADATA, &[], metadata(bytes))
 }
 
@@ -82,7 +82,7 @@ fn create_resource_account(
 fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, usize) {
     let vault = vault(world);
     let propose = "0x1::multisig_account::create_transaction";
-    world.must(0, propose, &[], args![vault, vec![1u8]]);
+    world.call_ok(0, propose, &[], args![vault, vec![1u8]]);
     let slot = proposal_slot(world, vault);
     let mut proposal: MultisigTransaction = bcs::from_bytes(&world.chain.state[&slot]).unwrap();
     proposal.votes.data = (0..former_owners as u64)
@@ -94,12 +94,12 @@ fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, 
     let proposal = Bytes::from(bcs::to_bytes(&proposal).unwrap());
     world.chain.state.insert(slot, proposal);
     let executed = world.call(0, VOTE, &[], args![vault, 1u64, true]);
-    let waiting = world.view(
+    let pending = world.view(
         "0x1::multisig_account::get_transaction",
         &[],
         args![vault, 1u64],
     );
-    let votes = waiting[0]["votes"]["data"].as_array().unwrap();
+    let votes = pending[0]["votes"]["data"].as_array().unwrap();
     let own = json!({"key": world.address(0).to_string(), "value": true});
     assert_eq!(votes.last(), Some(&own));
     let count = votes.len();
@@ -117,7 +117,7 @@ fn proposal_slot(world: &World, vault: AccountAddress) -> StateKey {
     )
 }
 
-fn of_metadata() -> Vec<Case> {
+fn metadata_cases() -> Vec<Case> {
     vec![
         Case::new(
             UPDATE_METADATA,
@@ -133,15 +133,15 @@ fn of_metadata() -> Vec<Case> {
             "with metadata too long",
             EMETADATA_TOO_LONG,
             |world| {
-                let mut terms = args![1u64];
-                terms.extend(metadata(METADATA_BYTES_MAX + 1));
-                world.call(0, CREATE, &[], terms)
+                let mut arguments = args![1u64];
+                arguments.extend(metadata(METADATA_BYTES_MAX + 1));
+                world.call(0, CREATE, &[], arguments)
             },
         ),
     ]
 }
 
-fn of_resource_accounts() -> Vec<Case> {
+fn resource_account_cases() -> Vec<Case> {
     const CREATE: &str = "0x1::resource_account::create_resource_account";
     const CREATE_AND_FUND: &str = "0x1::resource_account::create_resource_account_and_fund";
     vec![
@@ -163,7 +163,7 @@ fn of_resource_accounts() -> Vec<Case> {
     ]
 }
 
-fn of_votes() -> Vec<Case> {
+fn vote_cases() -> Vec<Case> {
     vec![
         Case::new(VOTE, "the hundredth, 99 of former owners", VOTED, |world| {
             let (executed, votes) = vote_after(world, OWNERS_MAX - 1);
@@ -172,14 +172,14 @@ fn of_votes() -> Vec<Case> {
         }),
         Case::new(VOTE, "after 100 former owners", VOTED, |world| {
             let (executed, votes) = vote_after(world, OWNERS_MAX);
-            assert_eq!(votes, 1, "theirs make room");
+            assert_eq!(votes, 1, "the votes of former owners are removed");
             executed
         }),
     ]
 }
 
 pub fn cases() -> Vec<Case> {
-    [of_metadata(), of_resource_accounts(), of_votes()]
+    [metadata_cases(), resource_account_cases(), vote_cases()]
         .into_iter()
         .flatten()
         .collect()
@@ -187,12 +187,12 @@ pub fn cases() -> Vec<Case> {
 
 /// A stored payload, executed by a short transaction, uses no less gas than a payload that is sent.
 #[test]
-fn a_stored_payload_costs_as_much_as_a_sent_one() {
+fn charges_a_stored_payload_like_a_sent_one() {
     const TRANSFERS: usize = 1_500;
     let gas = |is_sent: bool| {
         let mut world = World::new();
         let (vault, to) = (vault(&mut world), world.address(1));
-        world.must(
+        world.call_ok(
             1,
             "0x1::node_account::transfer",
             &[],
@@ -204,7 +204,7 @@ fn a_stored_payload_costs_as_much_as_a_sent_one() {
         let stored = bcs::to_bytes(&payload).unwrap();
         assert!(stored.len() > 60_000);
         let propose = "0x1::multisig_account::create_transaction";
-        world.must(0, propose, &[], args![vault, stored]);
+        world.call_ok(0, propose, &[], args![vault, stored]);
         let mut raw = world.chain.raw(&world.key(0), world.chain.transfer(to, 0));
         raw.payload = TransactionPayload::Multisig(Multisig {
             multisig_address: vault,
@@ -218,6 +218,6 @@ fn a_stored_payload_costs_as_much_as_a_sent_one() {
     assert!(stored >= sent, "stored {stored}, sent {sent}");
     assert!(
         stored < sent + 10,
-        "only what is free of a sent one: stored {stored}, sent {sent}"
+        "a stored payload costs too much more: stored {stored}, sent {sent}"
     );
 }

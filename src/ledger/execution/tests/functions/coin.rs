@@ -10,7 +10,7 @@ use ledger_types::{AccountAddress, StateKeyParts};
 use serde_json::{Value, json};
 
 /// An address without an account.
-pub(crate) const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+pub(crate) const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 /// The chain's coin.
 pub(crate) const NATIVE: &str = "0x1::node_coin::NodeCoin";
 
@@ -50,16 +50,16 @@ pub(crate) fn moon() -> String {
 }
 
 /// Initializes the coin of account 0. The coin has a supply if `monitored` is set.
-pub(crate) fn initialise(world: &mut World, monitored: bool) -> String {
+pub(crate) fn initialize_coin(world: &mut World, monitored: bool) -> String {
     let coin = moon();
     let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, monitored];
-    world.must(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+    world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
     coin
 }
 
 /// Initializes the coin of account 0 and mints each of `amounts` to one of the first accounts.
-pub(crate) fn funded(world: &mut World, amounts: &[u64]) -> String {
-    let coin = initialise(world, false);
+pub(crate) fn create_funded_coin(world: &mut World, amounts: &[u64]) -> String {
+    let coin = initialize_coin(world, false);
     for (number, amount) in amounts.iter().enumerate() {
         mint(world, &coin, account(number), *amount);
     }
@@ -67,12 +67,12 @@ pub(crate) fn funded(world: &mut World, amounts: &[u64]) -> String {
 }
 
 pub(crate) fn mint(world: &mut World, coin: &str, to: AccountAddress, amount: u64) {
-    world.must(0, "0x1::managed_coin::mint", &[coin], args![to, amount]);
+    world.call_ok(0, "0x1::managed_coin::mint", &[coin], args![to, amount]);
 }
 
 pub(crate) fn freeze(world: &mut World, coin: &str, number: usize) {
     let owner = account(number);
-    world.must(
+    world.call_ok(
         0,
         "0x1::managed_coin::freeze_coin_store",
         &[coin],
@@ -96,7 +96,7 @@ pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
 /// Creates an asset that is not paired with a coin, and mints 10 units to account 0.
 pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
     let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
-    world.must(
+    world.call_ok(
         0,
         "0x1::managed_fungible_asset::create",
         &[],
@@ -116,7 +116,7 @@ pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
     );
     let at: AccountAddress = at[0].as_str().unwrap().parse().unwrap();
     let arguments = args![at, account(0), 10u64];
-    world.must(0, "0x1::managed_fungible_asset::mint", &[], arguments);
+    world.call_ok(0, "0x1::managed_fungible_asset::mint", &[], arguments);
     at
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amo
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = register();
     cases.extend(transfer());
-    cases.extend(refused_transfers());
+    cases.extend(rejected_transfers());
     cases
 }
 
@@ -164,7 +164,7 @@ fn register() -> Vec<Case> {
             "makes the store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 let owner = account(1);
                 assert_eq!(
                     view(world, "is_account_registered", &coin, args![owner]),
@@ -195,10 +195,13 @@ fn register() -> Vec<Case> {
             NOT_PUBLISHED,
             |world| {
                 let coin = moon();
-                let asked =
-                    world.try_view("0x1::coin::is_account_registered", &[&coin], args![NOBODY]);
+                let result = world.try_view(
+                    "0x1::coin::is_account_registered",
+                    &[&coin],
+                    args![UNKNOWN_ADDRESS],
+                );
                 assert!(
-                    asked
+                    result
                         .unwrap_err()
                         .contains("ECOIN_INFO_NOT_PUBLISHED(0x10003)")
                 );
@@ -237,7 +240,7 @@ fn transfer() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
         Case::new(function, "between two stores", PAID, |world| {
-            let coin = funded(world, &[10, 5]);
+            let coin = create_funded_coin(world, &[10, 5]);
             let executed = pay(world, &coin, account(1), 4);
             assert_holds(world, &coin, account(0), 6);
             assert_holds(world, &coin, account(1), 9);
@@ -248,9 +251,9 @@ fn transfer() -> Vec<Case> {
             "the chain's coin to a new account",
             PAID_FIRST,
             |world| {
-                let executed = pay(world, NATIVE, NOBODY, 7);
-                assert_holds(world, NATIVE, NOBODY, 7);
-                assert_eq!(world.chain.facts(&NOBODY).balance, 7);
+                let executed = pay(world, NATIVE, UNKNOWN_ADDRESS, 7);
+                assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 7);
+                assert_eq!(world.chain.facts(&UNKNOWN_ADDRESS).balance, 7);
                 executed
             },
         ),
@@ -259,15 +262,15 @@ fn transfer() -> Vec<Case> {
             "all of the most that a store can hold",
             PAID_FIRST,
             |world| {
-                let coin = funded(world, &[u64::MAX]);
-                let executed = pay(world, &coin, NOBODY, u64::MAX);
-                assert_holds(world, &coin, NOBODY, u64::MAX);
+                let coin = create_funded_coin(world, &[u64::MAX]);
+                let executed = pay(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
                 assert_holds(world, &coin, account(0), 0);
                 executed
             },
         ),
         Case::new(function, "to itself", PAID, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             let executed = pay(world, &coin, account(0), 10);
             assert_holds(world, &coin, account(0), 10);
             executed
@@ -277,10 +280,15 @@ fn transfer() -> Vec<Case> {
             "nothing, to an address without a store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let coin = initialise(world, true);
-                let executed = pay(world, &coin, NOBODY, 0);
+                let coin = initialize_coin(world, true);
+                let executed = pay(world, &coin, UNKNOWN_ADDRESS, 0);
                 assert_eq!(
-                    view(world, "is_account_registered", &coin, args![NOBODY]),
+                    view(
+                        world,
+                        "is_account_registered",
+                        &coin,
+                        args![UNKNOWN_ADDRESS]
+                    ),
                     true
                 );
                 executed
@@ -291,7 +299,7 @@ fn transfer() -> Vec<Case> {
             "nothing, between two stores",
             Expected::Success(&[]),
             |world| {
-                let coin = funded(world, &[10, 5]);
+                let coin = create_funded_coin(world, &[10, 5]);
                 pay(world, &coin, account(1), 0)
             },
         ),
@@ -300,7 +308,7 @@ fn transfer() -> Vec<Case> {
             "to the address of an object",
             PAID_FIRST,
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 let object = asset(world, &coin);
                 let executed = pay(world, &coin, object, 3);
                 assert_holds(world, &coin, object, 3);
@@ -310,11 +318,11 @@ fn transfer() -> Vec<Case> {
     ]
 }
 
-fn refused_transfers() -> Vec<Case> {
+fn rejected_transfers() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
         Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10, 0]);
+            let coin = create_funded_coin(world, &[10, 0]);
             pay(world, &coin, account(1), 11)
         }),
         Case::new(
@@ -322,17 +330,17 @@ fn refused_transfers() -> Vec<Case> {
             "from an account without a store",
             INSUFFICIENT,
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 pay(world, &coin, account(1), 1)
             },
         ),
         Case::new(function, "from a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             pay(world, &coin, account(1), 0)
         }),
         Case::new(function, "to a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[10, 5]);
+            let coin = create_funded_coin(world, &[10, 5]);
             freeze(world, &coin, 1);
             pay(world, &coin, account(1), 0)
         }),
@@ -341,7 +349,7 @@ fn refused_transfers() -> Vec<Case> {
             "more than the recipient's store can hold",
             OVERFLOW,
             |world| {
-                let coin = funded(world, &[1, u64::MAX]);
+                let coin = create_funded_coin(world, &[1, u64::MAX]);
                 pay(world, &coin, account(1), 1)
             },
         ),
@@ -357,37 +365,37 @@ fn refused_transfers() -> Vec<Case> {
             NOT_PUBLISHED,
             |world| {
                 let coin = moon();
-                pay(world, &coin, NOBODY, 0)
+                pay(world, &coin, UNKNOWN_ADDRESS, 0)
             },
         ),
         Case::new(
             function,
             "of a type that is no struct",
             NOT_PUBLISHED,
-            |world| pay(world, "u8", NOBODY, 1),
+            |world| pay(world, "u8", UNKNOWN_ADDRESS, 1),
         ),
     ]
 }
 
 #[test]
-fn the_chains_coin_is_described_under_both_names() {
+fn describes_the_native_coin_under_both_names() {
     let world = World::new();
-    let seen = |name: &str| view(&world, name, NATIVE, vec![]);
-    assert_eq!(seen("name"), "Node Coin");
-    assert_eq!(seen("symbol"), "NODE");
-    assert_eq!(seen("decimals"), 8);
-    assert_eq!(seen("is_coin_initialized"), true);
-    assert_eq!(seen("paired_metadata"), json!({"vec": [{"inner": "0xa"}]}));
+    let field = |name: &str| view(&world, name, NATIVE, vec![]);
+    assert_eq!(field("name"), "Node Coin");
+    assert_eq!(field("symbol"), "NODE");
+    assert_eq!(field("decimals"), 8);
+    assert_eq!(field("is_coin_initialized"), true);
+    assert_eq!(field("paired_metadata"), json!({"vec": [{"inner": "0xa"}]}));
     let accounts = DEVELOPMENT_BALANCE * u64::from(DEVELOPMENT_ACCOUNT_COUNT);
     let supply = FAUCET_BALANCE + accounts;
-    assert_eq!(seen("supply"), json!({"vec": [supply.to_string()]}));
+    assert_eq!(field("supply"), json!({"vec": [supply.to_string()]}));
     for name in ["name", "symbol", "decimals", "supply"] {
         let of_asset = world.view(
             &format!("0x1::fungible_asset::{name}"),
             &["0x1::object::ObjectCore"],
             args![AccountAddress::NATIVE_ASSET],
         );
-        assert_eq!(of_asset, [seen(name)], "{name}");
+        assert_eq!(of_asset, [field(name)], "{name}");
     }
     let paired = world.view(
         "0x1::coin::paired_coin",
@@ -398,7 +406,7 @@ fn the_chains_coin_is_described_under_both_names() {
     assert_eq!(paired[0]["vec"][0]["struct_name"], struct_name);
     // The asset has no reference objects, so that only the capabilities of the coin control it.
     for power in ["mint", "transfer", "burn"] {
-        assert_eq!(seen(&format!("paired_{power}_ref_exists")), false);
+        assert_eq!(field(&format!("paired_{power}_ref_exists")), false);
     }
     let owner = world.view(
         "0x1::object::owner",
@@ -409,7 +417,7 @@ fn the_chains_coin_is_described_under_both_names() {
 }
 
 #[test]
-fn an_asset_that_is_no_coins_is_paired_with_none() {
+fn returns_no_paired_coin_for_a_plain_asset() {
     let mut world = World::new();
     let at = plain_asset(&mut world);
     let paired = world.view("0x1::coin::paired_coin", &[], args![at]);
@@ -417,21 +425,21 @@ fn an_asset_that_is_no_coins_is_paired_with_none() {
 }
 
 /// Returns the written slots of a transaction: their addresses and the names of their structs.
-fn written(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
-    let place = |key: &ledger_types::StateKey| match key.parts().unwrap() {
+fn written_slots(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
+    let slot = |key: &ledger_types::StateKey| match key.parts().unwrap() {
         StateKeyParts::Resource { address, tag }
         | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
         other => panic!("{other:?}"),
     };
-    let mut places: Vec<_> = executed.writes.iter().map(|(key, _)| place(key)).collect();
-    places.sort();
-    places
+    let mut slots: Vec<_> = executed.writes.iter().map(|(key, _)| slot(key)).collect();
+    slots.sort();
+    slots
 }
 
 #[test]
-fn transfers_write_what_belongs_to_the_two_accounts_and_nothing_else() {
+fn writes_only_the_slots_of_both_accounts_in_a_transfer() {
     let mut world = World::new();
-    let coin = funded(&mut world, &[10, 10]);
+    let coin = create_funded_coin(&mut world, &[10, 10]);
     let mut expected = vec![
         (account(0), "Account".to_owned()),
         (account(0), "CoinStore".to_owned()),
@@ -439,10 +447,10 @@ fn transfers_write_what_belongs_to_the_two_accounts_and_nothing_else() {
     ];
     expected.sort();
     let native = pay(&mut world, NATIVE, account(1), 1);
-    assert_eq!(written(&native), expected);
+    assert_eq!(written_slots(&native), expected);
     // Another coin has its own stores; the store of the chain's coin pays the fee.
     expected.push((account(0), "CoinStore".to_owned()));
     expected.sort();
     let other = pay(&mut world, &coin, account(1), 1);
-    assert_eq!(written(&other), expected);
+    assert_eq!(written_slots(&other), expected);
 }

@@ -19,10 +19,10 @@ fn modules(world: &World) -> Vec<ModuleId> {
 }
 
 #[test]
-fn every_entry_function_has_a_case_that_succeeds() {
+fn covers_every_entry_function_with_a_success() {
     let world = World::new();
     let cases = cases();
-    let shown: BTreeSet<&str> = cases
+    let covered: BTreeSet<&str> = cases
         .iter()
         .filter(|case| case.succeeds() || ALWAYS_FAIL.contains(&case.function))
         .map(|case| case.function)
@@ -32,7 +32,7 @@ fn every_entry_function_has_a_case_that_succeeds() {
         let abi = world.chain().registry().module_abi(&module).unwrap();
         for function in abi["exposed_functions"].as_array().unwrap() {
             let name = format!("{module}::{}", function["name"].as_str().unwrap());
-            if function["is_entry"] == true && !shown.contains(name.as_str()) {
+            if function["is_entry"] == true && !covered.contains(name.as_str()) {
                 missing.push(name);
             }
         }
@@ -44,10 +44,10 @@ fn every_entry_function_has_a_case_that_succeeds() {
 const ALWAYS_FAIL: &[&str] = &["0x1::account::set_originating_address"];
 
 #[test]
-fn every_abort_code_has_a_case() {
+fn covers_every_abort_code() {
     let world = World::new();
     let cases = cases();
-    let raised: Vec<&str> = cases
+    let covered_aborts: Vec<&str> = cases
         .iter()
         .filter_map(|case| match case.expected {
             Expected::Abort(text) => Some(text),
@@ -62,17 +62,17 @@ fn every_abort_code_has_a_case() {
             } else {
                 format!("{module}: {}({:#x}): ", error.name, error.code())
             };
-            if !raised.iter().any(|raised| raised.starts_with(&text))
-                && !NOT_FROM_A_CALL.contains(&error.name)
+            if !covered_aborts.iter().any(|abort| abort.starts_with(&text))
+                && !NOT_RAISED_BY_ENTRY_FUNCTIONS.contains(&error.name)
             {
                 missing.push(text);
             }
         }
     }
-    let of_absent_modules = RAISED_FOR_ABSENT_MODULES.iter();
+    let absent_module_aborts = RAISED_FOR_ABSENT_MODULES.iter();
     missing.extend(
-        of_absent_modules
-            .filter(|text| !raised.iter().any(|raised| raised.starts_with(**text)))
+        absent_module_aborts
+            .filter(|text| !covered_aborts.iter().any(|abort| abort.starts_with(**text)))
             .map(ToString::to_string),
     );
     assert!(missing.is_empty(), "without a case: {missing:#?}");
@@ -86,7 +86,7 @@ const RAISED_FOR_ABSENT_MODULES: &[&str] = &[
 
 /// Errors that no entry function raises. `execution.rs` and `multisig/` test them;
 /// `fungible_asset.rs` and `account/views.rs` test the errors of views.
-const NOT_FROM_A_CALL: &[&str] = &[
+const NOT_RAISED_BY_ENTRY_FUNCTIONS: &[&str] = &[
     "EOUT_OF_GAS",
     "EFUNGIBLE_METADATA_EXISTENCE",
     "ENO_SIGNER_CAPABILITY_OFFERED",

@@ -3,8 +3,8 @@
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds, freeze,
-        funded, mint,
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, OVERFLOW, assert_holds,
+        create_funded_coin, freeze, mint,
     },
 };
 use ledger_types::ExecutedTransaction;
@@ -31,7 +31,7 @@ fn open(world: &mut World) -> ExecutedTransaction {
 fn open_of(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
-    world.must(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
+    world.call_ok(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
 fn try_open(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
@@ -52,8 +52,13 @@ fn escrow(world: &World, number: u64) -> Value {
         .remove(0)
 }
 
-fn gained(world: &World, executed: &ExecutedTransaction, account: usize, before: u64) -> i128 {
-    i128::from(world.balance(account)) - i128::from(before) + world.paid(executed)
+fn balance_change(
+    world: &World,
+    executed: &ExecutedTransaction,
+    account: usize,
+    before: u64,
+) -> i128 {
+    i128::from(world.balance(account)) - i128::from(before) + world.net_fee(executed)
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -78,7 +83,10 @@ fn openings() -> Vec<Case> {
                 let before = world.balance(0);
                 let deadline_secs = next_secs(world) + 2;
                 let executed = open(world);
-                assert_eq!(gained(world, &executed, 0, before), -i128::from(AMOUNT));
+                assert_eq!(
+                    balance_change(world, &executed, 0, before),
+                    -i128::from(AMOUNT)
+                );
                 assert_eq!(locked(world), "1000");
                 let expected = json!({
                     "recipient": world.address(1).to_string(),
@@ -169,7 +177,10 @@ fn releases() -> Vec<Case> {
                 open(world);
                 let before = world.balance(1);
                 let executed = world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
-                assert_eq!(gained(world, &executed, 1, before), i128::from(AMOUNT));
+                assert_eq!(
+                    balance_change(world, &executed, 1, before),
+                    i128::from(AMOUNT)
+                );
                 assert_eq!(
                     (locked(world), escrow(world, 0)),
                     (json!("0"), json!({"vec": []}))
@@ -202,7 +213,7 @@ fn releases() -> Vec<Case> {
         ),
         Case::new(RELEASE, "twice", Expected::Abort(NOT_OPEN), |world| {
             open(world);
-            world.must(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
+            world.call_ok(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
             world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
         }),
         Case::new(
@@ -233,7 +244,10 @@ fn cancellations() -> Vec<Case> {
                 world.chain.execute(vec![]);
                 let before = world.balance(0);
                 let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
-                assert_eq!(gained(world, &executed, 0, before), i128::from(AMOUNT));
+                assert_eq!(
+                    balance_change(world, &executed, 0, before),
+                    i128::from(AMOUNT)
+                );
                 assert_eq!(
                     (locked(world), escrow(world, 0)),
                     (json!("0"), json!({"vec": []}))
@@ -275,7 +289,7 @@ fn other_coins() -> Vec<Case> {
             try_open(world, "0xabc::moon::Coin", 1)
         }),
         Case::new(OPEN, "by who is frozen", FROZEN, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             try_open(world, &coin, 1)
         }),
@@ -284,7 +298,7 @@ fn other_coins() -> Vec<Case> {
             "more than fits beside what is locked",
             Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
             |world| {
-                let coin = funded(world, &[u64::MAX]);
+                let coin = create_funded_coin(world, &[u64::MAX]);
                 open_of(world, &coin, u64::MAX);
                 let payer = world.address(0);
                 mint(world, &coin, payer, 1);
@@ -302,7 +316,7 @@ fn other_coins() -> Vec<Case> {
                 "0x1::escrow::Closed",
             ]),
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 open_of(world, &coin, 4);
                 let (payer, recipient) = (world.address(0), world.address(1));
                 let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
@@ -312,7 +326,7 @@ fn other_coins() -> Vec<Case> {
             },
         ),
         Case::new(RELEASE, "to who is frozen", FROZEN, |world| {
-            let coin = funded(world, &[10, 1]);
+            let coin = create_funded_coin(world, &[10, 1]);
             open_of(world, &coin, 4);
             freeze(world, &coin, 1);
             let payer = world.address(0);
@@ -326,7 +340,7 @@ fn other_coins() -> Vec<Case> {
             "more than fits beside what is there",
             OVERFLOW,
             |world| {
-                let coin = funded(world, &[10, u64::MAX]);
+                let coin = create_funded_coin(world, &[10, u64::MAX]);
                 open_of(world, &coin, 4);
                 world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
             },

@@ -3,7 +3,10 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, assert_holds, freeze, funded},
+    coin::{
+        FROZEN, INSUFFICIENT, NATIVE as COIN, NOT_PUBLISHED, assert_holds, create_funded_coin,
+        freeze,
+    },
 };
 use ledger_framework::modules::object::named_address;
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -19,22 +22,22 @@ const NUMBER_OF_SIGNERS: Expected = Expected::Status("NUMBER_OF_SIGNER_ARGUMENTS
 /// Creates an asset of account 0 and mints 50 units to account 0.
 fn asset(world: &mut World) -> AccountAddress {
     let create = "0x1::managed_fungible_asset::create";
-    world.must(0, create, &[], args!["A", "A", 6u8, "", "", None::<u128>]);
+    world.call_ok(0, create, &[], args!["A", "A", 6u8, "", "", None::<u128>]);
     let asset = named_address(world.address(0), b"A");
     let mint = "0x1::managed_fungible_asset::mint";
-    world.must(0, mint, &[], args![asset, world.address(0), 50u64]);
+    world.call_ok(0, mint, &[], args![asset, world.address(0), 50u64]);
     asset
 }
 
-fn holds(world: &World, account: usize, asset: AccountAddress) -> u64 {
-    let balance = "0x1::primary_fungible_store::balance";
-    let shown = world.view(balance, &[METADATA], args![world.address(account), asset]);
-    shown[0].as_str().unwrap().parse().unwrap()
+fn balance(world: &World, account: usize, asset: AccountAddress) -> u64 {
+    let function = "0x1::primary_fungible_store::balance";
+    let values = world.view(function, &[METADATA], args![world.address(account), asset]);
+    values[0].as_str().unwrap().parse().unwrap()
 }
 
 /// Exchanges coins of account 0 for the chain's coin of account 1.
 fn exchange_coins(world: &mut World, coin: &str, amounts: [u64; 2]) -> ExecutedTransaction {
-    world.call_together(&[0, 1], COINS, &[coin, COIN], args![amounts[0], amounts[1]])
+    world.call_with_signers(&[0, 1], COINS, &[coin, COIN], args![amounts[0], amounts[1]])
 }
 
 /// Exchanges an asset of account 0 for the chain's coin of account 1, by its paired asset.
@@ -45,7 +48,7 @@ fn exchange_assets(
 ) -> ExecutedTransaction {
     let native = AccountAddress::NATIVE_ASSET;
     let arguments = args![asset, amounts[0], native, amounts[1]];
-    world.call_together(&[0, 1], ASSETS, &[METADATA, METADATA], arguments)
+    world.call_with_signers(&[0, 1], ASSETS, &[METADATA, METADATA], arguments)
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -69,16 +72,16 @@ fn coins() -> Vec<Case> {
                 "0x1::exchange::CoinsExchanged",
             ]),
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 let (before, other) = (world.balance(0), world.balance(1));
                 let executed = exchange_coins(world, &coin, [4, 700]);
                 assert_holds(world, &coin, world.address(0), 6);
                 assert_holds(world, &coin, world.address(1), 4);
                 assert_eq!(world.balance(1), other - 700);
-                let paid = world.paid(&executed);
+                let net_fee = world.net_fee(&executed);
                 assert_eq!(
                     i128::from(world.balance(0)),
-                    i128::from(before) + 700 - paid
+                    i128::from(before) + 700 - net_fee
                 );
                 executed
             },
@@ -93,13 +96,13 @@ fn coins() -> Vec<Case> {
             exchange_coins(world, "0xabc::moon::Coin", [1, 1])
         }),
         Case::new(COINS, "more than the second has", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             let executed = exchange_coins(world, &coin, [4, u64::MAX]);
             assert_holds(world, &coin, world.address(0), 10);
             executed
         }),
         Case::new(COINS, "by who is frozen", FROZEN, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             exchange_coins(world, &coin, [1, 1])
         }),
@@ -122,7 +125,10 @@ fn assets() -> Vec<Case> {
                 let asset = asset(world);
                 let before = world.balance(1);
                 let executed = exchange_assets(world, asset, [20, 700]);
-                assert_eq!((holds(world, 0, asset), holds(world, 1, asset)), (30, 20));
+                assert_eq!(
+                    (balance(world, 0, asset), balance(world, 1, asset)),
+                    (30, 20)
+                );
                 assert_eq!(world.balance(1), before - 700);
                 executed
             },
@@ -134,7 +140,10 @@ fn assets() -> Vec<Case> {
         Case::new(ASSETS, "more than the second has", INSUFFICIENT, |world| {
             let asset = asset(world);
             let executed = exchange_assets(world, asset, [20, u64::MAX]);
-            assert_eq!((holds(world, 0, asset), holds(world, 1, asset)), (50, 0));
+            assert_eq!(
+                (balance(world, 0, asset), balance(world, 1, asset)),
+                (50, 0)
+            );
             executed
         }),
     ]
@@ -146,7 +155,7 @@ fn signers() -> Vec<Case> {
             world.call(0, COINS, &[COIN, COIN], args![1u64, 1u64])
         }),
         Case::new(COINS, "signed by three", NUMBER_OF_SIGNERS, |world| {
-            world.call_together(&[0, 1, 2], COINS, &[COIN, COIN], args![1u64, 1u64])
+            world.call_with_signers(&[0, 1, 2], COINS, &[COIN, COIN], args![1u64, 1u64])
         }),
         Case::new(
             "0x1::coin::transfer",
@@ -154,7 +163,7 @@ fn signers() -> Vec<Case> {
             NUMBER_OF_SIGNERS,
             |world| {
                 let to = world.address(2);
-                world.call_together(&[0, 1], "0x1::coin::transfer", &[COIN], args![to, 1u64])
+                world.call_with_signers(&[0, 1], "0x1::coin::transfer", &[COIN], args![to, 1u64])
             },
         ),
         Case::new(

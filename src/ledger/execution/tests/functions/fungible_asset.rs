@@ -16,10 +16,10 @@ pub const STORE: &str = "0x1::fungible_asset::FungibleStore";
 /// Maximum supply of the asset [`moon`], in its smallest unit.
 pub const MOON_MAX: u128 = 10_000;
 /// Balance of account 0 of the asset [`moon`], in its smallest unit.
-pub const MOON_HELD: u64 = 1_000;
+pub const MOON_BALANCE: u64 = 1_000;
 
 const TRANSFER: &str = "0x1::fungible_asset::transfer";
-const MOVED: Expected = Expected::Success(&[
+const TRANSFERRED: Expected = Expected::Success(&[
     "0x1::fungible_asset::Withdraw",
     "0x1::fungible_asset::Deposit",
 ]);
@@ -40,26 +40,26 @@ pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountA
         "https://moon",
         maximum
     ];
-    world.must(0, "0x1::managed_fungible_asset::create", &[], args);
+    world.call_ok(0, "0x1::managed_fungible_asset::create", &[], args);
     named_address(world.address(0), symbol.as_bytes())
 }
 
-/// Creates the asset MOON of account 0 and mints [`MOON_HELD`] units to account 0.
+/// Creates the asset MOON of account 0 and mints [`MOON_BALANCE`] units to account 0.
 pub fn moon(world: &mut World) -> AccountAddress {
     let moon = asset(world, "MOON", Some(MOON_MAX));
     let me = world.address(0);
-    world.must(
+    world.call_ok(
         0,
         "0x1::managed_fungible_asset::mint",
         &[],
-        args![moon, me, MOON_HELD],
+        args![moon, me, MOON_BALANCE],
     );
     moon
 }
 
 /// Creates a store of a development account beside its primary store.
 pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> AccountAddress {
-    let executed = world.must(
+    let executed = world.call_ok(
         account,
         "0x1::managed_fungible_asset::create_store",
         &[],
@@ -107,7 +107,7 @@ fn two_stores(world: &mut World) -> (AccountAddress, AccountAddress, AccountAddr
 }
 
 pub fn cases() -> Vec<Case> {
-    [transfers(), refused_transfers(), dispatchable_transfers()]
+    [transfers(), rejected_transfers(), dispatchable_transfers()]
         .into_iter()
         .flatten()
         .collect()
@@ -115,17 +115,17 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "from store to store", MOVED, |world| {
+        Case::new(TRANSFER, "from store to store", TRANSFERRED, |world| {
             let (asset, first, second) = two_stores(world);
             let executed = world.call(0, TRANSFER, &[STORE], args![first, second, 400u64]);
             assert_eq!((held(world, first), held(world, second)), (600, 400));
-            assert_eq!(supply(world, asset), u128::from(MOON_HELD));
+            assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
             executed
         }),
-        Case::new(TRANSFER, "to the same store", MOVED, |world| {
+        Case::new(TRANSFER, "to the same store", TRANSFERRED, |world| {
             let (_, first, _) = two_stores(world);
-            let executed = world.call(0, TRANSFER, &[STORE], args![first, first, MOON_HELD]);
-            assert_eq!(held(world, first), MOON_HELD);
+            let executed = world.call(0, TRANSFER, &[STORE], args![first, first, MOON_BALANCE]);
+            assert_eq!(held(world, first), MOON_BALANCE);
             executed
         }),
         Case::new(
@@ -140,31 +140,31 @@ fn transfers() -> Vec<Case> {
         Case::new(
             TRANSFER,
             "from a store that an object owns",
-            MOVED,
+            TRANSFERRED,
             |world| {
                 let (_, first, second) = two_stores(world);
                 let between = named(world, b"a");
-                world.must(0, "0x1::object::transfer_call", &[], args![second, between]);
-                world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![second, between]);
+                world.call_ok(0, TRANSFER, &[STORE], args![first, second, 5u64]);
                 world.call(0, TRANSFER, &[STORE], args![second, first, 5u64])
             },
         ),
         Case::new(
             TRANSFER,
             "a store that was given away moves with what it holds",
-            MOVED,
+            TRANSFERRED,
             |world| {
                 let (_, first, second) = two_stores(world);
-                world.must(0, TRANSFER, &[STORE], args![first, second, 5u64]);
+                world.call_ok(0, TRANSFER, &[STORE], args![first, second, 5u64]);
                 let to = world.address(1);
-                world.must(0, "0x1::object::transfer", &[STORE], args![second, to]);
+                world.call_ok(0, "0x1::object::transfer", &[STORE], args![second, to]);
                 world.call(1, TRANSFER, &[STORE], args![second, first, 5u64])
             },
         ),
     ]
 }
 
-fn refused_transfers() -> Vec<Case> {
+fn rejected_transfers() -> Vec<Case> {
     vec![
         Case::new(
             TRANSFER,
@@ -185,7 +185,12 @@ fn refused_transfers() -> Vec<Case> {
             ),
             |world| {
                 let (_, first, second) = two_stores(world);
-                world.call(0, TRANSFER, &[STORE], args![first, second, MOON_HELD + 1])
+                world.call(
+                    0,
+                    TRANSFER,
+                    &[STORE],
+                    args![first, second, MOON_BALANCE + 1],
+                )
             },
         ),
         Case::new(
@@ -204,7 +209,7 @@ fn refused_transfers() -> Vec<Case> {
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
             let (_, first, second) = two_stores(world);
-            world.must(
+            world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze_store",
                 &[],
@@ -214,7 +219,7 @@ fn refused_transfers() -> Vec<Case> {
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
             let (_, first, second) = two_stores(world);
-            world.must(
+            world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze_store",
                 &[],
@@ -241,9 +246,9 @@ fn refused_transfers() -> Vec<Case> {
                 let (me, second) = (world.address(0), store(world, 0, asset));
                 let first = primary(world, me, asset);
                 let mint = "0x1::managed_fungible_asset::mint";
-                world.must(0, mint, &[], args![asset, me, u64::MAX]);
-                world.must(0, TRANSFER, &[STORE], args![first, second, u64::MAX]);
-                world.must(0, mint, &[], args![asset, me, 1u64]);
+                world.call_ok(0, mint, &[], args![asset, me, u64::MAX]);
+                world.call_ok(0, TRANSFER, &[STORE], args![first, second, u64::MAX]);
+                world.call_ok(0, mint, &[], args![asset, me, 1u64]);
                 world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
             },
         ),
@@ -254,13 +259,13 @@ fn dispatchable_transfers() -> Vec<Case> {
     const DISPATCHED: &str = "0x1::dispatchable_fungible_asset::transfer";
     const AT_LEAST: &str = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
     vec![
-        Case::new(DISPATCHED, "from store to store", MOVED, |world| {
+        Case::new(DISPATCHED, "from store to store", TRANSFERRED, |world| {
             let (_, first, second) = two_stores(world);
             let executed = world.call(0, DISPATCHED, &[STORE], args![first, second, 400u64]);
             assert_eq!((held(world, first), held(world, second)), (600, 400));
             executed
         }),
-        Case::new(AT_LEAST, "all of it arrives", MOVED, |world| {
+        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
             let (_, first, second) = two_stores(world);
             let executed = world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
             assert_eq!((held(world, first), held(world, second)), (600, 400));
@@ -282,7 +287,7 @@ fn dispatchable_transfers() -> Vec<Case> {
 }
 
 #[test]
-fn views_tell_what_an_asset_is() {
+fn views_return_the_metadata_of_an_asset() {
     let mut world = World::new();
     let asset = moon(&mut world);
     for (view, expected) in [
@@ -327,10 +332,10 @@ fn views_tell_what_an_asset_is() {
 }
 
 #[test]
-fn views_tell_what_a_store_holds() {
+fn views_return_the_balance_of_a_store() {
     let mut world = World::new();
     let (asset, first, second) = two_stores(&mut world);
-    for (store, held) in [(first, MOON_HELD), (second, 0)] {
+    for (store, held) in [(first, MOON_BALANCE), (second, 0)] {
         for (view, expected) in [
             (
                 "fungible_asset::balance",

@@ -12,7 +12,7 @@ const REFS: &str = "0x1::managed_object::ObjectRefs";
 const CREATED: Expected = Expected::Success(&["0x1::managed_object::ObjectCreation"]);
 const NOT_OWNER: Expected =
     Expected::Abort("0x1::object: ENOT_OBJECT_OWNER(0x50004): the sender does not own this object");
-const BOUND: Expected = Expected::Abort(
+const UNTRANSFERABLE: Expected = Expected::Abort(
     "0x1::object: EOBJECT_NOT_TRANSFERRABLE(0x50009): this object is bound to its owner for ever",
 );
 
@@ -23,19 +23,19 @@ pub fn event_field(
     event: &str,
     field: &str,
 ) -> AccountAddress {
-    let found = executed
+    let emitted = executed
         .events
         .iter()
-        .find(|found| found.type_tag().to_string() == event)
+        .find(|emitted| emitted.type_tag().to_string() == event)
         .unwrap();
     let registry = world.chain().registry();
     let json = registry
-        .value_to_json(found.type_tag(), found.data())
+        .value_to_json(emitted.type_tag(), emitted.data())
         .unwrap();
     json[field].as_str().unwrap().parse().unwrap()
 }
 
-fn created(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
+fn created_object(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
     event_field(
         world,
         executed,
@@ -45,9 +45,9 @@ fn created(world: &World, executed: &ExecutedTransaction) -> AccountAddress {
 }
 
 /// Creates an object of account 0 that can be deleted.
-fn generated(world: &mut World) -> AccountAddress {
-    let executed = world.must(0, "0x1::managed_object::create_generated", &[], args![]);
-    created(world, &executed)
+fn create_generated(world: &mut World) -> AccountAddress {
+    let executed = world.call_ok(0, "0x1::managed_object::create_generated", &[], args![]);
+    created_object(world, &executed)
 }
 
 fn is_deletable(world: &World, object: AccountAddress) -> bool {
@@ -55,7 +55,7 @@ fn is_deletable(world: &World, object: AccountAddress) -> bool {
 }
 
 pub fn cases() -> Vec<Case> {
-    [creations(), deletions(), gates(), assets()]
+    [creations(), deletions(), transfer_flags(), assets()]
         .into_iter()
         .flatten()
         .collect()
@@ -71,7 +71,7 @@ fn creations() -> Vec<Case> {
             |world| {
                 let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
                 let object = named_address(world.address(0), b"seed");
-                assert_eq!(created(world, &executed), object);
+                assert_eq!(created_object(world, &executed), object);
                 assert_eq!(owner(world, object), world.address(0).to_string());
                 assert!(!is_deletable(world, object));
                 executed
@@ -97,8 +97,8 @@ fn creations() -> Vec<Case> {
                 // The streams of the account and of its coin store have the lower numbers.
                 let expected = guid_address(me, 4);
                 let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
-                assert_eq!(created(world, &executed), expected);
-                assert_ne!(generated(world), expected, "the number went up");
+                assert_eq!(created_object(world, &executed), expected);
+                assert_ne!(create_generated(world), expected, "the number went up");
                 assert!(is_deletable(world, expected));
                 executed
             },
@@ -109,7 +109,7 @@ fn creations() -> Vec<Case> {
             CREATED,
             |world| {
                 let executed = world.call(0, "0x1::managed_object::create_sticky", &[], args![]);
-                let object = created(world, &executed);
+                let object = created_object(world, &executed);
                 assert!(!is_deletable(world, object));
                 executed
             },
@@ -125,21 +125,21 @@ fn deletions() -> Vec<Case> {
             "the object goes and gives its room back",
             Expected::Success(&["0x1::managed_object::ObjectDeletion"]),
             |world| {
-                let object = generated(world);
+                let object = create_generated(world);
                 let executed = world.call(0, DELETE, &[], args![object]);
                 assert_eq!(
                     world.view("0x1::object::is_object", &[], args![object])[0],
                     false
                 );
                 assert!(
-                    world.paid(&executed) < 0,
+                    world.net_fee(&executed) < 0,
                     "the deposit is more than the fee"
                 );
                 executed
             },
         ),
         Case::new(DELETE, "by one who is no owner", NOT_OWNER, |world| {
-            let object = generated(world);
+            let object = create_generated(world);
             world.call(1, DELETE, &[], args![object])
         }),
         Case::new(
@@ -159,8 +159,8 @@ fn deletions() -> Vec<Case> {
                  and would be lost; send it on first",
             ),
             |world| {
-                let object = generated(world);
-                world.must(1, "0x1::node_account::transfer", &[], args![object, 1u64]);
+                let object = create_generated(world);
+                world.call_ok(1, "0x1::node_account::transfer", &[], args![object, 1u64]);
                 world.call(0, DELETE, &[], args![object])
             },
         ),
@@ -178,7 +178,7 @@ fn deletions() -> Vec<Case> {
     ]
 }
 
-fn gates() -> Vec<Case> {
+fn transfer_flags() -> Vec<Case> {
     const UNGATED: &str = "0x1::managed_object::set_ungated_transfer";
     const BIND: &str = "0x1::managed_object::set_untransferable";
     const NOTHING: Expected = Expected::Success(&[]);
@@ -192,7 +192,7 @@ fn gates() -> Vec<Case> {
                     args![object],
                 )
             };
-            world.must(0, UNGATED, &[], args![object, false]);
+            world.call_ok(0, UNGATED, &[], args![object, false]);
             assert_eq!(is_open(world)[0], false);
             let executed = world.call(0, UNGATED, &[], args![object, true]);
             assert_eq!(is_open(world)[0], true);
@@ -202,24 +202,29 @@ fn gates() -> Vec<Case> {
             let object = named(world, b"a");
             world.call(1, UNGATED, &[], args![object, false])
         }),
-        Case::new(UNGATED, "of an object that is bound", BOUND, |world| {
-            let object = named(world, b"a");
-            world.must(0, BIND, &[], args![object]);
-            world.call(0, UNGATED, &[], args![object, true])
-        }),
+        Case::new(
+            UNGATED,
+            "of an object that is bound",
+            UNTRANSFERABLE,
+            |world| {
+                let object = named(world, b"a");
+                world.call_ok(0, BIND, &[], args![object]);
+                world.call(0, UNGATED, &[], args![object, true])
+            },
+        ),
         Case::new(BIND, "the object is bound for ever", NOTHING, |world| {
             let object = named(world, b"a");
             let executed = world.call(0, BIND, &[], args![object]);
             let bound = world.view("0x1::object::is_untransferable", &[REFS], args![object]);
             assert_eq!(bound[0], true);
             let to = world.address(1);
-            let refused = world.call(0, "0x1::object::transfer", &[REFS], args![object, to]);
-            assert!(!refused.info.v0().status.is_success());
+            let transfer = world.call(0, "0x1::object::transfer", &[REFS], args![object, to]);
+            assert!(!transfer.info.v0().status.is_success());
             executed
         }),
-        Case::new(BIND, "a second time", BOUND, |world| {
+        Case::new(BIND, "a second time", UNTRANSFERABLE, |world| {
             let object = named(world, b"a");
-            world.must(0, BIND, &[], args![object]);
+            world.call_ok(0, BIND, &[], args![object]);
             world.call(0, BIND, &[], args![object])
         }),
     ]
@@ -238,7 +243,7 @@ fn assets() -> Vec<Case> {
             |world| {
                 let (asset, object) = (moon(world), named(world, b"a"));
                 let transfer = "0x1::primary_fungible_store::transfer";
-                world.must(0, transfer, &[METADATA], args![asset, object, 10u64]);
+                world.call_ok(0, transfer, &[METADATA], args![asset, object, 10u64]);
                 let to = world.address(2);
                 let executed = world.call(0, SEND, &[], args![object, asset, to, 4u64]);
                 assert_eq!(
@@ -254,8 +259,8 @@ fn assets() -> Vec<Case> {
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]),
             |world| {
                 let (object, between) = (named(world, b"a"), named(world, b"b"));
-                world.must(0, "0x1::object::transfer_call", &[], args![object, between]);
-                world.must(1, "0x1::node_account::transfer", &[], args![object, 10u64]);
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![object, between]);
+                world.call_ok(1, "0x1::node_account::transfer", &[], args![object, 10u64]);
                 let before = world.balance(2);
                 let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
                 let executed = world.call(0, SEND, &[], args![object, native, to, 10u64]);

@@ -41,7 +41,7 @@ pub(crate) enum Expected {
 /// A call of a function under given conditions.
 pub(crate) struct Case {
     function: &'static str,
-    shows: &'static str,
+    label: &'static str,
     expected: Expected,
     run: fn(&mut World) -> ExecutedTransaction,
 }
@@ -52,13 +52,13 @@ impl Case {
     /// `run` prepares the world, makes the call, and returns its transaction.
     pub fn new(
         function: &'static str,
-        shows: &'static str,
+        label: &'static str,
         expected: Expected,
         run: fn(&mut World) -> ExecutedTransaction,
     ) -> Self {
         Self {
             function,
-            shows,
+            label,
             expected,
             run,
         }
@@ -70,7 +70,7 @@ impl Case {
     }
 
     /// Returns the name of the called function.
-    #[allow(dead_code, reason = "the bench of functions asks")]
+    #[allow(dead_code, reason = "the functions bench calls it")]
     pub fn function(&self) -> &'static str {
         self.function
     }
@@ -81,7 +81,7 @@ impl Case {
     }
 
     fn name(&self) -> String {
-        format!("{}: {}", self.function, self.shows)
+        format!("{}: {}", self.function, self.label)
     }
 
     /// Runs the case and returns the gas used.
@@ -95,12 +95,12 @@ impl Case {
         let executed = self.run(&mut world);
         let status = world.chain().vm_status(&executed.info.v0().status);
         let events = world::event_types(&executed);
-        let wanted = match self.expected {
+        let expected_status = match self.expected {
             Expected::Success(_) => "Executed successfully".to_owned(),
             Expected::Abort(text) => format!("Move abort in {text}"),
             Expected::Status(text) => text.to_owned(),
         };
-        let wanted_events = match self.expected {
+        let expected_events = match self.expected {
             Expected::Success(events) => events,
             _ => &[],
         };
@@ -113,14 +113,14 @@ impl Case {
                 "{}: the call under test was of {called:?}",
                 self.name()
             ))
-        } else if status != wanted {
+        } else if status != expected_status {
             Err(format!(
-                "{}: status\n  {status}\nnot\n  {wanted}",
+                "{}: status\n  {status}\nnot\n  {expected_status}",
                 self.name()
             ))
-        } else if events != wanted_events {
+        } else if events != expected_events {
             Err(format!(
-                "{}: events {events:?}, not {wanted_events:?}",
+                "{}: events {events:?}, not {expected_events:?}",
                 self.name()
             ))
         } else {
@@ -152,13 +152,13 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_case_ends_as_it_says_and_uses_the_gas_it_used() {
+fn every_case_has_its_expected_result_and_gas() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions/gas.json");
     let golden: BTreeMap<String, u64> =
         serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned()))
             .unwrap();
     let mut used = BTreeMap::new();
-    let mut wrong = Vec::new();
+    let mut differences = Vec::new();
     for case in cases() {
         match case.check() {
             Ok(gas) => assert!(
@@ -166,10 +166,10 @@ fn every_case_ends_as_it_says_and_uses_the_gas_it_used() {
                 "{} twice",
                 case.name()
             ),
-            Err(what) => wrong.push(what),
+            Err(difference) => differences.push(difference),
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, serde_json::to_string_pretty(&used).unwrap() + "\n").unwrap();
     } else {

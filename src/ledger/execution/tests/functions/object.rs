@@ -7,7 +7,7 @@ use ledger_types::AccountAddress;
 /// Type argument that fits every object.
 pub const CORE: &str = "0x1::object::ObjectCore";
 const METADATA: &str = "0x1::fungible_asset::Metadata";
-const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const TRANSFER: Expected = Expected::Success(&["0x1::object::Transfer"]);
 const NOT_OWNER: Expected =
     Expected::Abort("0x1::object: ENOT_OBJECT_OWNER(0x50004): the sender does not own this object");
@@ -24,7 +24,7 @@ const GATED: Expected = Expected::Abort(
 
 /// Creates the object of account 0 that is named `seed`.
 pub fn named(world: &mut World, seed: &[u8]) -> AccountAddress {
-    world.must(0, "0x1::managed_object::create_named", &[], args![seed]);
+    world.call_ok(0, "0x1::managed_object::create_named", &[], args![seed]);
     named_address(world.address(0), seed)
 }
 
@@ -40,18 +40,18 @@ fn is(world: &World, view: &str, object: AccountAddress) -> bool {
 
 /// Creates a chain of `length` objects and returns the last. Account 0 owns the first object, and
 /// each object owns the next.
-fn chain_of(world: &mut World, length: u8) -> AccountAddress {
+fn create_chain(world: &mut World, length: u8) -> AccountAddress {
     let mut last = named(world, &[0]);
     for seed in 1..length {
         let next = named(world, &[seed]);
-        world.must(0, "0x1::object::transfer_call", &[], args![next, last]);
+        world.call_ok(0, "0x1::object::transfer_call", &[], args![next, last]);
         last = next;
     }
     last
 }
 
 pub fn cases() -> Vec<Case> {
-    [transfers(), refused_transfers(), burns()]
+    [transfers(), rejected_transfers(), burns()]
         .into_iter()
         .flatten()
         .collect()
@@ -91,7 +91,7 @@ fn transfers() -> Vec<Case> {
             "by address, from a chain of seven owners",
             TRANSFER,
             |world| {
-                let object = chain_of(world, 8);
+                let object = create_chain(world, 8);
                 let me = world.address(0);
                 let owns = world.view("0x1::object::owns", &[CORE], args![object, me]);
                 assert_eq!(owns[0], true);
@@ -121,23 +121,30 @@ fn transfers() -> Vec<Case> {
             |world| {
                 let object = named(world, b"a");
                 let function = "0x1::object::transfer_to_object";
-                world.call(0, function, &[CORE, CORE], args![object, NOBODY])
+                world.call(0, function, &[CORE, CORE], args![object, UNKNOWN_ADDRESS])
             },
         ),
     ]
 }
 
-fn refused_transfers() -> Vec<Case> {
+fn rejected_transfers() -> Vec<Case> {
     const CALL: &str = "0x1::object::transfer_call";
     vec![
         Case::new(CALL, "there is no object", NO_OBJECT, |world| {
-            world.call(0, CALL, &[], args![NOBODY, NOBODY])
+            world.call(0, CALL, &[], args![UNKNOWN_ADDRESS, UNKNOWN_ADDRESS])
         }),
         Case::new(
             "0x1::object::transfer",
             "there is no object",
             NO_OBJECT,
-            |world| world.call(0, "0x1::object::transfer", &[CORE], args![NOBODY, NOBODY]),
+            |world| {
+                world.call(
+                    0,
+                    "0x1::object::transfer",
+                    &[CORE],
+                    args![UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
+                )
+            },
         ),
         Case::new(
             "0x1::object::transfer",
@@ -149,7 +156,7 @@ fn refused_transfers() -> Vec<Case> {
                     0,
                     "0x1::object::transfer",
                     &[METADATA],
-                    args![object, NOBODY],
+                    args![object, UNKNOWN_ADDRESS],
                 )
             },
         ),
@@ -159,7 +166,12 @@ fn refused_transfers() -> Vec<Case> {
             NOT_OWNER,
             |world| {
                 let object = named(world, b"a");
-                world.call(1, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+                world.call(
+                    1,
+                    "0x1::object::transfer",
+                    &[CORE],
+                    args![object, UNKNOWN_ADDRESS],
+                )
             },
         ),
         Case::new(
@@ -169,9 +181,14 @@ fn refused_transfers() -> Vec<Case> {
             |world| {
                 let object = named(world, b"a");
                 let function = "0x1::managed_object::set_ungated_transfer";
-                world.must(0, function, &[], args![object, false]);
+                world.call_ok(0, function, &[], args![object, false]);
                 assert!(!is(world, "0x1::object::ungated_transfer_allowed", object));
-                world.call(0, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+                world.call(
+                    0,
+                    "0x1::object::transfer",
+                    &[CORE],
+                    args![object, UNKNOWN_ADDRESS],
+                )
             },
         ),
         Case::new(
@@ -180,10 +197,15 @@ fn refused_transfers() -> Vec<Case> {
             GATED,
             |world| {
                 let (object, between) = (named(world, b"a"), named(world, b"b"));
-                world.must(0, CALL, &[], args![object, between]);
+                world.call_ok(0, CALL, &[], args![object, between]);
                 let function = "0x1::managed_object::set_ungated_transfer";
-                world.must(0, function, &[], args![between, false]);
-                world.call(0, "0x1::object::transfer", &[CORE], args![object, NOBODY])
+                world.call_ok(0, function, &[], args![between, false]);
+                world.call(
+                    0,
+                    "0x1::object::transfer",
+                    &[CORE],
+                    args![object, UNKNOWN_ADDRESS],
+                )
             },
         ),
         Case::new(
@@ -193,8 +215,8 @@ fn refused_transfers() -> Vec<Case> {
                 "0x1::object: EMAXIMUM_NESTING(0x20006): the chain of objects that own each other is too long",
             ),
             |world| {
-                let (first, owned) = (chain_of(world, 8), named(world, b"last"));
-                world.must(0, CALL, &[], args![owned, first]);
+                let (first, owned) = (create_chain(world, 8), named(world, b"last"));
+                world.call_ok(0, CALL, &[], args![owned, first]);
                 let (me, function) = (world.address(0), "0x1::object::owns");
                 assert!(world.try_view(function, &[CORE], args![owned, me]).is_err());
                 world.call(0, CALL, &[], args![owned, me])
@@ -225,7 +247,7 @@ fn burns() -> Vec<Case> {
             "by an owner through another object",
             NOT_OWNER,
             |world| {
-                let object = chain_of(world, 2);
+                let object = create_chain(world, 2);
                 world.call(0, BURN, &[CORE], args![object])
             },
         ),
@@ -237,20 +259,20 @@ fn burns() -> Vec<Case> {
             ),
             |world| {
                 let object = named(world, b"a");
-                world.must(0, BURN, &[CORE], args![object]);
+                world.call_ok(0, BURN, &[CORE], args![object]);
                 world.call(0, BURN, &[CORE], args![object])
             },
         ),
         Case::new(UNBURN, "the tombstone goes", NOTHING, |world| {
             let object = named(world, b"a");
-            world.must(0, BURN, &[CORE], args![object]);
+            world.call_ok(0, BURN, &[CORE], args![object]);
             let executed = world.call(0, UNBURN, &[CORE], args![object]);
             assert!(!is(world, "0x1::object::is_burnt", object));
             executed
         }),
         Case::new(UNBURN, "by one who is no owner", NOT_OWNER, |world| {
             let object = named(world, b"a");
-            world.must(0, BURN, &[CORE], args![object]);
+            world.call_ok(0, BURN, &[CORE], args![object]);
             world.call(1, UNBURN, &[CORE], args![object])
         }),
         Case::new(
@@ -266,7 +288,7 @@ fn burns() -> Vec<Case> {
 }
 
 #[test]
-fn views_derive_addresses_and_tell_what_is_there() {
+fn views_derive_addresses_and_check_existence() {
     let mut world = World::new();
     let object = named(&mut world, b"a");
     let me = world.address(0);
@@ -286,11 +308,11 @@ fn views_derive_addresses_and_tell_what_is_there() {
         let derived = world.view(function, &[], number);
         assert_ne!(derived[0], object.to_string());
     }
-    for (address, is_there) in [(object, true), (NOBODY, false)] {
+    for (address, is_expected) in [(object, true), (UNKNOWN_ADDRESS, false)] {
         let is_object = world.view("0x1::object::is_object", &[], args![address]);
-        assert_eq!(is_object[0], is_there);
+        assert_eq!(is_object[0], is_expected);
         let exists = world.view("0x1::object::object_exists", &[CORE], args![address]);
-        assert_eq!(exists[0], is_there);
+        assert_eq!(exists[0], is_expected);
     }
     let exists = world.view("0x1::object::object_exists", &[METADATA], args![object]);
     assert_eq!(exists[0], false);
@@ -299,11 +321,11 @@ fn views_derive_addresses_and_tell_what_is_there() {
 
 /// Two objects can become owners of each other. Views of such objects end with an error.
 #[test]
-fn a_circle_of_owners_ends_views() {
+fn views_fail_for_a_cycle_of_owners() {
     let mut world = World::new();
     let (a, b) = (named(&mut world, b"a"), named(&mut world, b"b"));
-    world.must(0, "0x1::object::transfer_call", &[], args![a, b]);
-    world.must(0, "0x1::object::transfer_call", &[], args![b, a]);
+    world.call_ok(0, "0x1::object::transfer_call", &[], args![a, b]);
+    world.call_ok(0, "0x1::object::transfer_call", &[], args![b, a]);
     let me = world.address(0);
     for failed in [
         world.try_view("0x1::object::root_owner", &[CORE], args![a]),

@@ -3,7 +3,7 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, MOON_HELD, STORE, balance, moon, primary, supply},
+    fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, moon, primary, supply},
     object::{CORE, named},
 };
 use ledger_framework::modules::object::user_derived_address;
@@ -12,11 +12,11 @@ use ledger_types::AccountAddress;
 const TRANSFER: &str = "0x1::primary_fungible_store::transfer";
 const AT_LEAST: &str = "0x1::primary_fungible_store::transfer_assert_minimum_deposit";
 const NATIVE: AccountAddress = AccountAddress::NATIVE_ASSET;
-const MOVED: Expected = Expected::Success(&[
+const TRANSFERRED: Expected = Expected::Success(&[
     "0x1::fungible_asset::Withdraw",
     "0x1::fungible_asset::Deposit",
 ]);
-const COINS_MOVED: Expected =
+const COINS_TRANSFERRED: Expected =
     Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]);
 
 fn exists(world: &World, owner: AccountAddress, asset: AccountAddress) -> bool {
@@ -25,7 +25,7 @@ fn exists(world: &World, owner: AccountAddress, asset: AccountAddress) -> bool {
 }
 
 pub fn cases() -> Vec<Case> {
-    [transfers(), refused_transfers(), minimum_deposits()]
+    [transfers(), rejected_transfers(), minimum_deposits()]
         .into_iter()
         .flatten()
         .collect()
@@ -33,7 +33,7 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "to one without a store", MOVED, |world| {
+        Case::new(TRANSFER, "to one without a store", TRANSFERRED, |world| {
             let (asset, from, to) = (moon(world), world.address(0), world.address(1));
             assert!(!exists(world, to, asset));
             let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
@@ -41,7 +41,7 @@ fn transfers() -> Vec<Case> {
                 (balance(world, from, asset), balance(world, to, asset)),
                 (700, 300)
             );
-            assert_eq!(supply(world, asset), u128::from(MOON_HELD));
+            assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
             let store = primary(world, to, asset);
             assert_eq!(store, user_derived_address(to, asset));
             let open = world.view(
@@ -52,10 +52,10 @@ fn transfers() -> Vec<Case> {
             assert_eq!(open[0], false, "a primary store stays with its owner");
             executed
         }),
-        Case::new(TRANSFER, "to oneself", MOVED, |world| {
+        Case::new(TRANSFER, "to oneself", TRANSFERRED, |world| {
             let (asset, me) = (moon(world), world.address(0));
             let executed = world.call(0, TRANSFER, &[METADATA], args![asset, me, 300u64]);
-            assert_eq!(balance(world, me, asset), MOON_HELD);
+            assert_eq!(balance(world, me, asset), MOON_BALANCE);
             executed
         }),
         Case::new(
@@ -72,11 +72,11 @@ fn transfers() -> Vec<Case> {
         Case::new(
             TRANSFER,
             "from a burnt store, which is restored",
-            MOVED,
+            TRANSFERRED,
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
                 let store = primary(world, world.address(0), asset);
-                world.must(0, "0x1::object::burn", &[STORE], args![store]);
+                world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
                 let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
                 let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
                 assert_eq!(burnt[0], false);
@@ -86,7 +86,7 @@ fn transfers() -> Vec<Case> {
         Case::new(
             TRANSFER,
             "of the paired asset moves coins",
-            COINS_MOVED,
+            COINS_TRANSFERRED,
             |world| {
                 let (to, before) = (world.address(1), world.balance(1));
                 let executed = world.call(0, TRANSFER, &[METADATA], args![NATIVE, to, 300u64]);
@@ -98,7 +98,7 @@ fn transfers() -> Vec<Case> {
     ]
 }
 
-fn refused_transfers() -> Vec<Case> {
+fn rejected_transfers() -> Vec<Case> {
     const FROZEN: Expected = Expected::Abort(
         "0x1::fungible_asset: ESTORE_IS_FROZEN(0x50003): the store of this asset is frozen",
     );
@@ -116,7 +116,7 @@ fn refused_transfers() -> Vec<Case> {
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
             let (asset, me, to) = (moon(world), world.address(0), world.address(1));
-            world.must(
+            world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
                 &[],
@@ -126,7 +126,7 @@ fn refused_transfers() -> Vec<Case> {
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
             let (asset, to) = (moon(world), world.address(1));
-            world.must(
+            world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
                 &[],
@@ -165,7 +165,7 @@ fn minimum_deposits() -> Vec<Case> {
          expects",
     );
     vec![
-        Case::new(AT_LEAST, "all of it arrives", MOVED, |world| {
+        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
             let (asset, to) = (moon(world), world.address(1));
             let executed = world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
             assert_eq!(balance(world, to, asset), 300);
@@ -183,7 +183,7 @@ fn minimum_deposits() -> Vec<Case> {
         Case::new(
             AT_LEAST,
             "of the paired asset moves coins",
-            COINS_MOVED,
+            COINS_TRANSFERRED,
             |world| {
                 let to = world.address(1);
                 world.call(0, AT_LEAST, &[METADATA], args![NATIVE, to, 300u64, 300u64])
@@ -193,12 +193,12 @@ fn minimum_deposits() -> Vec<Case> {
 }
 
 #[test]
-fn views_tell_of_stores_also_where_none_is() {
+fn views_return_zero_for_missing_stores() {
     let mut world = World::new();
     let asset = moon(&mut world);
     let (me, other) = (world.address(0), world.address(1));
     for (owner, asset, held) in [
-        (me, asset, Some(MOON_HELD)),
+        (me, asset, Some(MOON_BALANCE)),
         (other, asset, None),
         (other, NATIVE, Some(world.balance(1))),
         (AccountAddress::from_low_u64(0xabcdef), NATIVE, None),

@@ -26,7 +26,7 @@ fn size(world: &World) -> Value {
 }
 
 /// Returns the creation number of the stream of an event, and the sequence number of the event.
-fn place(event: &ContractEvent) -> (u64, u64) {
+fn stream_position(event: &ContractEvent) -> (u64, u64) {
     match event {
         ContractEvent::V1 {
             key,
@@ -72,7 +72,7 @@ fn initialize() -> Vec<Case> {
                 "0x1::registry: EREGISTRY_EXISTS(0x80001): the account has a registry already",
             ),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 world.call(0, INITIALIZE, &[], args![])
             },
         ),
@@ -95,13 +95,13 @@ fn set() -> Vec<Case> {
             "a new record",
             Expected::Success(&[SET_EVENT]),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 let executed = world.call(0, SET, &[], args!["a.b", vec![1u8, 2]]);
                 let time = ledger_time(world);
                 let expected = json!({"content": "0x0102", "revision": "1", "updated_usecs": time});
                 assert_eq!(record(world, "a.b"), json!({"vec": [expected]}));
                 assert_eq!(size(world), "1");
-                assert_eq!(place(&executed.events[0]).1, 0);
+                assert_eq!(stream_position(&executed.events[0]).1, 0);
                 let other = world.address(1);
                 let contains =
                     |owner, name| world.view("0x1::registry::contains", &[], args![owner, name]);
@@ -116,14 +116,18 @@ fn set() -> Vec<Case> {
             "a new content",
             Expected::Success(&[SET_EVENT]),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
-                world.must(0, SET, &[], args!["a", vec![1u8]]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, SET, &[], args!["a", vec![1u8]]);
                 let executed = world.call(0, SET, &[], args!["a", Vec::<u8>::new()]);
                 let record = record(world, "a");
                 assert_eq!(record["vec"][0]["content"], "0x");
                 assert_eq!(record["vec"][0]["revision"], "2");
                 assert_eq!(size(world), "1");
-                assert_eq!(place(&executed.events[0]).1, 1, "the stream goes on");
+                assert_eq!(
+                    stream_position(&executed.events[0]).1,
+                    1,
+                    "the stream goes on"
+                );
                 executed
             },
         ),
@@ -132,12 +136,12 @@ fn set() -> Vec<Case> {
             "the longest name and content",
             Expected::Success(&[SET_EVENT]),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 world.call(0, SET, &[], args!["x".repeat(256), vec![7u8; 8192]])
             },
         ),
         Case::new(SET, "no name", Expected::Abort(NAME_LENGTH), |world| {
-            world.must(0, INITIALIZE, &[], args![]);
+            world.call_ok(0, INITIALIZE, &[], args![]);
             world.call(0, SET, &[], args!["", vec![1u8]])
         }),
         Case::new(
@@ -145,7 +149,7 @@ fn set() -> Vec<Case> {
             "a name too long",
             Expected::Abort(NAME_LENGTH),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 // The limit counts bytes, not characters.
                 world.call(0, SET, &[], args!["é".repeat(129), vec![1u8]])
             },
@@ -157,12 +161,12 @@ fn set() -> Vec<Case> {
                 "0x1::registry: ECONTENT_TOO_LONG(0x10005): a record's content has at most 8192 bytes",
             ),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 world.call(0, SET, &[], args!["a", vec![7u8; 8193]])
             },
         ),
         Case::new(SET, "no registry", Expected::Abort(NO_REGISTRY), |world| {
-            world.must(1, INITIALIZE, &[], args![]);
+            world.call_ok(1, INITIALIZE, &[], args![]);
             world.call(0, SET, &[], args!["a", vec![1u8]])
         }),
         Case::new(
@@ -170,9 +174,9 @@ fn set() -> Vec<Case> {
             "a record that was removed",
             Expected::Success(&[SET_EVENT]),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
-                world.must(0, SET, &[], args!["a", vec![1u8]]);
-                world.must(0, REMOVE, &[], args!["a"]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, SET, &[], args!["a", vec![1u8]]);
+                world.call_ok(0, REMOVE, &[], args!["a"]);
                 let executed = world.call(0, SET, &[], args!["a", vec![3u8]]);
                 assert_eq!(
                     record(world, "a")["vec"][0]["revision"],
@@ -192,15 +196,17 @@ fn remove() -> Vec<Case> {
             "a record",
             Expected::Success(&[REMOVED_EVENT]),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
-                let set = world.must(0, SET, &[], args!["a", vec![1u8]]);
-                world.must(0, SET, &[], args!["b", vec![2u8]]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
+                let set = world.call_ok(0, SET, &[], args!["a", vec![1u8]]);
+                world.call_ok(0, SET, &[], args!["b", vec![2u8]]);
                 let executed = world.call(0, REMOVE, &[], args!["a"]);
                 assert_eq!(record(world, "a"), json!({"vec": []}));
                 assert_eq!(record(world, "b")["vec"][0]["content"], "0x02");
                 assert_eq!(size(world), "1");
-                let ((set_stream, _), removed) =
-                    (place(&set.events[0]), place(&executed.events[0]));
+                let ((set_stream, _), removed) = (
+                    stream_position(&set.events[0]),
+                    stream_position(&executed.events[0]),
+                );
                 assert_eq!(removed, (set_stream + 1, 0), "a stream of its own");
                 executed
             },
@@ -212,7 +218,7 @@ fn remove() -> Vec<Case> {
                 "0x1::registry: ERECORD_NOT_FOUND(0x60003): the registry has no record of this name",
             ),
             |world| {
-                world.must(0, INITIALIZE, &[], args![]);
+                world.call_ok(0, INITIALIZE, &[], args![]);
                 world.call(0, REMOVE, &[], args!["a"])
             },
         ),

@@ -25,7 +25,7 @@ fn address(world: &World, seed: &[u8]) -> AccountAddress {
 }
 
 /// Returns the resource accounts of account 0 in JSON form.
-fn kept(world: &World) -> serde_json::Value {
+fn resource_accounts(world: &World) -> serde_json::Value {
     let tag: ledger_types::StructTag = "0x1::resource_account::Container".parse().unwrap();
     let bytes = &world.chain.state[&StateKey::resource(&world.address(0), &tag)];
     let registry = world.chain().registry();
@@ -33,17 +33,13 @@ fn kept(world: &World) -> serde_json::Value {
 }
 
 pub fn cases() -> Vec<Case> {
-    [
-        creation_as_asked(),
-        creation_refused(),
-        creation_with_funds(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [creations(), rejected_creations(), creation_with_funds()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn creation_as_asked() -> Vec<Case> {
+fn creations() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
@@ -65,7 +61,10 @@ fn creation_as_asked() -> Vec<Case> {
                 );
                 assert_eq!(offered, [json!(second.to_string())]);
                 let element = |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
-                assert_eq!(kept(world), json!([element(first), element(second)]));
+                assert_eq!(
+                    resource_accounts(world),
+                    json!([element(first), element(second)])
+                );
                 executed
             },
         ),
@@ -107,7 +106,7 @@ fn creation_as_asked() -> Vec<Case> {
     ]
 }
 
-fn creation_refused() -> Vec<Case> {
+fn rejected_creations() -> Vec<Case> {
     vec![
         Case::new(CREATE, "a second time", EXISTS, |world| {
             create(world, b"seed", b"");
@@ -123,7 +122,7 @@ fn creation_refused() -> Vec<Case> {
                 "0x1::account: EACCOUNT_ALREADY_USED(0x30010): the account at this address has sent transactions",
             ),
             |world| {
-                world.must(
+                world.call_ok(
                     0,
                     CREATE_AND_FUND,
                     &[],

@@ -44,7 +44,7 @@ pub fn event_types(executed: &ExecutedTransaction) -> Vec<String> {
     assert_eq!(
         types.pop().as_deref(),
         Some("0x1::transaction_fee::FeeStatement"),
-        "a fee statement closes the events"
+        "the last event is the fee statement"
     );
     types
 }
@@ -90,7 +90,7 @@ impl World {
     }
 
     /// Runs a call signed by several development accounts in a block of its own.
-    pub fn call_together(
+    pub fn call_with_signers(
         &mut self,
         accounts: &[usize],
         function: &str,
@@ -119,7 +119,7 @@ impl World {
             transaction: transaction.clone(),
         });
         let block = self.chain.execute(vec![transaction]);
-        assert_eq!(block.discarded, [], "the prologue refused the transaction");
+        assert_eq!(block.discarded, [], "the prologue rejected the transaction");
         block.transactions[1].clone()
     }
 
@@ -128,7 +128,7 @@ impl World {
     /// # Panics
     ///
     /// Panics if the call fails.
-    pub fn must(
+    pub fn call_ok(
         &mut self,
         account: usize,
         function: &str,
@@ -198,7 +198,7 @@ impl World {
 
     /// Returns the fee of a transaction with storage, minus the storage refund, in the smallest
     /// unit of the chain's coin.
-    pub fn paid(&self, executed: &ExecutedTransaction) -> i128 {
+    pub fn net_fee(&self, executed: &ExecutedTransaction) -> i128 {
         let statement = self.fee_statement(executed);
         let refund: i128 = statement["storage_fee_refund_octas"]
             .as_str()

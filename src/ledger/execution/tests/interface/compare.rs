@@ -23,7 +23,7 @@ impl Difference {
     }
 
     /// Refines the kind by further facts about the item on the reference node.
-    fn say_more(&mut self, module: &str, theirs: &Module) {
+    fn refine_kind(&mut self, module: &str, theirs: &Module) {
         let name = self
             .item
             .strip_prefix(module)
@@ -59,9 +59,9 @@ impl fmt::Display for Difference {
 
 /// A collector of differences.
 #[derive(Default)]
-struct Found(Vec<Difference>);
+struct Differences(Vec<Difference>);
 
-impl Found {
+impl Differences {
     fn check<T: PartialEq + fmt::Debug>(&mut self, kind: &str, item: &str, ours: &T, theirs: &T) {
         if ours != theirs {
             self.0.push(Difference {
@@ -148,9 +148,9 @@ impl Found {
     }
 
     fn functions(&mut self, kind: &str, item: &str, ours: &Function, theirs: &Function) {
-        let mut check = |what: &str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
+        let mut check = |aspect: &str, ours: &dyn fmt::Debug, theirs: &dyn fmt::Debug| {
             self.check(
-                &format!("{kind} {what}"),
+                &format!("{kind} {aspect}"),
                 item,
                 &format!("{ours:?}"),
                 &format!("{theirs:?}"),
@@ -173,32 +173,37 @@ impl Found {
 
 /// Returns the differences of `ours` from `theirs`.
 pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> {
-    let mut found = Found::default();
-    found.each(
+    let mut differences = Differences::default();
+    differences.each(
         "struct",
         module,
         (&ours.structs, &theirs.structs),
-        Found::structs,
+        Differences::structs,
     );
     let (entries, views) = (
         (&ours.entry_functions, &theirs.entry_functions),
         (&ours.view_functions, &theirs.view_functions),
     );
-    found.each("entry", module, entries, |found, item, ours, theirs| {
-        found.functions("entry", item, ours, theirs);
+    differences.each(
+        "entry",
+        module,
+        entries,
+        |differences, item, ours, theirs| {
+            differences.functions("entry", item, ours, theirs);
+        },
+    );
+    differences.each("view", module, views, |differences, item, ours, theirs| {
+        differences.functions("view", item, ours, theirs);
     });
-    found.each("view", module, views, |found, item, ours, theirs| {
-        found.functions("view", item, ours, theirs);
-    });
-    found.each(
+    differences.each(
         "error",
         module,
         (&ours.errors, &theirs.errors),
-        Found::errors,
+        Differences::errors,
     );
-    let mut found = found.0;
-    for difference in &mut found {
-        difference.say_more(module, theirs);
+    let mut differences = differences.0;
+    for difference in &mut differences {
+        difference.refine_kind(module, theirs);
     }
     let callable = |name: &&String| {
         ours.entry_functions.contains_key(*name) || ours.view_functions.contains_key(*name)
@@ -207,8 +212,8 @@ pub fn compare(module: &str, ours: &Module, theirs: &Module) -> Vec<Difference> 
         .other_public_functions
         .iter()
         .filter(|name| !callable(name));
-    found.extend(
+    differences.extend(
         absent.map(|name| Difference::new("public function absent", &format!("{module}::{name}"))),
     );
-    found
+    differences
 }

@@ -46,19 +46,19 @@ impl Allowed {
     }
 
     /// Returns the listed items that are no difference.
-    pub fn without_difference(&self, differences: &[Difference]) -> Vec<String> {
-        let mut past = Vec::new();
+    pub fn unused_items(&self, differences: &[Difference]) -> Vec<String> {
+        let mut unused = Vec::new();
         for entry in &self.difference {
             for item in &entry.items {
                 let found = |difference: &Difference| {
                     entry.kind == difference.kind && matches(item, &difference.item)
                 };
                 if !differences.iter().any(found) {
-                    past.push(format!("{} {item}", entry.kind));
+                    unused.push(format!("{} {item}", entry.kind));
                 }
             }
         }
-        past
+        unused
     }
 }
 
@@ -68,7 +68,7 @@ fn matches(listed: &str, item: &str) -> bool {
 }
 
 #[test]
-fn a_reason_is_about_an_item_or_a_whole_kind() {
+fn matches_an_item_or_all_items_of_a_kind() {
     for (listed, item, fits) in [
         ("a::b", "a::b", true),
         ("a::b", "a::bc", false),

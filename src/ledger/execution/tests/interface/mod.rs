@@ -24,14 +24,14 @@ fn registry() -> ModuleRegistry {
 fn our_modules() -> BTreeMap<String, Module> {
     let registry = registry();
     let names = registry.module_names(&AccountAddress::ONE, FRAMEWORK_VERSION);
-    let described = |name| {
+    let interface_of = |name| {
         let id = ModuleId {
             address: AccountAddress::ONE,
             name,
         };
         (id.name.to_string(), Module::of(&registry, &id))
     };
-    names.into_iter().map(described).collect()
+    names.into_iter().map(interface_of).collect()
 }
 
 fn differences() -> Vec<Difference> {
@@ -55,7 +55,7 @@ fn differences() -> Vec<Difference> {
 
 #[test]
 #[allow(clippy::print_stdout)]
-fn every_difference_has_its_reason() {
+fn lists_every_difference_with_a_reason() {
     let allowed = Allowed::read(include_str!("differences.toml"));
     let differences = differences();
     let (listed, unlisted): (Vec<_>, Vec<_>) = differences
@@ -69,11 +69,11 @@ fn every_difference_has_its_reason() {
         unlisted.len(),
         unlisted.join("\n")
     );
-    let past = allowed.without_difference(&differences);
+    let unused = allowed.unused_items(&differences);
     assert!(
-        past.is_empty(),
-        "no differences any more:\n{}",
-        past.join("\n")
+        unused.is_empty(),
+        "entries of differences.toml without a difference:\n{}",
+        unused.join("\n")
     );
     for (difference, reason) in listed {
         println!("{difference}: {}", reason.unwrap_or_default());
@@ -81,7 +81,7 @@ fn every_difference_has_its_reason() {
 }
 
 #[test]
-fn a_change_of_any_fact_is_a_difference() {
+fn detects_a_change_of_any_fact() {
     let base = r#"{
         "structs": {"S": {"abilities": ["key"], "type_params": [["store"]], "fields": [["a", "u8"], ["b", "u64"]]}},
         "entry_functions": {"f": {"visibility": "public", "type_params": [[]], "params": ["&signer", "u64"]}},

@@ -1,6 +1,8 @@
 //! Multisig payloads that fail or run out of gas.
 
-use crate::multisig::vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, stored_form};
+use crate::multisig::vault::{
+    FUNDS, SUCCESS, UNKNOWN_ADDRESS, Vault, address, bcs_of, stored_form,
+};
 use bytes::Bytes;
 use ledger_types::{
     AccountAddress,
@@ -9,19 +11,19 @@ use ledger_types::{
 use serde_json::json;
 
 #[test]
-fn a_failed_payload_leaves_an_event_and_is_done_with() {
-    let mut vault = Vault::requiring(2);
+fn resolves_a_failed_payload_with_an_event() {
+    let mut vault = Vault::with_signatures_required(2);
     let call = |function: &str, args| vault.chain.call(function, &[], args);
     let script = MultisigPayload::Script(Script {
         code: Bytes::from_static(&[1]),
         type_args: vec![],
         args: vec![],
     });
-    let other = call(
+    let nested_proposal = call(
         "0x1::multisig_account::create_transaction",
-        vec![bcs_of(&NOBODY), bcs_of(&vec![1u8])],
+        vec![bcs_of(&UNKNOWN_ADDRESS), bcs_of(&vec![1u8])],
     );
-    let twice = call(
+    let conversion_to_multisig = call(
         "0x1::multisig_account::create_with_existing_account_call",
         vec![
             bcs_of(&vec![address(0)]),
@@ -30,20 +32,25 @@ fn a_failed_payload_leaves_an_event_and_is_done_with() {
             bcs_of(&Vec::<Vec<u8>>::new()),
         ],
     );
-    let metadata = call("0x1::multisig_account::no_such_function", vec![]);
+    let unknown_function = call("0x1::multisig_account::no_such_function", vec![]);
     let coin = "0x1::node_coin::NodeCoin";
-    let frozen = vault
-        .chain
-        .call("0x1::coin::transfer", &[coin], vec![bcs_of(&NOBODY)]);
+    let missing_argument = vault.chain.call(
+        "0x1::coin::transfer",
+        &[coin],
+        vec![bcs_of(&UNKNOWN_ADDRESS)],
+    );
     let module = "0x1::multisig_account";
     let cases = [
-        (stored_form(&other), (module, "MoveAbort", "198610")),
         (
-            stored_form(&twice),
+            stored_form(&nested_proposal),
+            (module, "MoveAbort", "198610"),
+        ),
+        (
+            stored_form(&conversion_to_multisig),
             (module, "MoveExecutionFailure", "4004"),
         ),
-        (stored_form(&metadata), ("", "VMError", "1028")),
-        (stored_form(&frozen), ("", "VMError", "1108")),
+        (stored_form(&unknown_function), ("", "VMError", "1028")),
+        (stored_form(&missing_argument), ("", "VMError", "1108")),
         (bcs_of(&script), ("", "VMError", "26")),
         (vec![7, 7, 7], ("", "VMError", "1124")),
     ];
@@ -60,15 +67,15 @@ fn a_failed_payload_leaves_an_event_and_is_done_with() {
             2,
             "the vote and the failure"
         );
-        assert_eq!(vault.last_resolved(), json!(number.to_string()));
-        assert_eq!(vault.holds(), FUNDS);
+        assert_eq!(vault.last_resolved_number(), json!(number.to_string()));
+        assert_eq!(vault.balance(), FUNDS);
     }
 }
 
 #[test]
-fn what_a_payload_did_before_it_failed_is_undone() {
-    let mut vault = Vault::requiring(2);
-    let to = vec![NOBODY, AccountAddress::from_low_u64(0xabcdf0)];
+fn reverts_the_effects_of_a_failed_payload() {
+    let mut vault = Vault::with_signatures_required(2);
+    let to = vec![UNKNOWN_ADDRESS, AccountAddress::from_low_u64(0xabcdf0)];
     let amounts = vec![1_000, FUNDS];
     let batch = vault.chain.call(
         "0x1::node_account::batch_transfer",
@@ -83,7 +90,7 @@ fn what_a_payload_did_before_it_failed_is_undone() {
         ("0x1::coin", "MoveAbort")
     );
     assert_eq!(
-        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (vault.balance(), vault.chain.facts(&UNKNOWN_ADDRESS).balance),
         (FUNDS, 0)
     );
     // The writes are the multisig account, the deleted proposal, and two slots of the sender.
@@ -93,9 +100,9 @@ fn what_a_payload_did_before_it_failed_is_undone() {
 /// A payload that runs out of gas fails the transaction, and its proposal stays pending. This holds
 /// for every gas limit that is too low.
 #[test]
-fn a_payload_out_of_gas_ends_the_transaction() {
-    let mut vault = Vault::requiring(2);
-    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+fn fails_the_transaction_if_its_payload_runs_out_of_gas() {
+    let mut vault = Vault::with_signatures_required(2);
+    let payload = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, 1_000));
     vault.propose(0, &payload);
     let (mut limit, mut out_of_gas) = (30, 0);
     let gas_used = loop {
@@ -107,14 +114,14 @@ fn a_payload_out_of_gas_ends_the_transaction() {
         assert_eq!(vault.status(&executed), "Out of gas", "limit {limit}");
         assert!(info.gas_used <= limit);
         assert_eq!(
-            (vault.event_names(&executed), vault.holds()),
+            (vault.event_names(&executed), vault.balance()),
             (vec![], FUNDS)
         );
-        assert_eq!(vault.last_resolved(), json!("0"));
+        assert_eq!(vault.last_resolved_number(), json!("0"));
         out_of_gas += 1;
         limit += 1 + limit / 4;
     };
     assert!(out_of_gas > 10, "{out_of_gas}");
     assert!(gas_used <= limit);
-    assert_eq!(vault.holds(), FUNDS - 1_000);
+    assert_eq!(vault.balance(), FUNDS - 1_000);
 }

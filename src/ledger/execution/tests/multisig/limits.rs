@@ -1,6 +1,6 @@
 //! Multisig payloads that exceed a limit of their transaction.
 
-use crate::multisig::vault::{FUNDS, NOBODY, Vault, address, bcs_of, stored_form};
+use crate::multisig::vault::{FUNDS, UNKNOWN_ADDRESS, Vault, address, bcs_of, stored_form};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_test_support::GAS_UNIT_PRICE;
 use ledger_types::{Parameters, Vendor};
@@ -10,8 +10,8 @@ use serde_json::json;
 const TRANSFERS: usize = 4_100;
 
 #[test]
-fn a_payload_that_passes_a_limit_ends_the_transaction() {
-    let mut vault = Vault::requiring(2);
+fn fails_the_transaction_if_its_payload_exceeds_a_limit() {
+    let mut vault = Vault::with_signatures_required(2);
     // A transaction of the default maximum size cannot reach the limit of events.
     let parameters = Parameters {
         gas_unit_price_min: 1,
@@ -24,7 +24,7 @@ fn a_payload_that_passes_a_limit_ends_the_transaction() {
         "0x1::node_account::batch_transfer",
         &[],
         vec![
-            bcs_of(&vec![NOBODY; TRANSFERS]),
+            bcs_of(&vec![UNKNOWN_ADDRESS; TRANSFERS]),
             bcs_of(&vec![1u64; TRANSFERS]),
         ],
     );
@@ -38,13 +38,17 @@ fn a_payload_that_passes_a_limit_ends_the_transaction() {
     assert_eq!(
         vault.event_names(&executed).len(),
         0,
-        "nothing is told of the payload"
+        "the payload emits no event"
     );
     assert_eq!(
-        (vault.holds(), vault.chain.facts(&NOBODY).balance),
+        (vault.balance(), vault.chain.facts(&UNKNOWN_ADDRESS).balance),
         (FUNDS, 0)
     );
-    assert_eq!(vault.last_resolved(), json!("0"), "it stays to be executed");
+    assert_eq!(
+        vault.last_resolved_number(),
+        json!("0"),
+        "the proposal stays pending"
+    );
     let paid = before - vault.chain.facts(&address(1)).balance;
     assert_eq!(paid, executed.info.v0().gas_used * GAS_UNIT_PRICE);
 }

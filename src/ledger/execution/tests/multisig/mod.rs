@@ -3,17 +3,17 @@
 mod failures;
 mod limits;
 mod random;
-mod refusals;
+mod rejections;
 mod sponsored;
 mod vault;
 
 use ledger_execution::{genesis::DEVELOPMENT_BALANCE, simulate};
 use ledger_types::LedgerInfo;
 use serde_json::json;
-use vault::{FUNDS, NOBODY, SUCCESS, Vault, address, bcs_of, key, stored_form};
+use vault::{FUNDS, SUCCESS, UNKNOWN_ADDRESS, Vault, address, bcs_of, key, stored_form};
 
 const SUCCEEDED: &str = "0x1::multisig_account::TransactionExecutionSucceeded";
-const PAID_OUT: [&str; 5] = [
+const PAYOUT_EVENTS: [&str; 5] = [
     "0x1::coin::WithdrawEvent",
     "0x1::account::CoinRegisterEvent",
     "0x1::coin::DepositEvent",
@@ -22,16 +22,16 @@ const PAID_OUT: [&str; 5] = [
 ];
 
 #[test]
-fn two_of_three_pay_out_by_a_stored_payload() {
-    let mut vault = Vault::requiring(2);
-    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+fn executes_a_stored_payload_with_two_of_three_approvals() {
+    let mut vault = Vault::with_signatures_required(2);
+    let payload = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, 1_000));
     vault.propose(0, &payload);
     let executed = vault.send(1, vault.payload(None));
     assert_eq!(vault.status(&executed), SUCCESS);
-    assert_eq!(vault.event_names(&executed), PAID_OUT);
-    let closing = vault.events(&executed).pop().unwrap().1;
+    assert_eq!(vault.event_names(&executed), PAYOUT_EVENTS);
+    let success_event = vault.events(&executed).pop().unwrap().1;
     assert_eq!(
-        closing,
+        success_event,
         json!({
             "multisig_account": vault.address.to_string(),
             "executor": address(1).to_string(),
@@ -42,8 +42,8 @@ fn two_of_three_pay_out_by_a_stored_payload() {
     );
     // The multisig account pays the amount. The sender pays the fee and receives the refund of the
     // proposal's slot.
-    assert_eq!(vault.holds(), FUNDS - 1_000);
-    assert_eq!(vault.chain.facts(&NOBODY).balance, 1_000);
+    assert_eq!(vault.balance(), FUNDS - 1_000);
+    assert_eq!(vault.chain.facts(&UNKNOWN_ADDRESS).balance, 1_000);
     let statement = executed.events.last().unwrap();
     let registry = vault.chain.chain.registry();
     let statement = registry
@@ -58,13 +58,13 @@ fn two_of_three_pay_out_by_a_stored_payload() {
     let fee = executed.info.v0().gas_used * ledger_test_support::GAS_UNIT_PRICE;
     let balance = vault.chain.facts(&address(1)).balance;
     assert_eq!(balance, DEVELOPMENT_BALANCE - fee + refund);
-    assert_eq!(vault.last_resolved(), json!("1"));
+    assert_eq!(vault.last_resolved_number(), json!("1"));
 }
 
 #[test]
-fn an_approval_given_before_is_not_given_again() {
-    let mut vault = Vault::requiring(2);
-    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+fn emits_no_vote_if_the_sender_has_already_approved() {
+    let mut vault = Vault::with_signatures_required(2);
+    let payload = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, 1_000));
     vault.propose(0, &payload);
     vault.vote(1, 1, true);
     let executed = vault.send(0, vault.payload(None));
@@ -73,66 +73,68 @@ fn an_approval_given_before_is_not_given_again() {
         !names.contains(&"0x1::multisig_account::Vote".to_owned()),
         "{names:?}"
     );
-    assert_eq!(vault.holds(), FUNDS - 1_000);
+    assert_eq!(vault.balance(), FUNDS - 1_000);
 }
 
 #[test]
-fn both_wire_forms_match_what_was_proposed() {
+fn executes_proposals_in_both_wire_forms() {
     for form in [Vault::payload, Vault::inner_payload] {
-        let mut vault = Vault::requiring(2);
-        let call = vault.chain.transfer(NOBODY, 1_000);
+        let mut vault = Vault::with_signatures_required(2);
+        let call = vault.chain.transfer(UNKNOWN_ADDRESS, 1_000);
         vault.propose(0, &stored_form(&call));
         vault.propose_hash(0, &stored_form(&call));
         vault.propose(0, &stored_form(&call));
-        for (payload, holds) in [
+        for (payload, expected_balance) in [
             (form(&vault, Some(call.clone())), FUNDS - 1_000),
             (form(&vault, Some(call.clone())), FUNDS - 2_000),
             (form(&vault, None), FUNDS - 3_000),
         ] {
             let executed = vault.send(1, payload);
             assert_eq!(vault.event_names(&executed).last().unwrap(), SUCCEEDED);
-            assert_eq!(vault.holds(), holds);
+            assert_eq!(vault.balance(), expected_balance);
         }
     }
 }
 
 #[test]
-fn who_removes_itself_by_the_payload_has_still_executed_it() {
-    let mut vault = Vault::requiring(2);
-    let leave = vault.call("remove_owner", vec![bcs_of(&address(1))]);
-    vault.propose(0, &stored_form(&leave));
+fn counts_the_approval_of_a_sender_that_the_payload_removes() {
+    let mut vault = Vault::with_signatures_required(2);
+    let remove_sender = vault.call("remove_owner", vec![bcs_of(&address(1))]);
+    vault.propose(0, &stored_form(&remove_sender));
     let executed = vault.send(1, vault.payload(None));
-    let (name, closing) = vault.events(&executed).pop().unwrap();
+    let (name, success_event) = vault.events(&executed).pop().unwrap();
     assert_eq!(
-        (name.as_str(), &closing["num_approvals"]),
+        (name.as_str(), &success_event["num_approvals"]),
         (SUCCEEDED, &json!("2"))
     );
 }
 
 #[test]
-fn rejected_transactions_make_room_for_the_next() {
-    let mut vault = Vault::requiring(2);
-    let bad = stored_form(&vault.chain.transfer(NOBODY, FUNDS));
-    let good = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+fn executes_the_proposal_after_a_rejected_one() {
+    let mut vault = Vault::with_signatures_required(2);
+    let bad = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, FUNDS));
+    let good = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, 1_000));
     vault.propose(0, &bad);
     vault.propose(0, &good);
     vault.vote(1, 1, false);
-    vault.must(
+    vault.call_successfully(
         2,
         "execute_rejected_transaction",
         vec![bcs_of(&vault.address)],
     );
-    assert_eq!(vault.last_resolved(), json!("1"));
+    assert_eq!(vault.last_resolved_number(), json!("1"));
     vault.send(1, vault.payload(None));
-    assert_eq!(vault.holds(), FUNDS - 1_000);
+    assert_eq!(vault.balance(), FUNDS - 1_000);
 }
 
 #[test]
-fn a_simulation_tells_what_the_payload_will_do() {
-    let mut vault = Vault::requiring(2);
-    let payload = stored_form(&vault.chain.transfer(NOBODY, 1_000));
+fn simulates_a_payload_with_the_gas_and_events_of_its_execution() {
+    let mut vault = Vault::with_signatures_required(2);
+    let payload = stored_form(&vault.chain.transfer(UNKNOWN_ADDRESS, 1_000));
     vault.propose(0, &payload);
-    let mut raw = vault.chain.raw(&key(1), vault.chain.transfer(NOBODY, 0));
+    let mut raw = vault
+        .chain
+        .raw(&key(1), vault.chain.transfer(UNKNOWN_ADDRESS, 0));
     raw.payload = vault.payload(None);
     let signed = vault.chain.sign(&key(1), raw).transaction().clone();
     let info = LedgerInfo {

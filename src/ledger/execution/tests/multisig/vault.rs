@@ -32,7 +32,7 @@ pub fn stored_form(call: &EntryFunction) -> Vec<u8> {
 }
 
 /// Address without an account at genesis.
-pub const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+pub const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 /// Balance of the multisig account at the start, in the coin's smallest unit.
 pub const FUNDS: u64 = 1_000_000;
 /// `vm_status` of a successful transaction.
@@ -46,7 +46,7 @@ pub struct Vault {
 
 impl Vault {
     /// Creates the multisig account with this number of required signatures, and funds it.
-    pub fn requiring(num_signatures_required: u64) -> Self {
+    pub fn with_signatures_required(num_signatures_required: u64) -> Self {
         let mut vault = Self {
             chain: MemoryChain::development(),
             address: AccountAddress::ZERO,
@@ -57,22 +57,22 @@ impl Vault {
         );
         vault.address = next[0].as_str().unwrap().parse().unwrap();
         let owners = bcs_of(&vec![address(1), address(2)]);
-        let nothing = bcs_of(&Vec::<String>::new());
-        let terms = vec![
+        let no_metadata = bcs_of(&Vec::<String>::new());
+        let arguments = vec![
             owners,
             bcs_of(&num_signatures_required),
-            nothing.clone(),
-            nothing,
+            no_metadata.clone(),
+            no_metadata,
         ];
-        vault.must(0, "create_with_owners", terms);
+        vault.call_successfully(0, "create_with_owners", arguments);
         let fund = vault.chain.transfer(vault.address, FUNDS);
         vault.chain.run(&key(4), fund);
-        assert_eq!(vault.holds(), FUNDS);
+        assert_eq!(vault.balance(), FUNDS);
         vault
     }
 
     /// Returns the balance of the multisig account, in the coin's smallest unit.
-    pub fn holds(&self) -> u64 {
+    pub fn balance(&self) -> u64 {
         self.chain.facts(&self.address).balance
     }
 
@@ -93,7 +93,7 @@ impl Vault {
     }
 
     /// Returns the sequence number of the newest executed or dropped proposal.
-    pub fn last_resolved(&self) -> Value {
+    pub fn last_resolved_number(&self) -> Value {
         self.view("last_resolved_sequence_number", vec![bcs_of(&self.address)])
             .remove(0)
     }
@@ -112,31 +112,31 @@ impl Vault {
             .call(&format!("0x1::multisig_account::{function}"), &[], args)
     }
 
-    /// Executes a call of `0x1::multisig_account` by development account `who`. The call must
+    /// Executes a call of `0x1::multisig_account` by development account `sender`. The call must
     /// succeed.
-    pub fn must(&mut self, who: usize, function: &str, args: Vec<Vec<u8>>) {
+    pub fn call_successfully(&mut self, sender: usize, function: &str, args: Vec<Vec<u8>>) {
         let call = self.call(function, args);
-        let executed = self.chain.run(&key(who), call).transactions[1].clone();
+        let executed = self.chain.run(&key(sender), call).transactions[1].clone();
         assert_eq!(self.status(&executed), SUCCESS, "{function}");
     }
 
     /// Creates a proposal that stores `payload`.
-    pub fn propose(&mut self, who: usize, payload: &[u8]) {
+    pub fn propose(&mut self, sender: usize, payload: &[u8]) {
         let args = vec![bcs_of(&self.address), bcs_of(&payload)];
-        self.must(who, "create_transaction", args);
+        self.call_successfully(sender, "create_transaction", args);
     }
 
     /// Creates a proposal that stores only the hash of `payload`.
-    pub fn propose_hash(&mut self, who: usize, payload: &[u8]) {
+    pub fn propose_hash(&mut self, sender: usize, payload: &[u8]) {
         let hash = HashValue::sha3_of(&[payload]).as_bytes().to_vec();
         let args = vec![bcs_of(&self.address), bcs_of(&hash)];
-        self.must(who, "create_transaction_with_hash", args);
+        self.call_successfully(sender, "create_transaction_with_hash", args);
     }
 
     /// Approves or rejects the proposal with the sequence number `number`.
-    pub fn vote(&mut self, who: usize, number: u64, approved: bool) {
+    pub fn vote(&mut self, sender: usize, number: u64, approved: bool) {
         let args = vec![bcs_of(&self.address), bcs_of(&number), bcs_of(&approved)];
-        self.must(who, "vote_transaction", args);
+        self.call_successfully(sender, "vote_transaction", args);
     }
 
     /// Returns a multisig payload in the older wire form.
@@ -168,14 +168,16 @@ impl Vault {
     /// Returns the status if the prologue rejects the transaction.
     pub fn try_send(
         &mut self,
-        who: usize,
+        sender: usize,
         payload: TransactionPayload,
         max_gas_amount: u64,
     ) -> Result<ExecutedTransaction, ValidationStatus> {
-        let mut raw = self.chain.raw(&key(who), self.chain.transfer(NOBODY, 0));
+        let mut raw = self
+            .chain
+            .raw(&key(sender), self.chain.transfer(UNKNOWN_ADDRESS, 0));
         raw.payload = payload;
         raw.max_gas_amount = max_gas_amount;
-        let signed = self.chain.sign(&key(who), raw);
+        let signed = self.chain.sign(&key(sender), raw);
         let block = self.chain.execute(vec![signed]);
         match block.discarded.first() {
             Some(discarded) => Err(ValidationStatus::from_code(discarded.status_code).unwrap()),
@@ -184,13 +186,17 @@ impl Vault {
     }
 
     /// Executes a payload with a limit of 200,000 gas units. The prologue must accept it.
-    pub fn send(&mut self, who: usize, payload: TransactionPayload) -> ExecutedTransaction {
-        self.try_send(who, payload, 200_000).unwrap()
+    pub fn send(&mut self, sender: usize, payload: TransactionPayload) -> ExecutedTransaction {
+        self.try_send(sender, payload, 200_000).unwrap()
     }
 
     /// Returns the status with which the prologue rejects a payload. It must reject the payload.
-    pub fn refusal(&mut self, who: usize, payload: TransactionPayload) -> ValidationStatus {
-        self.try_send(who, payload, 200_000).unwrap_err()
+    pub fn rejection_status(
+        &mut self,
+        sender: usize,
+        payload: TransactionPayload,
+    ) -> ValidationStatus {
+        self.try_send(sender, payload, 200_000).unwrap_err()
     }
 
     /// Returns the names and data of all events except the fee statement.
@@ -201,13 +207,13 @@ impl Vault {
             statement.type_tag().to_string(),
             "0x1::transaction_fee::FeeStatement"
         );
-        let named = events.iter().map(|event| {
+        let with_json_data = events.iter().map(|event| {
             let data = registry
                 .value_to_json(event.type_tag(), event.data())
                 .unwrap();
             (event.type_tag().to_string(), data)
         });
-        named.collect()
+        with_json_data.collect()
     }
 
     pub fn event_names(&self, executed: &ExecutedTransaction) -> Vec<String> {

@@ -27,7 +27,7 @@ pub struct Census {
 impl Census {
     /// Counts all coins and assets in the state of `chain`.
     pub fn of(chain: &MemoryChain) -> Self {
-        let mut walk = Walk {
+        let mut walk = StateWalk {
             registry: chain.chain.registry(),
             census: Self::default(),
         };
@@ -79,7 +79,7 @@ fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTa
     info.types().expect("a table records types that parse")
 }
 
-struct Walk<'a> {
+struct StateWalk<'a> {
     registry: &'a ModuleRegistry,
     census: Census,
 }
@@ -88,7 +88,7 @@ fn number(value: &Value) -> u128 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-impl Walk<'_> {
+impl StateWalk<'_> {
     fn value(&mut self, at: AccountAddress, tag: &TypeTag, bytes: &[u8]) {
         let json = self.registry.value_to_json(tag, bytes).unwrap();
         self.json(at, tag, &json);
@@ -102,12 +102,12 @@ impl Walk<'_> {
                     .iter()
                     .for_each(|value| self.json(at, item, value));
             }
-            TypeTag::Struct(tag) => self.structure(at, tag, json),
+            TypeTag::Struct(tag) => self.visit_struct(at, tag, json),
             _ => {}
         }
     }
 
-    fn structure(&mut self, at: AccountAddress, tag: &StructTag, json: &Value) {
+    fn visit_struct(&mut self, at: AccountAddress, tag: &StructTag, json: &Value) {
         if tag.is_framework("coin", "Coin") {
             *self
                 .census
@@ -171,8 +171,8 @@ fn with_type_argument(text: &str, parameter: &str, type_arg: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     let mut result = String::new();
     let mut rest = text;
-    while let Some(place) = rest.find(parameter) {
-        let (before, after) = (&rest[..place], &rest[place + parameter.len()..]);
+    while let Some(index) = rest.find(parameter) {
+        let (before, after) = (&rest[..index], &rest[index + parameter.len()..]);
         let is_alone = !before.ends_with(is_word) && !after.starts_with(is_word);
         result.push_str(before);
         result.push_str(if is_alone { type_arg } else { parameter });

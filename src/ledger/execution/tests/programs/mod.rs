@@ -9,8 +9,8 @@
 mod actions;
 mod census;
 mod disjoint;
-mod drain;
 mod program;
+mod withdrawal;
 
 use ledger_framework::FRAMEWORK_VERSION;
 use ledger_types::{AccountAddress, ModuleId};
@@ -21,8 +21,8 @@ fn run(seed: u64, calls: usize) -> Program {
     println!("seed {seed}");
     let mut program = Program::new(seed);
     for call in 0..calls {
-        if let Some(sent) = actions::next(&mut program) {
-            program.run_in_any_form(sent);
+        if let Some(request) = actions::random_call(&mut program) {
+            program.run_in_any_form(request);
         }
         if call % 50 == 0 {
             program.assert_conserved();
@@ -33,21 +33,21 @@ fn run(seed: u64, calls: usize) -> Program {
 }
 
 #[test]
-fn nothing_is_created_destroyed_or_locked() {
+fn conserves_coins_and_assets_in_random_programs() {
     let mut succeeded: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 1..=10 {
         let mut program = run(seed, 600);
-        drain::drain(&mut program);
+        withdrawal::withdraw_all(&mut program);
         program.assert_conserved();
         program.assert_replay_is_equal();
         assert!(
             program.orderless > 50,
-            "{} are orderless",
+            "only {} are orderless",
             program.orderless
         );
         assert!(
             program.sponsored > 50,
-            "{} are sponsored",
+            "only {} are sponsored",
             program.sponsored
         );
         for (function, count) in program.succeeded {
@@ -55,19 +55,22 @@ fn nothing_is_created_destroyed_or_locked() {
         }
     }
     let entry_functions = entry_functions();
-    let never: BTreeSet<&str> = entry_functions
+    let not_succeeded: BTreeSet<&str> = entry_functions
         .iter()
         .map(String::as_str)
         .filter(|name| !succeeded.contains_key(*name))
         .collect();
-    let wanted: BTreeSet<&str> = LEFT_OUT.iter().map(|(name, _)| *name).collect();
-    assert_eq!(never, wanted, "never succeeded (left), left out (right)");
+    let expected: BTreeSet<&str> = NEVER_SUCCESSFUL.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        not_succeeded, expected,
+        "functions that never succeeded (left), NEVER_SUCCESSFUL (right)"
+    );
 }
 
 /// Entry functions that random calls never execute successfully, with the reason.
 ///
 /// The cases of `tests/functions` cover them.
-const LEFT_OUT: &[(&str, &str)] = &[
+const NEVER_SUCCESSFUL: &[(&str, &str)] = &[
     ("0x1::account::rotate_authentication_key", NEEDS_PROOF),
     (
         "0x1::account::rotate_authentication_key_with_rotation_capability",
@@ -77,7 +80,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("0x1::account::offer_signer_capability", NEEDS_PROOF),
     ("0x1::account::revoke_any_rotation_capability", NEEDS_OFFER),
     ("0x1::account::revoke_rotation_capability", NEEDS_OFFER),
-    ("0x1::account::set_originating_address", "it fails always"),
+    ("0x1::account::set_originating_address", "it always fails"),
     (
         "0x1::multisig_account::create_with_existing_account",
         NEEDS_PROOF,
@@ -88,12 +91,12 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     (
         "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
-        "it takes the account's key away, so that the account takes part no more",
+        "it revokes the key of the account, which then cannot send any more calls",
     ),
 ];
 
 const NEEDS_PROOF: &str = "its arguments are signed proofs of one transaction";
-const NEEDS_OFFER: &str = "it takes an offer back that only a signed proof makes";
+const NEEDS_OFFER: &str = "it revokes an offer, which needs a signed proof";
 
 fn entry_functions() -> Vec<String> {
     let chain = ledger_test_support::MemoryChain::development().chain;

@@ -33,12 +33,12 @@ pub(crate) use args;
 
 /// A payload with its sender and signers.
 ///
-/// `key` is the development account whose key signs for `sender`; the accounts of `beside` are
-/// secondary signers.
-pub struct Sent {
+/// `key` is the development account whose key signs for `sender`. The accounts of
+/// `secondary_signers` sign too.
+pub struct CallRequest {
     pub key: usize,
     pub sender: AccountAddress,
-    pub beside: Vec<usize>,
+    pub secondary_signers: Vec<usize>,
     pub payload: TransactionPayload,
 }
 
@@ -84,7 +84,7 @@ pub fn coin_of(number: usize) -> String {
 }
 
 /// Returns the type of the coin whose capabilities its development account may destroy.
-pub fn given_up_coin_of(number: usize) -> String {
+pub fn abandoned_coin_of(number: usize) -> String {
     format!("{}::m::GivenUp", account(number))
 }
 
@@ -137,26 +137,31 @@ impl Program {
             sponsored: 0,
         };
         let next = "0x1::multisig_account::get_next_multisig_account_address";
-        let made = program.view(next, &[], args![account(0)]);
-        program.multisig = made[0].as_str().unwrap().parse().unwrap();
+        let next_address = program.view(next, &[], args![account(0)]);
+        program.multisig = next_address[0].as_str().unwrap().parse().unwrap();
         let owners = vec![account(1), account(2)];
-        let nothing = Vec::<Vec<u8>>::new();
+        let no_metadata = Vec::<Vec<u8>>::new();
         let create = "0x1::multisig_account::create_with_owners";
-        program.must(0, create, &[], args![owners, 2u64, nothing, nothing]);
+        program.call_successfully(
+            0,
+            create,
+            &[],
+            args![owners, 2u64, no_metadata, no_metadata],
+        );
         for number in 0..ACCOUNTS {
             program.prepare(number);
         }
         let fund = "0x1::node_account::transfer";
-        program.must(0, fund, &[], args![program.multisig, 5_000_000_000u64]);
+        program.call_successfully(0, fund, &[], args![program.multisig, 5_000_000_000u64]);
         program
     }
 
     fn prepare(&mut self, number: usize) {
-        for coin in [coin_of(number), given_up_coin_of(number)] {
+        for coin in [coin_of(number), abandoned_coin_of(number)] {
             let initialize = "0x1::managed_coin::initialize";
-            self.must(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
+            self.call_successfully(number, initialize, &[&coin], args!["C", "C", 6u8, true]);
             let mint = "0x1::managed_coin::mint";
-            self.must(
+            self.call_successfully(
                 number,
                 mint,
                 &[&coin],
@@ -165,24 +170,24 @@ impl Program {
         }
         let create = "0x1::managed_fungible_asset::create";
         let maximum = (number == 1).then_some(u128::from(u64::MAX) * 3);
-        self.must(number, create, &[], args!["A", "A", 6u8, "", "", maximum]);
-        self.must(
+        self.call_successfully(number, create, &[], args!["A", "A", 6u8, "", "", maximum]);
+        self.call_successfully(
             number,
             "0x1::managed_object::create_named",
             &[],
             args![b"o".to_vec()],
         );
-        self.must(number, "0x1::registry::initialize", &[], args![]);
+        self.call_successfully(number, "0x1::registry::initialize", &[], args![]);
         let create = "0x1::resource_account::create_resource_account_and_fund";
         let no_key = Vec::<u8>::new();
-        self.must(
+        self.call_successfully(
             number,
             create,
             &[],
             args![b"r".to_vec(), no_key, 5_000_000_000u64],
         );
         let mint = "0x1::managed_fungible_asset::mint";
-        self.must(
+        self.call_successfully(
             number,
             mint,
             &[],
@@ -196,44 +201,44 @@ impl Program {
     }
 
     /// Returns a call that a development account sends.
-    pub fn sent(
+    pub fn request(
         &self,
         number: usize,
         function: &str,
         type_args: &[&str],
         args: Vec<Vec<u8>>,
-    ) -> Sent {
-        Sent {
+    ) -> CallRequest {
+        CallRequest {
             key: number,
             sender: account(number),
-            beside: Vec::new(),
+            secondary_signers: Vec::new(),
             payload: TransactionPayload::EntryFunction(self.call(function, type_args, args)),
         }
     }
 
     /// Returns a call with two signers: the first account sends it, the second one is a secondary
     /// signer.
-    pub fn sent_together(
+    pub fn request_of_two(
         &self,
         numbers: [usize; 2],
         function: &str,
         type_args: &[&str],
         args: Vec<Vec<u8>>,
-    ) -> Sent {
-        Sent {
-            beside: vec![numbers[1]],
-            ..self.sent(numbers[0], function, type_args, args)
+    ) -> CallRequest {
+        CallRequest {
+            secondary_signers: vec![numbers[1]],
+            ..self.request(numbers[0], function, type_args, args)
         }
     }
 
     /// Returns the multisig payload that account `number` sends.
     ///
     /// Without `call`, the payload is the one that the next proposal stores.
-    pub fn sent_as_multisig(&self, number: usize, call: Option<EntryFunction>) -> Sent {
-        Sent {
+    pub fn multisig_request(&self, number: usize, call: Option<EntryFunction>) -> CallRequest {
+        CallRequest {
             key: number,
             sender: account(number),
-            beside: Vec::new(),
+            secondary_signers: Vec::new(),
             payload: TransactionPayload::Multisig(Multisig {
                 multisig_address: self.multisig,
                 payload: call.map(MultisigPayload::EntryFunction),
@@ -244,27 +249,27 @@ impl Program {
     /// Executes a call in a block of its own.
     ///
     /// Returns `None` if the prologue rejects the transaction.
-    pub fn run(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
-        self.run_as(sent, Form::default())
+    pub fn run(&mut self, request: CallRequest) -> Option<ExecutedTransaction> {
+        self.run_as(request, Form::default())
     }
 
     /// Executes a call as [`Self::run`] does, in a random form.
     ///
     /// A quarter of the transactions have a random fee payer. A third have a nonce, which may have
     /// been used before.
-    pub fn run_in_any_form(&mut self, sent: Sent) -> Option<ExecutedTransaction> {
+    pub fn run_in_any_form(&mut self, request: CallRequest) -> Option<ExecutedTransaction> {
         let random = &mut self.random;
         let form = Form {
             fee_payer: (random.u8(..4) == 0).then(|| random.usize(..ACCOUNTS)),
             nonce: (random.u8(..3) == 0).then(|| random.u64(..500)),
         };
-        self.run_as(sent, form)
+        self.run_as(request, form)
     }
 
     /// Executes a call as [`Self::run`] does, in the form `form`.
-    pub fn run_as(&mut self, sent: Sent, form: Form) -> Option<ExecutedTransaction> {
-        let sequence_number = self.chain.facts(&sent.sender).sequence_number;
-        let builder = TransactionBuilder::new(&self.chain.chain, sent.sender, sent.payload)
+    pub fn run_as(&mut self, request: CallRequest, form: Form) -> Option<ExecutedTransaction> {
+        let sequence_number = self.chain.facts(&request.sender).sequence_number;
+        let builder = TransactionBuilder::new(&self.chain.chain, request.sender, request.payload)
             .sequence_number(sequence_number)
             .max_gas_amount(200_000)
             // A storage deposit may be charged at one price and refunded at the other one.
@@ -274,9 +279,13 @@ impl Program {
             raw = self.chain.orderless(raw, nonce);
         }
         let key = |number: usize| development_accounts().remove(number).private_key;
-        let beside: Vec<_> = sent.beside.iter().map(|number| key(*number)).collect();
-        let sender = key(sent.key);
-        let keys: Vec<_> = std::iter::once(&sender).chain(&beside).collect();
+        let secondary_signers: Vec<_> = request
+            .secondary_signers
+            .iter()
+            .map(|number| key(*number))
+            .collect();
+        let sender = key(request.key);
+        let keys: Vec<_> = std::iter::once(&sender).chain(&secondary_signers).collect();
         let fee_payer = form.fee_payer.map(key);
         let checked = if keys.len() == 1 && fee_payer.is_none() {
             self.chain.sign(&sender, raw)
@@ -289,13 +298,13 @@ impl Program {
             return None;
         }
         let executed = block.transactions[1].clone();
-        self.note(&executed);
+        self.record(&executed);
         Some(executed)
     }
 
-    fn note(&mut self, executed: &ExecutedTransaction) {
+    fn record(&mut self, executed: &ExecutedTransaction) {
         let Some(user) = executed.transaction.as_user() else {
-            panic!("a user's transaction: {executed:?}");
+            panic!("not a user transaction: {executed:?}");
         };
         let registry = self.chain.chain.registry();
         let json = |event: &ContractEvent| registry.value_to_json(event.type_tag(), event.data());
@@ -338,17 +347,25 @@ impl Program {
     }
 
     /// Executes a call by a development account. The call must succeed.
-    pub fn must(&mut self, number: usize, function: &str, type_args: &[&str], args: Vec<Vec<u8>>) {
-        let sent = self.sent(number, function, type_args, args);
-        self.must_run(sent);
+    pub fn call_successfully(
+        &mut self,
+        number: usize,
+        function: &str,
+        type_args: &[&str],
+        args: Vec<Vec<u8>>,
+    ) {
+        let request = self.request(number, function, type_args, args);
+        self.run_successfully(request);
     }
 
     /// Executes a call that must succeed.
-    pub fn must_run(&mut self, sent: Sent) {
-        let what = format!("{:?}", sent.payload);
-        let executed = self.run(sent).unwrap_or_else(|| panic!("refused: {what}"));
+    pub fn run_successfully(&mut self, request: CallRequest) {
+        let payload_text = format!("{:?}", request.payload);
+        let executed = self
+            .run(request)
+            .unwrap_or_else(|| panic!("rejected: {payload_text}"));
         let status = self.chain.chain.vm_status(&executed.info.v0().status);
-        assert_eq!(status, "Executed successfully", "{what}");
+        assert_eq!(status, "Executed successfully", "{payload_text}");
     }
 
     /// Returns the results of a view function as JSON.
@@ -375,12 +392,13 @@ impl Program {
     pub fn assert_conserved(&self) -> Census {
         let census = Census::of(&self.chain);
         census.assert_supplies_hold();
-        let made = Census::of(&MemoryChain::development()).coin_supplies[&NATIVE.parse().unwrap()];
-        let now = census.coin_supplies[&NATIVE.parse().unwrap()];
+        let genesis_supply =
+            Census::of(&MemoryChain::development()).coin_supplies[&NATIVE.parse().unwrap()];
+        let current_supply = census.coin_supplies[&NATIVE.parse().unwrap()];
         assert_eq!(
-            made as i128 - self.fees,
-            now as i128,
-            "the chain's coin less the fees"
+            genesis_supply as i128 - self.fees,
+            current_supply as i128,
+            "the supply of the chain's coin"
         );
         census
     }

@@ -28,7 +28,7 @@ fn torsion() -> EdwardsPoint {
 
 /// A construction of a signature, which determines its validity.
 #[derive(Clone, Copy, Debug)]
-enum Making {
+enum Construction {
     Good,
     OtherMessage,
     FlippedBit(usize),
@@ -42,8 +42,8 @@ enum Making {
     NotReducedScalar,
 }
 
-impl Making {
-    fn holds(self) -> bool {
+impl Construction {
+    fn is_valid(self) -> bool {
         matches!(self, Self::Good | Self::MixedKeyAndNonce | Self::MixedNonce)
     }
 
@@ -71,22 +71,25 @@ impl Making {
     }
 }
 
-fn making() -> impl Strategy<Value = Making> {
+fn any_construction() -> impl Strategy<Value = Construction> {
     prop_oneof![
-        6 => Just(Making::Good),
-        1 => Just(Making::OtherMessage),
-        1 => (0usize..512).prop_map(Making::FlippedBit),
-        1 => Just(Making::MixedKeyAndNonce),
-        1 => Just(Making::MixedNonce),
-        1 => Just(Making::SmallKey),
-        1 => Just(Making::SmallNonce),
-        1 => Just(Making::NotReducedNonce),
-        1 => Just(Making::NotReducedScalar),
+        6 => Just(Construction::Good),
+        1 => Just(Construction::OtherMessage),
+        1 => (0usize..512).prop_map(Construction::FlippedBit),
+        1 => Just(Construction::MixedKeyAndNonce),
+        1 => Just(Construction::MixedNonce),
+        1 => Just(Construction::SmallKey),
+        1 => Just(Construction::SmallNonce),
+        1 => Just(Construction::NotReducedNonce),
+        1 => Just(Construction::NotReducedScalar),
     ]
 }
 
 /// Returns the authenticators that can contain one ed25519 signature.
-fn wrappings(key: &Ed25519PublicKey, signature: &Ed25519Signature) -> [AccountAuthenticator; 4] {
+fn authenticators(
+    key: &Ed25519PublicKey,
+    signature: &Ed25519Signature,
+) -> [AccountAuthenticator; 4] {
     let (any_key, any_signature) = (
         AnyPublicKey::Ed25519(key.clone()),
         AnySignature::Ed25519(signature.clone()),
@@ -117,28 +120,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn many_together_have_the_verdicts_of_each_alone(makings in prop::collection::vec((making(), 0u8..4), 0..24)) {
+    fn checks_a_batch_like_single_transactions(constructions in prop::collection::vec((any_construction(), 0u8..4), 0..24)) {
         let chain = development_chain();
         let mut transactions = Vec::new();
         let mut expected = Vec::new();
-        for (number, (making, signer)) in (0..).zip(&makings) {
-            let (key, signature) = making.make(*signer, &message(number));
-            for authenticator in wrappings(&key, &signature) {
+        for (number, (any_construction, signer)) in (0..).zip(&constructions) {
+            let (key, signature) = any_construction.make(*signer, &message(number));
+            for authenticator in authenticators(&key, &signature) {
                 transactions.push(signed_by(number, authenticator));
-                expected.push(making.holds());
+                expected.push(any_construction.is_valid());
             }
         }
-        let alone: Vec<_> = transactions
+        let expected_results: Vec<_> = transactions
             .iter()
             .map(|transaction| CheckedTransaction::check(transaction.clone(), chain.vendor(), chain.parameters()))
             .collect();
-        let verdicts: Vec<bool> = alone.iter().map(Result::is_ok).collect();
+        let verdicts: Vec<bool> = expected_results.iter().map(Result::is_ok).collect();
         prop_assert_eq!(verdicts, expected);
-        prop_assert_eq!(CheckedTransaction::check_all(transactions, chain.vendor(), chain.parameters(), &mut DecodedKeys::default()), alone);
+        prop_assert_eq!(CheckedTransaction::check_all(transactions, chain.vendor(), chain.parameters(), &mut DecodedKeys::default()), expected_results);
     }
 
     #[test]
-    fn the_sum_finds_exactly_the_equations_that_do_not_hold(bad in prop::collection::vec(any::<prop::sample::Index>(), 0..5), len in 1usize..300) {
+    fn finds_exactly_the_invalid_equations(bad in prop::collection::vec(any::<prop::sample::Index>(), 0..5), len in 1usize..300) {
         let key = Ed25519PrivateKey::from_seed(&[3; 32]);
         let mut equations: Vec<_> = (0..len)
             .map(|number| {
@@ -160,7 +163,7 @@ proptest! {
 /// The errors of two forgeries cancel in a plain sum: `s` is one higher in the first and one lower
 /// in the second. The random coefficients prevent this.
 #[test]
-fn errors_do_not_cancel() {
+fn rejects_forgeries_whose_errors_cancel() {
     let key = Ed25519PrivateKey::from_seed(&[3; 32]);
     let shifted = |message: &[u8], up: bool| {
         let mut signature = key.sign(message);

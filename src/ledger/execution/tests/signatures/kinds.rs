@@ -60,24 +60,24 @@ fn check(transaction: SignedTransaction) -> Result<(), Discard> {
 }
 
 #[track_caller]
-fn assert_refused(transaction: SignedTransaction, status: ValidationStatus, words: &str) {
-    let discard = check(transaction).expect_err("a rule is broken");
+fn assert_rejected(transaction: SignedTransaction, status: ValidationStatus, expected: &str) {
+    let discard = check(transaction).expect_err("the transaction breaks a rule");
     assert_eq!(discard.status, status, "{discard}");
-    let detail = discard.detail.expect("a refusal says why");
-    assert!(detail.contains(words), "{detail}");
+    let detail = discard.detail.expect("a rejection has a detail");
+    assert!(detail.contains(expected), "{detail}");
 }
 
 #[track_caller]
-fn assert_invalid(sender: AccountAuthenticator, words: &str) {
-    assert_refused(
+fn assert_invalid(sender: AccountAuthenticator, expected: &str) {
+    assert_rejected(
         signed_by(1, sender),
         ValidationStatus::InvalidSignature,
-        words,
+        expected,
     );
 }
 
 #[test]
-fn a_set_of_mixed_keys_holds_from_the_number_required_on() {
+fn accepts_a_multi_key_with_enough_signatures() {
     let message = message(1);
     let of = |signers: &[u8], bitmap| check(signed_by(1, set(4, 2, signers, bitmap, &message)));
     assert_eq!(of(&[0, 1], &[0b1100_0000]), Ok(()));
@@ -94,7 +94,7 @@ fn a_set_of_mixed_keys_holds_from_the_number_required_on() {
 }
 
 #[test]
-fn the_bitmap_names_exactly_the_signatures() {
+fn rejects_a_bitmap_that_does_not_match_the_signatures() {
     let message = message(1);
     for (signers, bitmap) in [
         (&[0u8, 1][..], &[0b1110_0000u8][..]),
@@ -116,7 +116,7 @@ fn the_bitmap_names_exactly_the_signatures() {
 }
 
 #[test]
-fn sets_have_1_to_32_keys() {
+fn limits_multi_keys_to_32_keys() {
     let message = message(1);
     let required = "the signatures required are not between 1 and the number of keys";
     assert_invalid(set(0, 0, &[], &[], &message), "a set has 1 to 32 keys");
@@ -131,19 +131,19 @@ fn sets_have_1_to_32_keys() {
 }
 
 #[test]
-fn a_signature_beyond_the_number_required_must_hold_too() {
-    let (here, elsewhere) = (message(1), message(2));
+fn rejects_an_invalid_signature_beyond_the_threshold() {
+    let (signed, other) = (message(1), message(2));
     for wrong in 0..4 {
-        let mut all = set(4, 1, &[0, 1, 2, 3], &[0b1111_0000], &here);
+        let mut all = set(4, 1, &[0, 1, 2, 3], &[0b1111_0000], &signed);
         if let AccountAuthenticator::MultiKey { signatures, .. } = &mut all {
-            signatures[usize::from(wrong)] = any(wrong, &elsewhere).1;
+            signatures[usize::from(wrong)] = any(wrong, &other).1;
         }
         assert_invalid(all, "does not match");
     }
 }
 
 #[test]
-fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
+fn rejects_an_invalid_key_that_does_not_sign() {
     let message = message(1);
     let mut compressed = vec![2; 33];
     compressed[1..].fill(1);
@@ -153,7 +153,7 @@ fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
     };
     hybrid[0] = 6;
     let not_reduced = [&[4][..], &[0xff; 64]].concat();
-    for (key, words) in [
+    for (key, expected) in [
         (
             AnyPublicKey::Ed25519(ledger_crypto::Ed25519PublicKey([0xff; 32])),
             "canonical",
@@ -175,16 +175,19 @@ fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
             "point of 65 bytes",
         ),
     ] {
-        let mut idle = set(3, 1, &[0], &[0x80], &message);
-        if let AccountAuthenticator::MultiKey { public_keys, .. } = &mut idle {
+        let mut authenticator = set(3, 1, &[0], &[0x80], &message);
+        if let AccountAuthenticator::MultiKey { public_keys, .. } = &mut authenticator {
             public_keys.public_keys[2] = key;
         }
-        assert_invalid(idle, &format!("key 2: the public key is not a {words}"));
+        assert_invalid(
+            authenticator,
+            &format!("key 2: the public key is not a {expected}"),
+        );
     }
 }
 
 #[test]
-fn a_key_takes_signatures_of_its_own_kind_only() {
+fn rejects_signatures_of_another_kind_than_the_key() {
     let message = message(1);
     let (ed25519, secp256k1) = (any(0, &message), any(1, &message));
     let kinds = "the sender: the kind of the signature is not the key's";
@@ -231,24 +234,24 @@ fn of_ed25519(number: u8, message: &[u8]) -> AccountAuthenticator {
 }
 
 #[test]
-fn who_does_not_pay_may_sign_before_the_payer_is_known() {
+fn accepts_signatures_before_the_fee_payer_is_known() {
     let unknown = AccountAddress::ZERO;
     for sender in [PAYER, unknown] {
         for second in [PAYER, unknown] {
             assert_eq!(check(sponsored(sender, second, PAYER)), Ok(()));
-            assert_refused(
+            assert_rejected(
                 sponsored(sender, second, unknown),
                 ValidationStatus::InvalidSignature,
                 &format!("the fee payer {PAYER}: the signature does not match"),
             );
         }
-        assert_refused(
+        assert_rejected(
             sponsored(sender, SECOND, PAYER),
             ValidationStatus::InvalidSignature,
             &format!("the secondary signer {SECOND}: "),
         );
     }
-    assert_refused(
+    assert_rejected(
         sponsored(SECOND, PAYER, PAYER),
         ValidationStatus::InvalidSignature,
         "the sender: the signature does not match",
@@ -256,7 +259,7 @@ fn who_does_not_pay_may_sign_before_the_payer_is_known() {
 }
 
 #[test]
-fn one_account_signs_one_message_with_all_its_keys() {
+fn rejects_signatures_of_one_account_over_different_messages() {
     let mut transaction = sponsored(PAYER, PAYER, PAYER);
     let unknown = raw(1).fee_payer_signing_message(
         &[SECOND],
@@ -267,13 +270,13 @@ fn one_account_signs_one_message_with_all_its_keys() {
         secondary_signers, ..
     } = &mut transaction.authenticator
     else {
-        panic!("a sponsored transaction");
+        panic!("not a sponsored transaction");
     };
     let AccountAuthenticator::MultiKey { signatures, .. } = &mut secondary_signers[0] else {
-        panic!("a set of keys");
+        panic!("not a multi-key");
     };
     signatures[0] = any(0, &unknown).1;
-    assert_refused(
+    assert_rejected(
         transaction,
         ValidationStatus::InvalidSignature,
         "does not match",
@@ -292,7 +295,7 @@ fn all_sign_with_payer(message: &[u8]) -> TransactionAuthenticator {
 }
 
 #[test]
-fn what_is_signed_in_one_form_serves_in_no_other() {
+fn rejects_a_signature_in_another_authenticator_form() {
     let (raw, chain) = (raw(1), development_chain());
     let messages = [
         raw.signing_message(chain.vendor()),
@@ -328,15 +331,15 @@ fn what_is_signed_in_one_form_serves_in_no_other() {
         ),
         (all_sign_with_payer, 3),
     ];
-    for (form, its_own) in forms {
+    for (form, own_message) in forms {
         for (number, message) in messages.iter().enumerate() {
             let authenticator = form(message);
             let raw = raw.clone();
             let verdict = check(SignedTransaction { raw, authenticator });
             assert_eq!(
                 verdict.is_ok(),
-                number == its_own,
-                "message {number} in form {its_own}"
+                number == own_message,
+                "message {number} in form {own_message}"
             );
         }
     }
@@ -358,7 +361,7 @@ fn multi_agent(secondary: usize) -> SignedTransaction {
 }
 
 #[test]
-fn several_signers_sign_the_same_message() {
+fn requires_one_message_for_all_signers() {
     assert_eq!(check(multi_agent(3)), Ok(()));
     let mut other = multi_agent(3);
     if let TransactionAuthenticator::MultiAgent {
@@ -368,11 +371,11 @@ fn several_signers_sign_the_same_message() {
     {
         secondary_signer_addresses.swap(0, 1);
     }
-    assert_refused(other, ValidationStatus::InvalidSignature, "does not match");
+    assert_rejected(other, ValidationStatus::InvalidSignature, "does not match");
 }
 
 #[test]
-fn everybody_who_is_named_signs() {
+fn rejects_missing_secondary_signatures() {
     let mut fewer = multi_agent(3);
     if let TransactionAuthenticator::MultiAgent {
         secondary_signers, ..
@@ -380,7 +383,7 @@ fn everybody_who_is_named_signs() {
     {
         secondary_signers.pop();
     }
-    assert_refused(
+    assert_rejected(
         fewer,
         ValidationStatus::SecondaryKeysAddressesCountMismatch,
         "3 secondary signers are named, 2 sign",
@@ -388,15 +391,15 @@ fn everybody_who_is_named_signs() {
 }
 
 #[test]
-fn a_transaction_has_at_most_32_signatures() {
+fn rejects_more_than_32_signatures() {
     assert_eq!(check(multi_agent(SIGNATURES_MAX - 1)), Ok(()));
     let invalid = ValidationStatus::InvalidSignature;
-    assert_refused(
+    assert_rejected(
         multi_agent(SIGNATURES_MAX),
         invalid,
         "33 signatures are more than the 32",
     );
-    assert_refused(
+    assert_rejected(
         multi_agent(SIGNATURES_MAX + 1),
         invalid,
         "33 secondary signers are more than the 32",
@@ -420,11 +423,11 @@ fn a_transaction_has_at_most_32_signatures() {
             .map_err(|discard| discard.status),
         Err(invalid)
     );
-    assert_refused(sets, invalid, "33 signatures are more than the 32");
+    assert_rejected(sets, invalid, "33 signatures are more than the 32");
 }
 
 #[test]
-fn who_pays_signs_too() {
+fn counts_the_signature_of_the_fee_payer() {
     let raw = raw(1);
     let second = vec![SECOND; SIGNATURES_MAX - 1];
     let message = raw.fee_payer_signing_message(&second, PAYER, development_chain().vendor());
@@ -438,7 +441,7 @@ fn who_pays_signs_too() {
         *secondary_signers = vec![of_ed25519(21, &message); second.len()];
         *secondary_signer_addresses = second;
     }
-    assert_refused(
+    assert_rejected(
         SignedTransaction { raw, authenticator },
         ValidationStatus::InvalidSignature,
         "33 signatures are more than the 32",
@@ -447,7 +450,7 @@ fn who_pays_signs_too() {
 
 /// The time to check a signature grows with the size of the message.
 #[test]
-fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
+fn rejects_a_large_transaction_before_checking_signatures() {
     let mut large = multi_agent(SIGNATURES_MAX);
     large.raw.payload = TransactionPayload::EntryFunction(EntryFunction {
         module: "0x1::coin".parse().unwrap(),
@@ -455,7 +458,7 @@ fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
         type_args: vec![],
         args: vec![vec![0; 70_000].into()],
     });
-    assert_refused(
+    assert_rejected(
         large,
         ValidationStatus::ExceededMaxTransactionSize,
         "the bound is",
@@ -463,7 +466,7 @@ fn what_is_too_large_is_refused_before_its_signatures_are_looked_at() {
 }
 
 #[test]
-fn nobody_signs_in_a_simulation_alone() {
+fn rejects_absent_signatures_outside_simulations() {
     let mut transaction = multi_agent(1);
     if let TransactionAuthenticator::MultiAgent {
         secondary_signers, ..
@@ -474,9 +477,9 @@ fn nobody_signs_in_a_simulation_alone() {
     assert_eq!(
         transaction.authenticator.check_form(),
         Ok(()),
-        "a simulation may come so"
+        "a simulation may omit the signature"
     );
-    assert_refused(
+    assert_rejected(
         transaction,
         ValidationStatus::FeatureUnderGating,
         "a transaction without a signature is not supported",

@@ -41,7 +41,7 @@ const CASES: [Case; 12] = [
         nonce: "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
         scalar: "8c4bd45aecaca5b24fb97bc10ac27ac8751a7dfe1baff8b953ec9f5833ca260e",
         verdict: Err(NonceSmallOrder),
-        reason: "R has small order, which no honest signer makes",
+        reason: "R has small order, which no honest signer produces",
     },
     Case {
         message: "9bd9f44f4dcc75bd531b56b2cd280b0bb38fc1cd6d1230e14861d861de092e79",
@@ -57,7 +57,7 @@ const CASES: [Case; 12] = [
         nonce: "160a1cb0dc9c0258cd0a7d23e94d8fa878bcb1925f2c64246b2dee1796bed512",
         scalar: "5ec6bc982a269b723e0668e540911a9a6a58921d6925e434ab10aa7940551a09",
         verdict: Ok(()),
-        reason: "holds with the cofactor alone, which is our equation",
+        reason: "holds only with the cofactor, which is our equation",
     },
     Case {
         message: "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c",
@@ -65,7 +65,7 @@ const CASES: [Case; 12] = [
         nonce: "21122a84e0b5fca4052f5b1235c80a537878b38f3142356b2c2384ebad4668b7",
         scalar: "e40bc836dac0f71076f9abe3a53f9c03c1ceeeddb658d0030494ace586687405",
         verdict: Ok(()),
-        reason: "holds with the cofactor if 8k is not reduced before it meets the key, as here",
+        reason: "holds with the cofactor if 8k is not reduced before it multiplies the key, as here",
     },
     Case {
         message: "85e241a07d148b41e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec40",
@@ -81,7 +81,7 @@ const CASES: [Case; 12] = [
         nonce: "8ce5b96c8f26d0ab6c47958c9e68b937104cd36e13c33566acd2fe8d38aa1942",
         scalar: "7e71f98a473474f2f13f06f97c20d58cc3f54b8bd0d272f42b695dd7e89a8c22",
         verdict: Err(ScalarEncoding),
-        reason: "s is far above it, where a look at its top bits would not tell",
+        reason: "s is far above it, which a check of its top bits would not detect",
     },
     Case {
         message: "9bedc267423725d473888631ebf45988bad3db83851ee85c85e241a07d148b41",
@@ -118,7 +118,7 @@ const CASES: [Case; 12] = [
 ];
 
 #[test]
-fn the_twelve_cases() {
+fn returns_the_verdicts_of_the_twelve_cases() {
     for (number, case) in CASES.iter().enumerate() {
         let message: [u8; 32] = bytes(case.message);
         let key = Ed25519PublicKey(bytes(case.key));
@@ -130,9 +130,9 @@ fn the_twelve_cases() {
             let other = key
                 .equation(&[b"another message"], &signature)
                 .expect("the parts are in order");
-            let together = [&equation, &other, &equation, &equation].map(Clone::clone);
+            let equations = [&equation, &other, &equation, &equation].map(Clone::clone);
             assert_eq!(
-                batch::check(&together),
+                batch::check(&equations),
                 [true, false, true, true],
                 "case {number}"
             );

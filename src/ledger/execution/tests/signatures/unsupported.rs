@@ -127,7 +127,7 @@ fn kinds() -> Vec<(Vec<u8>, &'static str)> {
 }
 
 #[test]
-fn they_are_read_and_refused_by_name() {
+fn decodes_and_rejects_unsupported_kinds_by_name() {
     for (authenticator, name) in kinds() {
         let bytes = signed(&authenticator);
         let transaction =
@@ -140,7 +140,10 @@ fn they_are_read_and_refused_by_name() {
             development_chain().parameters(),
         )
         .expect_err(name);
-        assert_eq!(form, discard, "{name}: a simulation is told the same");
+        assert_eq!(
+            form, discard,
+            "{name}: a simulation gets the same rejection"
+        );
         assert_eq!(
             discard.status,
             ValidationStatus::FeatureUnderGating,
@@ -152,7 +155,7 @@ fn they_are_read_and_refused_by_name() {
 
 /// Any signer may have the unsupported kind. No signature and no curve point is checked before.
 #[test]
-fn they_are_refused_in_every_role() {
+fn rejects_unsupported_kinds_in_every_role() {
     for (authenticator, name) in kinds() {
         let unsupported: AccountAuthenticator = bcs::from_bytes(&authenticator).expect(name);
         for role in 0..3 {
@@ -178,7 +181,7 @@ fn they_are_refused_in_every_role() {
 
 /// The rejection of a multi-key names the kind of a key even if that key does not sign.
 #[test]
-fn one_key_of_a_set_is_enough_to_refuse_it() {
+fn rejects_a_multi_key_with_one_unsupported_key() {
     let key = ledger_crypto::Ed25519PrivateKey::from_seed(&[1; 32]);
     let ed25519 = [&[0][..], &vector(&key.public_key().0)].concat();
     let keyless = [&[3][..], &keyless_key()].concat();
@@ -207,7 +210,7 @@ fn one_key_of_a_set_is_enough_to_refuse_it() {
 }
 
 #[test]
-fn hash_based_parts_have_their_length() {
+fn rejects_hash_based_parts_of_another_length() {
     for (key, signature) in [(31, 7_856), (33, 7_856), (32, 7_855), (32, 7_857), (32, 0)] {
         let authenticator = [
             &[2, 5][..],
@@ -222,7 +225,7 @@ fn hash_based_parts_have_their_length() {
 }
 
 #[test]
-fn cut_or_prolonged_bytes_are_no_transaction() {
+fn rejects_truncated_or_extended_bytes() {
     for (authenticator, name) in kinds() {
         let bytes = signed(&authenticator);
         for length in 0..bytes.len() {
@@ -240,7 +243,7 @@ fn cut_or_prolonged_bytes_are_no_transaction() {
 
 proptest! {
     #[test]
-    fn whatever_the_bytes_are_reading_and_checking_end(kind in 0usize..6, flips: Vec<(prop::sample::Index, u8)>) {
+    fn decodes_and_rejects_arbitrary_changes(kind in 0usize..6, flips: Vec<(prop::sample::Index, u8)>) {
         let (mut authenticator, _) = kinds().swap_remove(kind);
         for (at, byte) in flips {
             let at = at.index(authenticator.len());

@@ -66,18 +66,18 @@ fn check(assertion: Assertion) -> Result<(), Discard> {
 }
 
 #[track_caller]
-fn assert_refused(assertion: Assertion, rule: &str) {
-    let discard = check(assertion).expect_err("a rule is broken");
+fn assert_rejected(assertion: Assertion, expected: &str) {
+    let discard = check(assertion).expect_err("the assertion breaks a rule");
     assert_eq!(discard.status, ValidationStatus::InvalidSignature);
-    let detail = discard.detail.expect("a refusal says why");
+    let detail = discard.detail.expect("a rejection has a detail");
     assert!(
-        detail.starts_with("the sender: ") && detail.contains(rule),
+        detail.starts_with("the sender: ") && detail.contains(expected),
         "{detail}"
     );
 }
 
 #[test]
-fn an_assertion_over_the_transaction_holds() {
+fn accepts_an_assertion_over_the_transaction() {
     let text = client_data("webauthn.get", &challenge());
     assert_eq!(check(assertion(text.as_bytes())), Ok(()));
     // A JSON escape is another form of the same text, and the signature covers the form as sent.
@@ -86,7 +86,7 @@ fn an_assertion_over_the_transaction_holds() {
 }
 
 #[test]
-fn another_challenge_is_refused() {
+fn rejects_another_challenge() {
     let other = webauthn::challenge(&[b"another message"]);
     let padded = format!("{}=", challenge());
     let standard_alphabet = challenge().replace('-', "+").replace('_', "/");
@@ -103,20 +103,20 @@ fn another_challenge_is_refused() {
         "",
     ] {
         let text = client_data("webauthn.get", wrong);
-        assert_refused(assertion(text.as_bytes()), "challenge is not");
+        assert_rejected(assertion(text.as_bytes()), "challenge is not");
     }
 }
 
 #[test]
-fn another_type_is_refused() {
+fn rejects_another_type() {
     for kind in ["webauthn.create", "webauthn.get ", "payment.get", ""] {
         let text = client_data(kind, &challenge());
-        assert_refused(assertion(text.as_bytes()), "type is not webauthn.get");
+        assert_rejected(assertion(text.as_bytes()), "type is not webauthn.get");
     }
 }
 
 #[test]
-fn client_data_that_is_none_is_refused() {
+fn rejects_invalid_client_data() {
     let good = client_data("webauthn.get", &challenge());
     let twice = good.replacen('{', r#"{"challenge":"x","#, 1);
     let bad = [
@@ -131,38 +131,38 @@ fn client_data_that_is_none_is_refused() {
     ]
     .map(str::to_owned);
     for text in bad {
-        assert_refused(assertion(text.as_bytes()), "not the JSON");
+        assert_rejected(assertion(text.as_bytes()), "not the JSON");
     }
-    assert_refused(assertion(&[0xff, 0xfe]), "not the JSON");
+    assert_rejected(assertion(&[0xff, 0xfe]), "not the JSON");
 }
 
 #[test]
-fn a_changed_part_is_refused() {
+fn rejects_a_changed_part() {
     let good = assertion(client_data("webauthn.get", &challenge()).as_bytes());
     let mut other_authenticator = good.clone();
     other_authenticator.authenticator_data = Bytes::from(vec![0x5b; 37]);
-    assert_refused(other_authenticator, "does not match");
+    assert_rejected(other_authenticator, "does not match");
     let mut other_site = good.clone();
     let text = client_data("webauthn.get", &challenge()).replace("wallet", "market");
     other_site.client_data_json = text.into();
-    assert_refused(other_site, "does not match");
+    assert_rejected(other_site, "does not match");
     let mut moved_border = good.clone();
     moved_border.authenticator_data = good.authenticator_data.slice(1..);
-    assert_refused(moved_border, "does not match");
+    assert_rejected(moved_border, "does not match");
 }
 
 #[test]
-fn the_higher_s_is_refused() {
-    let mut twin = assertion(client_data("webauthn.get", &challenge()).as_bytes());
-    let low = Signature::from_slice(&signature_of(&twin)).expect("a signature");
+fn rejects_a_high_s() {
+    let mut malleated = assertion(client_data("webauthn.get", &challenge()).as_bytes());
+    let low = Signature::from_slice(&signature_of(&malleated)).expect("a signature");
     let (r, s) = low.split_scalars();
     let high = Signature::from_scalars(*r, -*s).expect("scalars in range");
-    set_signature(&mut twin, &high.to_bytes());
-    assert_refused(twin, "not the lower");
+    set_signature(&mut malleated, &high.to_bytes());
+    assert_rejected(malleated, "not the lower");
 }
 
 #[test]
-fn other_forms_of_the_signature_are_refused() {
+fn rejects_other_forms_of_the_signature() {
     let good = assertion(client_data("webauthn.get", &challenge()).as_bytes());
     let bytes = signature_of(&good);
     for length in [0, 63, 65, 72] {
@@ -170,7 +170,7 @@ fn other_forms_of_the_signature_are_refused() {
         let mut signature = bytes.clone();
         signature.resize(length, 0);
         set_signature(&mut wrong, &signature);
-        assert_refused(wrong, "32 bytes each");
+        assert_rejected(wrong, "32 bytes each");
     }
     for half in [0..32, 32..64] {
         for byte in [0, 0xff] {
@@ -178,13 +178,13 @@ fn other_forms_of_the_signature_are_refused() {
             let mut signature = bytes.clone();
             signature[half.clone()].fill(byte);
             set_signature(&mut wrong, &signature);
-            assert_refused(wrong, "between 1 and the group order");
+            assert_rejected(wrong, "between 1 and the group order");
         }
     }
 }
 
 #[test]
-fn an_assertion_has_a_greatest_size() {
+fn limits_the_size_of_an_assertion() {
     let text = client_data("webauthn.get", &challenge());
     let padded = |size_bytes: usize| {
         let shortest = bcs::serialized_size(&assertion(text.as_bytes())).expect("BCS");
@@ -198,7 +198,7 @@ fn an_assertion_has_a_greatest_size() {
         Ok(webauthn::ASSERTION_BYTES_MAX)
     );
     assert_eq!(check(largest), Ok(()));
-    assert_refused(
+    assert_rejected(
         padded(webauthn::ASSERTION_BYTES_MAX + 1),
         "more than 1024 bytes",
     );

@@ -16,7 +16,7 @@ struct Counts {
     /// Accepted, as expected.
     accepted: usize,
     /// Rejected, as expected.
-    refused: usize,
+    rejected: usize,
     /// Valid except for a high `s`. Rejected here, because `(r, -s)` is a second signature of the
     /// message.
     high_scalar: usize,
@@ -25,7 +25,7 @@ struct Counts {
 }
 
 #[test]
-fn ed25519() {
+fn returns_expected_verdicts_for_ed25519() {
     let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).expect("a set of vectors");
     let mut counts = Counts::default();
     for group in set.test_groups {
@@ -48,20 +48,20 @@ fn ed25519() {
             *(if valid {
                 &mut counts.accepted
             } else {
-                &mut counts.refused
+                &mut counts.rejected
             }) += 1;
         }
     }
     // The set has no case whose verdict depends on the cofactor in the equation.
     assert_eq!(
-        counts.accepted + counts.refused + counts.other_form,
+        counts.accepted + counts.rejected + counts.other_form,
         set.number_of_tests
     );
     assert_eq!(
         counts,
         Counts {
             accepted: 88,
-            refused: 51,
+            rejected: 51,
             high_scalar: 0,
             other_form: 12
         }
@@ -123,25 +123,25 @@ fn run(name: ecdsa::TestName, half_order: &str, verify: Verify, form: Form) -> C
                 *(if valid {
                     &mut counts.accepted
                 } else {
-                    &mut counts.refused
+                    &mut counts.rejected
                 }) += 1;
             }
         }
     }
-    let ran = counts.accepted + counts.refused + counts.high_scalar + counts.other_form;
-    assert_eq!(ran, set.number_of_tests);
+    let total = counts.accepted + counts.rejected + counts.high_scalar + counts.other_form;
+    assert_eq!(total, set.number_of_tests);
     counts
 }
 
 #[test]
-fn secp256k1_with_sha3_256_in_der() {
+fn returns_expected_verdicts_for_secp256k1_sha3_der() {
     let name = ecdsa::TestName::EcdsaSecp256k1Sha3_256;
     let counts = run(name, SECP256K1_HALF, secp256k1_sha3, der);
     assert_eq!(
         counts,
         Counts {
             accepted: 93,
-            refused: 18,
+            rejected: 18,
             high_scalar: 79,
             other_form: 284
         }
@@ -149,14 +149,14 @@ fn secp256k1_with_sha3_256_in_der() {
 }
 
 #[test]
-fn secp256k1_with_sha_256() {
+fn returns_expected_verdicts_for_secp256k1_sha256() {
     let name = ecdsa::TestName::EcdsaSecp256k1Sha256P1363;
     let counts = run(name, SECP256K1_HALF, secp256k1_sha256, p1363);
     assert_eq!(
         counts,
         Counts {
             accepted: 95,
-            refused: 85,
+            rejected: 85,
             high_scalar: 72,
             other_form: 0
         }
@@ -165,14 +165,14 @@ fn secp256k1_with_sha_256() {
 
 /// The set is for chains that also reject a high `s`, so no verdict differs.
 #[test]
-fn secp256k1_as_bitcoin_takes_it() {
+fn returns_expected_verdicts_for_secp256k1_bitcoin() {
     let name = ecdsa::TestName::EcdsaSecp256k1Sha256Bitcoin;
     let counts = run(name, SECP256K1_HALF, secp256k1_sha256, der);
     assert_eq!(
         counts,
         Counts {
             accepted: 162,
-            refused: 19,
+            rejected: 19,
             high_scalar: 0,
             other_form: 282
         }
@@ -180,14 +180,14 @@ fn secp256k1_as_bitcoin_takes_it() {
 }
 
 #[test]
-fn secp256r1_with_sha_256() {
+fn returns_expected_verdicts_for_secp256r1_sha256() {
     let name = ecdsa::TestName::EcdsaSecp256r1Sha256P1363;
     let counts = run(name, SECP256R1_HALF, secp256r1_sha256, p1363);
     assert_eq!(
         counts,
         Counts {
             accepted: 103,
-            refused: 89,
+            rejected: 89,
             high_scalar: 70,
             other_form: 0
         }

@@ -38,7 +38,7 @@ struct Case {
 
 /// Returns a point of the prime-order group, of mixed order (with a part of order 8), or of small
 /// order.
-fn part(random: &mut Rng) -> Part {
+fn random_point(random: &mut Rng) -> Part {
     let torsion: EdwardsPoint = CompressedEdwardsY(bytes(
         "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
     ))
@@ -76,7 +76,7 @@ fn part(random: &mut Rng) -> Part {
 
 /// Returns a case that satisfies the equation. One case in four has one flipped bit.
 fn case(random: &mut Rng) -> Case {
-    let (key, nonce) = (part(random), part(random));
+    let (key, nonce) = (random_point(random), random_point(random));
     let mut message = random.u32(..).to_le_bytes();
     let hash = Sha512::new()
         .chain_update(nonce.encoding)

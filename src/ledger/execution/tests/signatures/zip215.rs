@@ -48,7 +48,7 @@ fn signature(nonce: [u8; 32], scalar: [u8; 32]) -> Ed25519Signature {
 }
 
 #[test]
-fn a_key_of_small_order_signs_nothing() {
+fn rejects_keys_of_small_order() {
     let mut pairs = 0;
     for (key, key_is_reduced) in encodings() {
         for (nonce, _) in encodings() {
@@ -72,7 +72,7 @@ fn a_key_of_small_order_signs_nothing() {
 }
 
 #[test]
-fn a_nonce_of_small_order_is_refused_under_a_good_key() {
+fn rejects_nonces_of_small_order() {
     let key = Ed25519PrivateKey::from_seed(&[1; 32]).public_key();
     for (nonce, is_reduced) in encodings() {
         let expected = if is_reduced {

@@ -143,7 +143,7 @@ fn structs(printed: &str, type_args: &[TypeTag]) -> BoxedStrategy<Forms> {
             .boxed(),
         _ => {
             let declared = DECLARED.iter().find(|declared| declared.name == name);
-            let declared = declared.unwrap_or_else(|| panic!("{name} is named and not declared"));
+            let declared = declared.unwrap_or_else(|| panic!("{name} is not declared"));
             let (names, types): (Vec<_>, Vec<_>) = declared.resolved(type_args).into_iter().unzip();
             let fields: Vec<_> = types.iter().map(values).collect();
             fields

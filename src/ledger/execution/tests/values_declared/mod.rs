@@ -38,7 +38,7 @@ fn check<S: Strategy>(
     }
 }
 
-fn holds(tag: &TypeTag, value: &Value, bytes: &[u8]) -> Result<(), TestCaseError> {
+fn check_round_trip(tag: &TypeTag, value: &Value, bytes: &[u8]) -> Result<(), TestCaseError> {
     prop_assert_eq!(
         &FRAMEWORK.value_from_json(tag, value),
         &Ok(bytes.to_vec()),
@@ -55,16 +55,16 @@ fn holds(tag: &TypeTag, value: &Value, bytes: &[u8]) -> Result<(), TestCaseError
 }
 
 #[test]
-fn every_declared_struct_goes_to_json_and_back() {
+fn converts_every_declared_struct_to_json_and_back() {
     for tag in instances() {
         check(&values(&tag), 2, |(value, bytes)| {
-            holds(&tag, &value, &bytes)
+            check_round_trip(&tag, &value, &bytes)
         });
     }
 }
 
 #[test]
-fn every_kind_of_type_goes_to_json_and_back() {
+fn converts_every_kind_of_type_to_json_and_back() {
     let leaves = [
         "bool", "u8", "u16", "u32", "u64", "u128", "u256", "i8", "i16", "i32", "i64", "i128",
         "i256",
@@ -86,14 +86,14 @@ fn every_kind_of_type_goes_to_json_and_back() {
         ] {
             let tag: TypeTag = shape.replace('?', leaf).parse().unwrap();
             check(&values(&tag), 4, |(value, bytes)| {
-                holds(&tag, &value, &bytes)
+                check_round_trip(&tag, &value, &bytes)
             });
         }
     }
 }
 
 #[test]
-fn no_declared_struct_is_empty() {
+fn requires_a_field_in_every_declared_struct() {
     // The limit on the length of vectors relies on at least one byte per item.
     for declared in DECLARED.iter() {
         assert!(
@@ -131,7 +131,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 /// Checks that accepted bytes are a value of the type: they convert to JSON and back.
-fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
+fn check_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
     let value = FRAMEWORK.value_to_json(tag, bytes);
     prop_assert!(
         value.is_ok(),
@@ -140,11 +140,11 @@ fn is_value(tag: &TypeTag, bytes: &[u8]) -> Result<(), TestCaseError> {
         hex::encode(bytes),
         value
     );
-    holds(tag, &value.unwrap(), bytes)
+    check_round_trip(tag, &value.unwrap(), bytes)
 }
 
 /// Replaces one part of `value` by `garbage`. `choices` selects the part on each level.
-fn spoil(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
+fn replace_part(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
     let parts: Vec<&mut Value> = match value {
         Value::Array(items) => items.iter_mut().collect(),
         Value::Object(fields) => fields.iter_mut().map(|(_, value)| value).collect(),
@@ -153,14 +153,14 @@ fn spoil(value: &mut Value, choices: &[prop::sample::Index], garbage: Value) {
     match choices.split_first() {
         Some((choice, rest)) if !parts.is_empty() => {
             let chosen = choice.index(parts.len());
-            spoil(parts.into_iter().nth(chosen).unwrap(), rest, garbage);
+            replace_part(parts.into_iter().nth(chosen).unwrap(), rest, garbage);
         }
         _ => *value = garbage,
     }
 }
 
 #[test]
-fn garbage_in_json_is_refused_or_is_a_value() {
+fn rejects_garbage_json_that_is_not_a_value() {
     for tag in instances() {
         let part = (
             values(&tag),
@@ -168,29 +168,32 @@ fn garbage_in_json_is_refused_or_is_a_value() {
             any_json(),
         );
         check(&part, 4, |((mut value, _), choices, garbage)| {
-            spoil(&mut value, &choices, garbage);
+            replace_part(&mut value, &choices, garbage);
             FRAMEWORK
                 .value_from_json(&tag, &value)
-                .map_or(Ok(()), |bytes| is_value(&tag, &bytes))
+                .map_or(Ok(()), |bytes| check_value(&tag, &bytes))
         });
     }
 }
 
 #[test]
-fn garbage_in_bytes_is_refused_or_is_a_value() {
-    let showable = |value: &Value| !value.to_string().contains("Unparsable utf-8");
+fn rejects_garbage_bytes_that_are_not_a_value() {
+    let is_utf8 = |value: &Value| !value.to_string().contains("Unparsable utf-8");
     for tag in instances() {
         let part = (
             values(&tag),
             any::<prop::sample::Index>(),
             vec(any::<u8>(), 0..9),
         );
-        check(&part, 4, |((_, mut bytes), place, garbage)| {
+        check(&part, 4, |((_, mut bytes), position, garbage)| {
             // Replaces one byte, truncates the rest, or appends bytes.
-            let place = place.index(bytes.len());
-            bytes.splice(place..(place + garbage.len() / 4).min(bytes.len()), garbage);
+            let position = position.index(bytes.len());
+            bytes.splice(
+                position..(position + garbage.len() / 4).min(bytes.len()),
+                garbage,
+            );
             match FRAMEWORK.value_to_json(&tag, &bytes) {
-                Ok(value) if showable(&value) => {
+                Ok(value) if is_utf8(&value) => {
                     prop_assert_eq!(
                         FRAMEWORK.value_from_json(&tag, &value),
                         Ok(bytes),

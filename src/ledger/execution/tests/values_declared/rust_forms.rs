@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 /// A declared struct, with a function that decodes and encodes its Rust type.
 struct RustForm {
     tag: TypeTag,
-    recode: fn(&[u8]) -> bcs::Result<Vec<u8>>,
+    reencode: fn(&[u8]) -> bcs::Result<Vec<u8>>,
 }
 
 fn rust_form<T: MoveType>(tag: TypeTag) -> RustForm {
     RustForm {
         tag,
-        recode: |bytes| bcs::to_bytes(&bcs::from_bytes::<T>(bytes)?),
+        reencode: |bytes| bcs::to_bytes(&bcs::from_bytes::<T>(bytes)?),
     }
 }
 
@@ -118,28 +118,25 @@ fn struct_forms() -> Vec<RustForm> {
 }
 
 #[test]
-fn rust_types_are_what_they_declare() {
+fn encodes_rust_types_as_declared() {
     for form in struct_forms().into_iter().chain(generic_forms()) {
         check(&values(&form.tag), 4, |(_, bytes)| {
-            prop_assert_eq!((form.recode)(&bytes), Ok(bytes), "{}", form.tag);
+            prop_assert_eq!((form.reencode)(&bytes), Ok(bytes), "{}", form.tag);
             Ok(())
         });
     }
 }
 
 #[test]
-fn no_rust_type_is_left_out() {
+fn covers_every_declared_struct() {
     let forms = struct_forms().into_iter().chain(generic_forms());
-    let seen: BTreeSet<String> = forms.map(|form| without_arguments(&form.tag)).collect();
-    let left_out: Vec<&str> = DECLARED
+    let covered: BTreeSet<String> = forms.map(|form| without_arguments(&form.tag)).collect();
+    let missing: Vec<&str> = DECLARED
         .iter()
         .map(|declared| declared.name.as_str())
-        .filter(|name| !seen.contains(*name))
+        .filter(|name| !covered.contains(*name))
         .collect();
-    assert_eq!(
-        left_out, WITHOUT_RUST_TYPE,
-        "they belong into the lists above"
-    );
+    assert_eq!(missing, WITHOUT_RUST_TYPE, "the lists above lack structs");
 }
 
 fn without_arguments(tag: &TypeTag) -> String {

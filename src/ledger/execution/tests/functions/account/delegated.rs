@@ -1,8 +1,8 @@
 //! Cases of key rotations by an account that holds the rotation capability.
 
 use super::{
-    BAD_PROOF, BAD_SCHEME, PROVEN, challenge, event, fresh_key, hashed, offers::rotation_offer,
-    public_bytes, recorded, signature,
+    INVALID_PROOF, INVALID_SCHEME, ROTATED, authentication_key_bytes, challenge, event, fresh_key,
+    offers::rotation_offer, originating_address, public_bytes, signature,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -17,18 +17,18 @@ const NOT_OFFERED: Expected = Expected::Abort(
 /// Offers the rotation capability of account 0 to account 1.
 fn offered(world: &mut World) {
     let args = rotation_offer(world, 1);
-    world.must(0, "0x1::account::offer_rotation_capability", &[], args);
+    world.call_ok(0, "0x1::account::offer_rotation_capability", &[], args);
 }
 
 /// Rotates the key of account 0 to a new key, by account 1. The new key signs `message`, or the
 /// valid challenge if that is `None`.
-fn by_delegate(world: &mut World, message: Option<&[u8]>) -> ExecutedTransaction {
+fn rotate_by_delegate(world: &mut World, message: Option<&[u8]>) -> ExecutedTransaction {
     let (offerer, delegate, new) = (world.address(0), world.address(1), fresh_key(101));
     let right = challenge(
         world,
         delegate,
         offerer,
-        &hashed(&world.key(0)),
+        &authentication_key_bytes(&world.key(0)),
         &public_bytes(&new),
     );
     let proof = signature(&new, message.unwrap_or(&right));
@@ -45,16 +45,16 @@ pub fn cases() -> Vec<Case> {
         Case::new(
             WITH_CAPABILITY,
             "the new key signs; the delegate's number counts",
-            PROVEN,
+            ROTATED,
             |world| {
                 offered(world);
-                let executed = by_delegate(world, None);
+                let executed = rotate_by_delegate(world, None);
                 let new = fresh_key(101).public_key().authentication_key();
                 assert_eq!(world.chain.facts(&world.address(0)).authentication_key, new);
                 let event = event(world, &executed, "KeyRotation");
                 assert_eq!(event["account"], world.address(0).to_string());
                 assert_eq!(
-                    recorded(world, new.as_bytes()),
+                    originating_address(world, new.as_bytes()),
                     json!([world.address(0).to_string()])
                 );
                 executed
@@ -64,7 +64,7 @@ pub fn cases() -> Vec<Case> {
             WITH_CAPABILITY,
             "nothing is offered",
             NOT_OFFERED,
-            |world| by_delegate(world, None),
+            |world| rotate_by_delegate(world, None),
         ),
         Case::new(
             WITH_CAPABILITY,
@@ -72,8 +72,8 @@ pub fn cases() -> Vec<Case> {
             NOT_OFFERED,
             |world| {
                 let args = rotation_offer(world, 2);
-                world.must(0, "0x1::account::offer_rotation_capability", &[], args);
-                by_delegate(world, None)
+                world.call_ok(0, "0x1::account::offer_rotation_capability", &[], args);
+                rotate_by_delegate(world, None)
             },
         ),
         Case::new(
@@ -95,16 +95,16 @@ pub fn cases() -> Vec<Case> {
         Case::new(
             WITH_CAPABILITY,
             "the new key signed something else",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 offered(world);
-                by_delegate(world, Some(b"something else"))
+                rotate_by_delegate(world, Some(b"something else"))
             },
         ),
         Case::new(
             WITH_CAPABILITY,
             "a scheme that gives no proofs",
-            BAD_SCHEME,
+            INVALID_SCHEME,
             |world| {
                 offered(world);
                 let offerer = world.address(0);

@@ -10,19 +10,19 @@ use crate::functions::{Case, Expected, Newest, World, args};
 use ledger_crypto::{Ed25519PrivateKey, HashValue, Scheme, authentication_key};
 use ledger_types::{AccountAddress, ExecutedTransaction};
 
-const BAD_KEY_SIZE: Expected = Expected::Abort(
+const INVALID_KEY_SIZE: Expected = Expected::Abort(
     "0x1::ed25519: E_WRONG_PUBKEY_SIZE(0x10001): an ed25519 public key has 32 bytes",
 );
-const BAD_MULTI_KEY_SIZE: Expected = Expected::Abort(
+const INVALID_MULTI_KEY_SIZE: Expected = Expected::Abort(
     "0x1::multi_ed25519: E_WRONG_PUBKEY_SIZE(0x10001): a multi-ed25519 public key is at most 32 keys of 32 bytes and a threshold byte",
 );
-const BAD_PROOF: Expected = Expected::Abort(
+const INVALID_PROOF: Expected = Expected::Abort(
     "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
 );
-const BAD_SCHEME: Expected = Expected::Abort(
+const INVALID_SCHEME: Expected = Expected::Abort(
     "0x1::account: EINVALID_SCHEME(0x1000c): proofs are signed with scheme 0 (ed25519) or 1 (multi-ed25519)",
 );
-const PROVEN: Expected = Expected::Success(&[
+const ROTATED: Expected = Expected::Success(&[
     "0x1::account::KeyRotationEvent",
     "0x1::account::KeyRotation",
     "0x1::account::KeyRotationToPublicKey",
@@ -52,7 +52,7 @@ fn public_bytes(key: &Ed25519PrivateKey) -> Vec<u8> {
     key.public_key().0.to_vec()
 }
 
-fn hashed(key: &Ed25519PrivateKey) -> Vec<u8> {
+fn authentication_key_bytes(key: &Ed25519PrivateKey) -> Vec<u8> {
     key.public_key().authentication_key().as_bytes().to_vec()
 }
 
@@ -80,7 +80,7 @@ fn multi_signature(message: &[u8], signers: &[u8]) -> Vec<u8> {
     signatures.chain([bitmap, 0, 0, 0]).collect()
 }
 
-fn multi_hashed(threshold: u8) -> HashValue {
+fn multi_authentication_key(threshold: u8) -> HashValue {
     authentication_key(&multi_key(threshold), Scheme::MultiEd25519)
 }
 
@@ -106,7 +106,7 @@ fn call_with(
         transaction: transaction.clone(),
     });
     let block = world.chain.execute(vec![transaction]);
-    assert_eq!(block.discarded, [], "the prologue refused the transaction");
+    assert_eq!(block.discarded, [], "the prologue rejected the transaction");
     block.transactions[1].clone()
 }
 
@@ -124,7 +124,7 @@ fn event(world: &World, executed: &ExecutedTransaction, name: &str) -> serde_jso
         .unwrap()
 }
 
-fn in_hex(bytes: &[u8]) -> serde_json::Value {
+fn hex_json(bytes: &[u8]) -> serde_json::Value {
     format!("0x{}", hex::encode(bytes)).into()
 }
 
@@ -145,7 +145,7 @@ fn challenge(
 }
 
 /// Returns the address of a key in the table of originating addresses.
-fn recorded(world: &World, key: &[u8]) -> serde_json::Value {
+fn originating_address(world: &World, key: &[u8]) -> serde_json::Value {
     let key = AccountAddress::new(key.try_into().unwrap());
     world.view("0x1::account::originating_address", &[], args![key])[0]["vec"].clone()
 }

@@ -1,6 +1,6 @@
 //! Cases of capabilities that accounts offer and revoke.
 
-use super::{BAD_PROOF, BAD_SCHEME, fresh_key, public_bytes, signature, signed_prefix};
+use super::{INVALID_PROOF, INVALID_SCHEME, fresh_key, public_bytes, signature, signed_prefix};
 use crate::functions::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction};
 use serde_json::json;
@@ -29,9 +29,9 @@ const NOT_SET: Expected = Expected::Abort(
 pub fn cases() -> Vec<Case> {
     [
         offers(),
-        refused_offers(),
+        rejected_offers(),
         revocations(),
-        refused_revocations(),
+        rejected_revocations(),
     ]
     .into_iter()
     .flatten()
@@ -125,7 +125,7 @@ fn offers() -> Vec<Case> {
     ]
 }
 
-fn refused_offers() -> Vec<Case> {
+fn rejected_offers() -> Vec<Case> {
     vec![
         Case::new(OFFER_ROTATION, "the key is another", WRONG_KEY, |world| {
             let mut args = rotation_offer(world, 1);
@@ -135,7 +135,7 @@ fn refused_offers() -> Vec<Case> {
         Case::new(
             OFFER_ROTATION,
             "the offer was signed for another",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let mut args = rotation_offer(world, 1);
                 args[3] = bcs::to_bytes(&world.address(2)).unwrap();
@@ -145,7 +145,7 @@ fn refused_offers() -> Vec<Case> {
         Case::new(
             OFFER_ROTATION,
             "what was signed offers the other right",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let args = signer_offer(world, 1);
                 world.call(0, OFFER_ROTATION, &[], args)
@@ -154,7 +154,7 @@ fn refused_offers() -> Vec<Case> {
         Case::new(
             OFFER_ROTATION,
             "a scheme that gives no proofs",
-            BAD_SCHEME,
+            INVALID_SCHEME,
             |world| {
                 let mut args = rotation_offer(world, 1);
                 args[1] = vec![2];
@@ -169,7 +169,7 @@ fn refused_offers() -> Vec<Case> {
         Case::new(
             OFFER_SIGNER,
             "the offer was signed for another",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let mut args = signer_offer(world, 1);
                 args[3] = bcs::to_bytes(&world.address(2)).unwrap();
@@ -179,7 +179,7 @@ fn refused_offers() -> Vec<Case> {
         Case::new(
             OFFER_SIGNER,
             "a scheme that gives no proofs",
-            BAD_SCHEME,
+            INVALID_SCHEME,
             |world| {
                 let mut args = signer_offer(world, 1);
                 args[1] = vec![3];
@@ -222,7 +222,7 @@ fn revocations() -> Vec<Case> {
     ]
 }
 
-fn refused_revocations() -> Vec<Case> {
+fn rejected_revocations() -> Vec<Case> {
     vec![
         Case::new(
             REVOKE_ROTATION,

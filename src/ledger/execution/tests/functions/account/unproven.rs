@@ -1,8 +1,8 @@
 //! Cases of key rotations without a proof.
 
 use super::{
-    BAD_KEY_SIZE, BAD_MULTI_KEY_SIZE, MALFORMED, event, fresh_key, hashed, in_hex, multi_key,
-    public_bytes, recorded,
+    INVALID_KEY_SIZE, INVALID_MULTI_KEY_SIZE, MALFORMED, authentication_key_bytes, event,
+    fresh_key, hex_json, multi_key, originating_address, public_bytes,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_crypto::HashValue;
@@ -35,7 +35,7 @@ fn any_keys(keys: u8, required: u8) -> Vec<u8> {
 const TO_PUBLIC_KEY: Expected = Expected::Success(&["0x1::account::KeyRotationToPublicKey"]);
 
 /// Rotates account 0 and asserts that its authentication key is the hash of public key and scheme.
-fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
+fn rotate(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     let executed = from_public_key(world, scheme, key);
     let hash = HashValue::sha3_of(&[key, &[scheme]]);
     assert_eq!(
@@ -45,10 +45,13 @@ fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     let event = event(world, &executed, "KeyRotationToPublicKey");
     assert_eq!(event["verified_public_key_bit_map"], "0x00000000");
     assert_eq!(event["public_key_scheme"], scheme);
-    assert_eq!(event["old_auth_key"], in_hex(&hashed(&world.key(0))));
-    assert_eq!(event["new_auth_key"], in_hex(hash.as_bytes()));
     assert_eq!(
-        recorded(world, hash.as_bytes()),
+        event["old_auth_key"],
+        hex_json(&authentication_key_bytes(&world.key(0)))
+    );
+    assert_eq!(event["new_auth_key"], hex_json(hash.as_bytes()));
+    assert_eq!(
+        originating_address(world, hash.as_bytes()),
         json!([]),
         "no proof, no record"
     );
@@ -57,17 +60,17 @@ fn rotates(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
 
 pub fn cases() -> Vec<Case> {
     [
-        by_call(),
-        from_each_scheme(),
-        from_bad_keys(),
-        from_bad_sets_of_keys(),
+        rotations_by_call(),
+        rotations_by_scheme(),
+        invalid_keys(),
+        invalid_multi_keys(),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn by_call() -> Vec<Case> {
+fn rotations_by_call() -> Vec<Case> {
     vec![
         Case::new(CALL, "any 32 bytes", Expected::Success(&[]), |world| {
             let executed = world.call(0, CALL, &[], args![vec![9u8; 32]]);
@@ -75,7 +78,7 @@ fn by_call() -> Vec<Case> {
                 world.chain.facts(&world.address(0)).authentication_key,
                 HashValue::new([9; 32])
             );
-            assert_eq!(recorded(world, &[9; 32]), json!([]));
+            assert_eq!(originating_address(world, &[9; 32]), json!([]));
             executed
         }),
         Case::new(CALL, "31 bytes", MALFORMED, |world| {
@@ -84,27 +87,27 @@ fn by_call() -> Vec<Case> {
     ]
 }
 
-fn from_each_scheme() -> Vec<Case> {
+fn rotations_by_scheme() -> Vec<Case> {
     vec![
         Case::new(FROM_PUBLIC_KEY, "an ed25519 key", TO_PUBLIC_KEY, |world| {
-            rotates(world, 0, &public_bytes(&fresh_key(101)))
+            rotate(world, 0, &public_bytes(&fresh_key(101)))
         }),
         Case::new(
             FROM_PUBLIC_KEY,
             "a multi-ed25519 key",
             TO_PUBLIC_KEY,
-            |world| rotates(world, 1, &multi_key(2)),
+            |world| rotate(world, 1, &multi_key(2)),
         ),
         Case::new(FROM_PUBLIC_KEY, "a single key", TO_PUBLIC_KEY, |world| {
-            rotates(world, 2, &any_key())
+            rotate(world, 2, &any_key())
         }),
         Case::new(FROM_PUBLIC_KEY, "a multi key", TO_PUBLIC_KEY, |world| {
-            rotates(world, 3, &any_keys(3, 2))
+            rotate(world, 3, &any_keys(3, 2))
         }),
     ]
 }
 
-fn from_bad_sets_of_keys() -> Vec<Case> {
+fn invalid_multi_keys() -> Vec<Case> {
     vec![
         Case::new(
             FROM_PUBLIC_KEY,
@@ -147,7 +150,7 @@ fn from_bad_sets_of_keys() -> Vec<Case> {
     ]
 }
 
-fn from_bad_keys() -> Vec<Case> {
+fn invalid_keys() -> Vec<Case> {
     vec![
         Case::new(
             FROM_PUBLIC_KEY,
@@ -160,13 +163,13 @@ fn from_bad_keys() -> Vec<Case> {
         Case::new(
             FROM_PUBLIC_KEY,
             "a short ed25519 key",
-            BAD_KEY_SIZE,
+            INVALID_KEY_SIZE,
             |world| from_public_key(world, 0, &[]),
         ),
         Case::new(
             FROM_PUBLIC_KEY,
             "a multi-ed25519 key without threshold",
-            BAD_MULTI_KEY_SIZE,
+            INVALID_MULTI_KEY_SIZE,
             |world| from_public_key(world, 1, &multi_key(2)[..96]),
         ),
         Case::new(

@@ -11,7 +11,7 @@ fn view(world: &World, name: &str, address: AccountAddress) -> Value {
 }
 
 #[test]
-fn an_unwritten_account_reads_as_its_address() {
+fn returns_defaults_for_an_account_without_a_resource() {
     let world = World::new();
     let nobody = AccountAddress::from_low_u64(0xabcdef);
     assert_eq!(view(&world, "exists_at", nobody), true);
@@ -33,9 +33,9 @@ fn an_unwritten_account_reads_as_its_address() {
 }
 
 #[test]
-fn an_account_reads_as_written() {
+fn returns_the_fields_of_an_account_resource() {
     let mut world = World::new();
-    world.must(
+    world.call_ok(
         0,
         "0x1::account::rotate_authentication_key_call",
         &[],
@@ -53,11 +53,11 @@ fn an_account_reads_as_written() {
 }
 
 #[test]
-fn who_is_offered_nothing_cannot_be_named() {
+fn rejects_queries_of_absent_capability_offers() {
     let world = World::new();
     let nobody = AccountAddress::from_low_u64(0xabcdef);
     let offered = "ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
-    let to_this = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
+    let not_offered_to_address = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
     for (name, address, error) in [
         (
             "get_rotation_capability_offer_for",
@@ -65,7 +65,11 @@ fn who_is_offered_nothing_cannot_be_named() {
             offered,
         ),
         ("get_signer_capability_offer_for", world.address(0), offered),
-        ("get_rotation_capability_offer_for", nobody, to_this),
+        (
+            "get_rotation_capability_offer_for",
+            nobody,
+            not_offered_to_address,
+        ),
         ("get_signer_capability_offer_for", nobody, offered),
     ] {
         let failed = world.try_view(&format!("0x1::account::{name}"), &[], args![address]);

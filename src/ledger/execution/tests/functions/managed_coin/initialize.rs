@@ -1,23 +1,23 @@
 //! Cases of the initialization of a coin.
 
-use super::abandoned;
+use super::create_coin_without_capabilities;
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{NATIVE, account, asset, initialise, moon, view},
+    coin::{NATIVE, account, asset, initialize_coin, moon, view},
 };
 use ledger_types::{ExecutedTransaction, StructTag, TypeTag};
 use serde_json::json;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = initialize();
-    cases.extend(refused_initialize());
+    cases.extend(rejected_initialize());
     cases
 }
 
-const MADE: Expected =
+const CREATED: Expected =
     Expected::Success(&["0x1::fungible_asset::Creation", "0x1::coin::PairCreation"]);
 
-fn described(
+fn initialize_with(
     world: &mut World,
     coin: &str,
     name: &[u8],
@@ -38,18 +38,18 @@ fn initialize() -> Vec<Case> {
         Case::new(
             function,
             "makes the coin and its paired asset",
-            MADE,
+            CREATED,
             |world| {
                 let coin = moon();
                 // Name, symbol, and decimals have their maximum.
-                let executed = described(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
-                let seen = |name: &str| view(world, name, &coin, vec![]);
-                assert_eq!(seen("name"), json!("n".repeat(32)));
-                assert_eq!(seen("symbol"), json!("s".repeat(32)));
-                assert_eq!(seen("decimals"), json!(32));
-                assert_eq!(seen("supply"), json!({"vec": ["0"]}));
-                assert_eq!(seen("coin_supply"), json!({"vec": ["0"]}));
-                assert_eq!(seen("is_coin_initialized"), true);
+                let executed = initialize_with(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
+                let field = |name: &str| view(world, name, &coin, vec![]);
+                assert_eq!(field("name"), json!("n".repeat(32)));
+                assert_eq!(field("symbol"), json!("s".repeat(32)));
+                assert_eq!(field("decimals"), json!(32));
+                assert_eq!(field("supply"), json!({"vec": ["0"]}));
+                assert_eq!(field("coin_supply"), json!({"vec": ["0"]}));
+                assert_eq!(field("is_coin_initialized"), true);
                 let metadata = "0x1::fungible_asset::Metadata";
                 let of_asset = |name| world.view(name, &[metadata], args![asset(world, &coin)]);
                 assert_eq!(
@@ -64,9 +64,9 @@ fn initialize() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "of a generic type", MADE, |world| {
+        Case::new(function, "of a generic type", CREATED, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
-            let executed = described(world, &coin, b"Share", b"SHR", 8);
+            let executed = initialize_with(world, &coin, b"Share", b"SHR", 8);
             let pair = world.view("0x1::coin::paired_coin", &[], args![asset(world, &coin)]);
             let name = format!("Share<{NATIVE}, vector<u8>>");
             let expected = json!({
@@ -77,7 +77,7 @@ fn initialize() -> Vec<Case> {
             assert_eq!(pair, [json!({"vec": [expected]})]);
             executed
         }),
-        Case::new(function, "without counting the supply", MADE, |world| {
+        Case::new(function, "without counting the supply", CREATED, |world| {
             let coin = moon();
             let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 0u8, false];
             let executed = world.call(0, "0x1::managed_coin::initialize", &[&coin], arguments);
@@ -87,7 +87,7 @@ fn initialize() -> Vec<Case> {
     ]
 }
 
-fn refused_initialize() -> Vec<Case> {
+fn rejected_initialize() -> Vec<Case> {
     let function = "0x1::managed_coin::initialize";
     let mismatch = Expected::Abort(
         "0x1::coin: ECOIN_INFO_ADDRESS_MISMATCH(0x10001): only the account at the address of a coin's type can initialise the coin",
@@ -108,42 +108,42 @@ fn refused_initialize() -> Vec<Case> {
     vec![
         Case::new(function, "of another account's type", mismatch, |world| {
             let coin = format!("{}::moon::Coin", account(1));
-            described(world, &coin, b"Moon", b"MOON", 6)
+            initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
         Case::new(function, "of the chain's coin", mismatch, |world| {
-            described(world, NATIVE, b"Moon", b"MOON", 6)
+            initialize_with(world, NATIVE, b"Moon", b"MOON", 6)
         }),
         Case::new(function, "of a type that is no struct", mismatch, |world| {
-            described(world, "u8", b"Moon", b"MOON", 6)
+            initialize_with(world, "u8", b"Moon", b"MOON", 6)
         }),
         Case::new(function, "a second time", published, |world| {
-            let coin = initialise(world, true);
-            described(world, &coin, b"Moon", b"MOON", 6)
+            let coin = initialize_coin(world, true);
+            initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
         Case::new(
             function,
             "a second time, after the capabilities were given up",
             published,
             |world| {
-                let coin = abandoned(world);
-                described(world, &coin, b"Moon", b"MOON", 6)
+                let coin = create_coin_without_capabilities(world);
+                initialize_with(world, &coin, b"Moon", b"MOON", 6)
             },
         ),
         Case::new(function, "a name of 33 bytes", name, |world| {
             let coin = moon();
-            described(world, &coin, &[b'n'; 33], b"MOON", 6)
+            initialize_with(world, &coin, &[b'n'; 33], b"MOON", 6)
         }),
         Case::new(function, "a symbol of 33 bytes", symbol, |world| {
             let coin = moon();
-            described(world, &coin, b"Moon", &[b's'; 33], 6)
+            initialize_with(world, &coin, b"Moon", &[b's'; 33], 6)
         }),
         Case::new(function, "33 decimal places", decimals, |world| {
             let coin = moon();
-            described(world, &coin, b"Moon", b"MOON", 33)
+            initialize_with(world, &coin, b"Moon", b"MOON", 33)
         }),
         Case::new(function, "a symbol that is no text", text, |world| {
             let coin = moon();
-            described(world, &coin, b"Moon", &[0xff], 6)
+            initialize_with(world, &coin, b"Moon", &[0xff], 6)
         }),
         Case::new(
             function,

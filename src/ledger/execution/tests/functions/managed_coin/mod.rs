@@ -5,7 +5,7 @@ mod supply;
 
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{account, asset, freeze, funded, initialise, view},
+    coin::{account, asset, create_funded_coin, freeze, initialize_coin, view},
 };
 use ledger_types::ExecutedTransaction;
 use serde_json::json;
@@ -15,17 +15,17 @@ const NO_CAPABILITIES: Expected = Expected::Abort(
 );
 
 /// Events of a change of the frozen flag of a store.
-const FROZEN_TOLD: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
+const FROZEN_EVENT: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = initialize::cases();
     cases.extend(supply::cases());
     cases.extend(freezing());
-    cases.extend(giving_up());
+    cases.extend(destructions());
     cases
 }
 
-fn ask(
+fn call_managed_coin(
     world: &mut World,
     signer: usize,
     verb: &str,
@@ -50,10 +50,10 @@ fn freezing() -> Vec<Case> {
         Case::new(
             freeze_it,
             "stops the store under both names",
-            FROZEN_TOLD,
+            FROZEN_EVENT,
             |world| {
-                let coin = funded(world, &[10, 10]);
-                let executed = ask(world, 0, "freeze", &coin, 1);
+                let coin = create_funded_coin(world, &[10, 10]);
+                let executed = call_managed_coin(world, 0, "freeze", &coin, 1);
                 let owner = account(1);
                 assert_eq!(
                     view(world, "is_coin_store_frozen", &coin, args![owner]),
@@ -70,12 +70,12 @@ fn freezing() -> Vec<Case> {
                     &["0x1::fungible_asset::Metadata"],
                     args![owner, asset(world, &coin)],
                 );
-                let told = &executed.events[0];
-                let told = world
+                let event = &executed.events[0];
+                let event = world
                     .chain()
                     .registry()
-                    .value_to_json(told.type_tag(), told.data());
-                assert_eq!(told.unwrap(), json!({"store": store[0], "frozen": true}));
+                    .value_to_json(event.type_tag(), event.data());
+                assert_eq!(event.unwrap(), json!({"store": store[0], "frozen": true}));
                 executed
             },
         ),
@@ -84,8 +84,8 @@ fn freezing() -> Vec<Case> {
             "by who did not make the coin",
             NO_CAPABILITIES,
             |world| {
-                let coin = funded(world, &[10, 10]);
-                ask(world, 1, "freeze", &coin, 0)
+                let coin = create_funded_coin(world, &[10, 10]);
+                call_managed_coin(world, 1, "freeze", &coin, 0)
             },
         ),
         Case::new(
@@ -95,14 +95,14 @@ fn freezing() -> Vec<Case> {
                 "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
             ),
             |world| {
-                let coin = initialise(world, true);
-                ask(world, 0, "freeze", &coin, 1)
+                let coin = initialize_coin(world, true);
+                call_managed_coin(world, 0, "freeze", &coin, 1)
             },
         ),
-        Case::new(unfreeze_it, "lets the store go", FROZEN_TOLD, |world| {
-            let coin = funded(world, &[10, 10]);
+        Case::new(unfreeze_it, "lets the store go", FROZEN_EVENT, |world| {
+            let coin = create_funded_coin(world, &[10, 10]);
             freeze(world, &coin, 1);
-            let executed = ask(world, 0, "unfreeze", &coin, 1);
+            let executed = call_managed_coin(world, 0, "unfreeze", &coin, 1);
             assert_eq!(
                 view(world, "is_coin_store_frozen", &coin, args![account(1)]),
                 false
@@ -114,9 +114,9 @@ fn freezing() -> Vec<Case> {
             "by the owner of the store",
             NO_CAPABILITIES,
             |world| {
-                let coin = funded(world, &[10, 10]);
+                let coin = create_funded_coin(world, &[10, 10]);
                 freeze(world, &coin, 1);
-                ask(world, 1, "unfreeze", &coin, 1)
+                call_managed_coin(world, 1, "unfreeze", &coin, 1)
             },
         ),
         Case::new(
@@ -126,18 +126,18 @@ fn freezing() -> Vec<Case> {
                 "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
             ),
             |world| {
-                let coin = initialise(world, true);
-                ask(world, 0, "unfreeze", &coin, 1)
+                let coin = initialize_coin(world, true);
+                call_managed_coin(world, 0, "unfreeze", &coin, 1)
             },
         ),
     ]
 }
 
-fn giving_up() -> Vec<Case> {
+fn destructions() -> Vec<Case> {
     let function = "0x1::managed_coin::destroy_caps";
     vec![
         Case::new(function, "gives them up", Expected::Success(&[]), |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
         }),
         Case::new(
@@ -145,7 +145,7 @@ fn giving_up() -> Vec<Case> {
             "by who did not make the coin",
             NO_CAPABILITIES,
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 world.call(1, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
             },
         ),
@@ -154,7 +154,7 @@ fn giving_up() -> Vec<Case> {
             "makes the store, as the function of coins does",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 let executed = world.call(1, "0x1::managed_coin::register", &[&coin], vec![]);
                 let owner = account(1);
                 assert_eq!(
@@ -168,8 +168,8 @@ fn giving_up() -> Vec<Case> {
 }
 
 /// Creates a coin, mints 10 units to account 0, and destroys the capabilities of the coin.
-fn abandoned(world: &mut World) -> String {
-    let coin = funded(world, &[10]);
-    world.must(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![]);
+fn create_coin_without_capabilities(world: &mut World) -> String {
+    let coin = create_funded_coin(world, &[10]);
+    world.call_ok(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![]);
     coin
 }

@@ -1,28 +1,28 @@
 //! Cases of minting and burning.
 
-use super::{NO_CAPABILITIES, abandoned};
+use super::{NO_CAPABILITIES, create_coin_without_capabilities};
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE, NOBODY, OVERFLOW, RESERVED, account, assert_holds, freeze,
-        funded, initialise, mint, moon, view,
+        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
+        create_funded_coin, freeze, initialize_coin, mint, moon, view,
     },
 };
 use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
 use serde_json::json;
 
 /// Events of the first deposit to an account.
-const FIRST: Expected =
+const FIRST_DEPOSIT: Expected =
     Expected::Success(&["0x1::account::CoinRegisterEvent", "0x1::coin::DepositEvent"]);
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = minting();
-    cases.extend(refused_minting());
+    cases.extend(rejected_minting());
     cases.extend(burning());
     cases
 }
 
-fn give(
+fn mint_by(
     world: &mut World,
     signer: usize,
     coin: &str,
@@ -41,10 +41,10 @@ fn give(
 fn minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     vec![
-        Case::new(function, "raises the supply", FIRST, |world| {
-            let coin = initialise(world, true);
+        Case::new(function, "raises the supply", FIRST_DEPOSIT, |world| {
+            let coin = initialize_coin(world, true);
             mint(world, &coin, account(0), u64::MAX);
-            let executed = give(world, 0, &coin, 1, u64::MAX);
+            let executed = mint_by(world, 0, &coin, 1, u64::MAX);
             assert_holds(world, &coin, account(1), u64::MAX);
             let twice = (2 * u128::from(u64::MAX)).to_string();
             assert_eq!(
@@ -56,20 +56,25 @@ fn minting() -> Vec<Case> {
         Case::new(
             function,
             "of a coin whose supply nobody counts",
-            FIRST,
+            FIRST_DEPOSIT,
             |world| {
-                let coin = initialise(world, false);
-                let executed = give(world, 0, &coin, 1, 5);
+                let coin = initialize_coin(world, false);
+                let executed = mint_by(world, 0, &coin, 1, 5);
                 assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
                 executed
             },
         ),
-        Case::new(function, "of a generic type", FIRST, |world| {
+        Case::new(function, "of a generic type", FIRST_DEPOSIT, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
-            world.must(0, "0x1::managed_coin::initialize", &[&coin], arguments);
-            let executed = world.call(0, "0x1::managed_coin::mint", &[&coin], args![NOBODY, 5u64]);
-            assert_holds(world, &coin, NOBODY, 5);
+            world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
+            let executed = world.call(
+                0,
+                "0x1::managed_coin::mint",
+                &[&coin],
+                args![UNKNOWN_ADDRESS, 5u64],
+            );
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, 5);
             executed
         }),
         Case::new(
@@ -77,8 +82,8 @@ fn minting() -> Vec<Case> {
             "nothing, to an account without a store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let coin = initialise(world, true);
-                give(world, 0, &coin, 1, 0)
+                let coin = initialize_coin(world, true);
+                mint_by(world, 0, &coin, 1, 0)
             },
         ),
     ]
@@ -102,7 +107,7 @@ fn set_supply(world: &mut World, coin: &str, supply: u128) {
     world.chain.state.insert(key, bytes.into());
 }
 
-fn refused_minting() -> Vec<Case> {
+fn rejected_minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     let supply = Expected::Abort(
         "0x1::optional_aggregator: EAGGREGATOR_OVERFLOW(0x20001): the supply would exceed its limit",
@@ -113,8 +118,8 @@ fn refused_minting() -> Vec<Case> {
             "by who did not make the coin",
             NO_CAPABILITIES,
             |world| {
-                let coin = initialise(world, true);
-                give(world, 1, &coin, 1, 1)
+                let coin = initialize_coin(world, true);
+                mint_by(world, 1, &coin, 1, 1)
             },
         ),
         Case::new(
@@ -122,12 +127,12 @@ fn refused_minting() -> Vec<Case> {
             "after the capabilities were given up",
             NO_CAPABILITIES,
             |world| {
-                let coin = abandoned(world);
-                give(world, 0, &coin, 0, 1)
+                let coin = create_coin_without_capabilities(world);
+                mint_by(world, 0, &coin, 0, 1)
             },
         ),
         Case::new(function, "of the chain's coin", NO_CAPABILITIES, |world| {
-            give(world, 0, NATIVE, 0, 1)
+            mint_by(world, 0, NATIVE, 0, 1)
         }),
         Case::new(
             function,
@@ -135,7 +140,7 @@ fn refused_minting() -> Vec<Case> {
             NO_CAPABILITIES,
             |world| {
                 let coin = moon();
-                give(world, 0, &coin, 0, 1)
+                mint_by(world, 0, &coin, 0, 1)
             },
         ),
         Case::new(
@@ -143,8 +148,8 @@ fn refused_minting() -> Vec<Case> {
             "more than the store can hold",
             OVERFLOW,
             |world| {
-                let coin = funded(world, &[u64::MAX]);
-                give(world, 0, &coin, 0, 1)
+                let coin = create_funded_coin(world, &[u64::MAX]);
+                mint_by(world, 0, &coin, 0, 1)
             },
         ),
         Case::new(
@@ -152,22 +157,22 @@ fn refused_minting() -> Vec<Case> {
             "more than the supply can count",
             supply,
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 set_supply(world, &coin, u128::MAX - 1);
-                give(world, 0, &coin, 0, 2)
+                mint_by(world, 0, &coin, 0, 2)
             },
         ),
         Case::new(function, "to a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[1]);
+            let coin = create_funded_coin(world, &[1]);
             freeze(world, &coin, 0);
-            give(world, 0, &coin, 0, 1)
+            mint_by(world, 0, &coin, 0, 1)
         }),
         Case::new(
             function,
             "to an address of the framework",
             RESERVED,
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 let to = ledger_types::AccountAddress::ONE;
                 world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
             },
@@ -187,7 +192,7 @@ fn burning() -> Vec<Case> {
             "lowers the supply",
             Expected::Success(&["0x1::coin::WithdrawEvent"]),
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 mint(world, &coin, account(0), 10);
                 let executed = burn(world, 0, &coin, 4);
                 assert_holds(world, &coin, account(0), 6);
@@ -196,7 +201,7 @@ fn burning() -> Vec<Case> {
             },
         ),
         Case::new(function, "nothing", Expected::Success(&[]), |world| {
-            let coin = initialise(world, true);
+            let coin = initialize_coin(world, true);
             burn(world, 0, &coin, 0)
         }),
         Case::new(
@@ -204,16 +209,16 @@ fn burning() -> Vec<Case> {
             "by who did not make the coin",
             NO_CAPABILITIES,
             |world| {
-                let coin = funded(world, &[10, 10]);
+                let coin = create_funded_coin(world, &[10, 10]);
                 burn(world, 1, &coin, 1)
             },
         ),
         Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10, 10]);
+            let coin = create_funded_coin(world, &[10, 10]);
             burn(world, 0, &coin, 11)
         }),
         Case::new(function, "from a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             burn(world, 0, &coin, 1)
         }),
@@ -224,7 +229,7 @@ fn burning() -> Vec<Case> {
                 "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
             ),
             |world| {
-                let coin = initialise(world, true);
+                let coin = initialize_coin(world, true);
                 mint(world, &coin, account(0), 10);
                 set_supply(world, &coin, 9);
                 burn(world, 0, &coin, 10)

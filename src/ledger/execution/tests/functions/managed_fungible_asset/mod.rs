@@ -19,17 +19,17 @@ const NOT_MANAGER: Expected = Expected::Abort(
 );
 const NOTHING: Expected = Expected::Success(&[]);
 const CREATE: &str = "0x1::managed_fungible_asset::create";
-const CREATE_BOUND: &str = "0x1::managed_fungible_asset::create_untransferable";
+const CREATE_UNTRANSFERABLE: &str = "0x1::managed_fungible_asset::create_untransferable";
 const SET: &str = "0x1::managed_fungible_asset::set_metadata";
 /// Absent option of a call that leaves a field of the metadata unchanged.
-const KEEP: Option<String> = None;
+const UNCHANGED: Option<String> = None;
 type Run = fn(&mut World) -> ExecutedTransaction;
 
 pub fn cases() -> Vec<Case> {
     [
         creations(),
         names(),
-        new_names(),
+        metadata_changes(),
         powers::cases(),
         stores::cases(),
     ]
@@ -84,12 +84,12 @@ fn creations() -> Vec<Case> {
             },
         ),
         Case::new(
-            CREATE_BOUND,
+            CREATE_UNTRANSFERABLE,
             "its stores stay with their owners",
             CREATED,
             |world| {
                 let args = args!["Bond", "BOND", 0u8, "", "", None::<u128>];
-                let executed = world.call(0, CREATE_BOUND, &[], args);
+                let executed = world.call(0, CREATE_UNTRANSFERABLE, &[], args);
                 let asset = named_address(world.address(0), b"BOND");
                 let bound = world.view(
                     "0x1::fungible_asset::is_untransferable",
@@ -98,7 +98,7 @@ fn creations() -> Vec<Case> {
                 );
                 assert_eq!(bound[0], true);
                 let (store, to) = (store(world, 1, asset), world.address(2));
-                world.must(0, MINT, &[], args![asset, to, 7u64]);
+                world.call_ok(0, MINT, &[], args![asset, to, 7u64]);
                 assert_eq!(balance(world, to, asset), 7);
                 let given = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
                 assert!(!given.info.v0().status.is_success());
@@ -113,11 +113,11 @@ fn creations() -> Vec<Case> {
 fn names() -> Vec<Case> {
     fn too_long(
         function: &'static str,
-        shows: &'static str,
+        label: &'static str,
         expected: &'static str,
         run: Run,
     ) -> Case {
-        Case::new(function, shows, Expected::Abort(expected), run)
+        Case::new(function, label, Expected::Abort(expected), run)
     }
     vec![
         Case::new(
@@ -175,7 +175,7 @@ fn names() -> Vec<Case> {
     ]
 }
 
-fn new_names() -> Vec<Case> {
+fn metadata_changes() -> Vec<Case> {
     vec![
         Case::new(SET, "what is given changes", NOTHING, |world| {
             let asset = moon(world);
@@ -184,7 +184,7 @@ fn new_names() -> Vec<Case> {
                 0,
                 SET,
                 &[],
-                args![asset, name, KEEP, decimals, KEEP, Some("x")],
+                args![asset, name, UNCHANGED, decimals, UNCHANGED, Some("x")],
             );
             let metadata = world.view("0x1::fungible_asset::metadata", &[METADATA], args![asset]);
             let expected = serde_json::json!({
@@ -206,7 +206,7 @@ fn new_names() -> Vec<Case> {
                     0,
                     SET,
                     &[],
-                    args![asset, KEEP, symbol, None::<u8>, KEEP, KEEP],
+                    args![asset, UNCHANGED, symbol, None::<u8>, UNCHANGED, UNCHANGED],
                 )
             },
         ),
@@ -216,7 +216,9 @@ fn new_names() -> Vec<Case> {
                 1,
                 SET,
                 &[],
-                args![asset, KEEP, KEEP, None::<u8>, KEEP, KEEP],
+                args![
+                    asset, UNCHANGED, UNCHANGED, None::<u8>, UNCHANGED, UNCHANGED
+                ],
             )
         }),
     ]

@@ -4,7 +4,7 @@ use super::{NATIVE, NOT_MANAGER};
 use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{
-        METADATA, MOON_HELD, MOON_MAX, STORE, asset, balance, held, moon, primary, store, supply,
+        METADATA, MOON_BALANCE, MOON_MAX, STORE, asset, balance, held, moon, primary, store, supply,
     },
 };
 use ledger_types::AccountAddress;
@@ -16,7 +16,7 @@ const NOT_MANAGED: Expected = Expected::Abort(
 const NO_STORE: Expected = Expected::Abort(
     "0x1::fungible_asset: EFUNGIBLE_STORE_EXISTENCE(0x60017): this object is no store of a fungible asset",
 );
-const TOO_MUCH: Expected = Expected::Abort(
+const SUPPLY_EXCEEDED: Expected = Expected::Abort(
     "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
 );
 pub(super) const IS_FROZEN: Expected = Expected::Abort(
@@ -25,7 +25,7 @@ pub(super) const IS_FROZEN: Expected = Expected::Abort(
 const FROZEN: Expected = Expected::Success(&["0x1::fungible_asset::Frozen"]);
 const MINTED: Expected = Expected::Success(&["0x1::fungible_asset::Deposit"]);
 const BURNT: Expected = Expected::Success(&["0x1::fungible_asset::Withdraw"]);
-const MOVED: Expected = Expected::Success(&[
+const TRANSFERRED: Expected = Expected::Success(&[
     "0x1::fungible_asset::Withdraw",
     "0x1::fungible_asset::Deposit",
 ]);
@@ -43,7 +43,7 @@ fn is_frozen(world: &World, store: AccountAddress) -> bool {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    [mints(), burns(), ice(), forced_transfers()]
+    [mints(), burns(), freezes(), forced_transfers()]
         .into_iter()
         .flatten()
         .collect()
@@ -53,7 +53,7 @@ fn mints() -> Vec<Case> {
     vec![
         Case::new(MINT, "up to the maximum", MINTED, |world| {
             let (asset, to) = (moon(world), world.address(1));
-            let rest = u64::try_from(MOON_MAX).unwrap() - MOON_HELD;
+            let rest = u64::try_from(MOON_MAX).unwrap() - MOON_BALANCE;
             let executed = world.call(0, MINT, &[], args![asset, to, rest]);
             assert_eq!(balance(world, to, asset), rest);
             assert_eq!(supply(world, asset), MOON_MAX);
@@ -68,7 +68,7 @@ fn mints() -> Vec<Case> {
             ),
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
-                let rest = u64::try_from(MOON_MAX).unwrap() - MOON_HELD;
+                let rest = u64::try_from(MOON_MAX).unwrap() - MOON_BALANCE;
                 world.call(0, MINT, &[], args![asset, to, rest + 1])
             },
         ),
@@ -79,7 +79,7 @@ fn mints() -> Vec<Case> {
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
                 let between = crate::functions::object::named(world, b"a");
-                world.must(0, "0x1::object::transfer_call", &[], args![asset, between]);
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![asset, between]);
                 world.call(0, MINT, &[], args![asset, to, 1u64])
             },
         ),
@@ -89,7 +89,7 @@ fn mints() -> Vec<Case> {
             MINTED,
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
-                world.must(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
+                world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
                 world.call(1, MINT, &[], args![asset, to, 1u64])
             },
         ),
@@ -99,7 +99,7 @@ fn mints() -> Vec<Case> {
             NOT_MANAGER,
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
-                world.must(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
+                world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
                 world.call(0, MINT, &[], args![asset, to, 1u64])
             },
         ),
@@ -109,7 +109,7 @@ fn mints() -> Vec<Case> {
         }),
         Case::new(MINT, "into a frozen store", IS_FROZEN, |world| {
             let (asset, to) = (moon(world), world.address(1));
-            world.must(0, FREEZE, &[], args![asset, to]);
+            world.call_ok(0, FREEZE, &[], args![asset, to]);
             world.call(0, MINT, &[], args![asset, to, 1u64])
         }),
         Case::new(
@@ -120,7 +120,7 @@ fn mints() -> Vec<Case> {
             ),
             |world| {
                 let (asset, to) = (asset(world, "SUN", None), world.address(1));
-                world.must(0, MINT, &[], args![asset, to, u64::MAX]);
+                world.call_ok(0, MINT, &[], args![asset, to, u64::MAX]);
                 let executed = world.call(0, MINT, &[], args![asset, to, 1u64]);
                 assert_eq!(
                     supply(world, asset),
@@ -137,7 +137,7 @@ fn burns() -> Vec<Case> {
     vec![
         Case::new(BURN, "also from a frozen store", BURNT, |world| {
             let (asset, me) = (moon(world), world.address(0));
-            world.must(0, FREEZE, &[], args![asset, me]);
+            world.call_ok(0, FREEZE, &[], args![asset, me]);
             let executed = world.call(0, BURN, &[], args![asset, me, 400u64]);
             assert_eq!(
                 (balance(world, me, asset), supply(world, asset)),
@@ -149,9 +149,9 @@ fn burns() -> Vec<Case> {
             let (asset, from) = (moon(world), world.address(1));
             world.call(0, BURN, &[], args![asset, from, 0u64])
         }),
-        Case::new(BURN, "more than there is", TOO_MUCH, |world| {
+        Case::new(BURN, "more than there is", SUPPLY_EXCEEDED, |world| {
             let (asset, me) = (moon(world), world.address(0));
-            world.call(0, BURN, &[], args![asset, me, MOON_HELD + 1])
+            world.call(0, BURN, &[], args![asset, me, MOON_BALANCE + 1])
         }),
         Case::new(BURN, "by one who is no manager", NOT_MANAGER, |world| {
             let (asset, from) = (moon(world), world.address(1));
@@ -164,10 +164,10 @@ fn burns() -> Vec<Case> {
                 store(world, 1, asset),
             );
             let transfer = "0x1::fungible_asset::transfer";
-            world.must(0, transfer, &[STORE], args![first, second, 10u64]);
+            world.call_ok(0, transfer, &[STORE], args![first, second, 10u64]);
             let executed = world.call(0, BURN_FROM_STORE, &[], args![second, 4u64]);
             assert_eq!(held(world, second), 6);
-            assert_eq!(supply(world, asset), u128::from(MOON_HELD) - 4);
+            assert_eq!(supply(world, asset), u128::from(MOON_BALANCE) - 4);
             executed
         }),
         Case::new(
@@ -183,7 +183,7 @@ fn burns() -> Vec<Case> {
     ]
 }
 
-fn ice() -> Vec<Case> {
+fn freezes() -> Vec<Case> {
     vec![
         Case::new(
             FREEZE,
@@ -207,7 +207,7 @@ fn ice() -> Vec<Case> {
         }),
         Case::new(UNFREEZE, "the store thaws", FROZEN, |world| {
             let (asset, owner) = (moon(world), world.address(1));
-            world.must(0, FREEZE, &[], args![asset, owner]);
+            world.call_ok(0, FREEZE, &[], args![asset, owner]);
             let executed = world.call(0, UNFREEZE, &[], args![asset, owner]);
             assert!(!is_frozen(world, primary(world, owner, asset)));
             executed
@@ -232,7 +232,7 @@ fn ice() -> Vec<Case> {
         Case::new(UNFREEZE_STORE, "a second store", FROZEN, |world| {
             let asset = moon(world);
             let store = store(world, 1, asset);
-            world.must(0, FREEZE_STORE, &[], args![store]);
+            world.call_ok(0, FREEZE_STORE, &[], args![store]);
             let executed = world.call(0, UNFREEZE_STORE, &[], args![store]);
             assert!(!is_frozen(world, store));
             executed
@@ -242,33 +242,38 @@ fn ice() -> Vec<Case> {
 
 fn forced_transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "from and to frozen stores", MOVED, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            for owner in [from, to] {
-                world.must(0, FREEZE, &[], args![asset, owner]);
-            }
-            // The manager is not the holder of the asset.
-            let manager = world.address(2);
-            world.must(
-                0,
-                "0x1::object::transfer",
-                &[METADATA],
-                args![asset, manager],
-            );
-            let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
-            assert_eq!(
-                (balance(world, from, asset), balance(world, to, asset)),
-                (700, 300)
-            );
-            executed
-        }),
+        Case::new(
+            TRANSFER,
+            "from and to frozen stores",
+            TRANSFERRED,
+            |world| {
+                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+                for owner in [from, to] {
+                    world.call_ok(0, FREEZE, &[], args![asset, owner]);
+                }
+                // The manager is not the holder of the asset.
+                let manager = world.address(2);
+                world.call_ok(
+                    0,
+                    "0x1::object::transfer",
+                    &[METADATA],
+                    args![asset, manager],
+                );
+                let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
+                assert_eq!(
+                    (balance(world, from, asset), balance(world, to, asset)),
+                    (700, 300)
+                );
+                executed
+            },
+        ),
         Case::new(TRANSFER, "from one without a store", NO_STORE, |world| {
             let (asset, from, to) = (moon(world), world.address(1), world.address(0));
             world.call(0, TRANSFER, &[], args![asset, from, to, 1u64])
         }),
-        Case::new(TRANSFER, "more than there is", TOO_MUCH, |world| {
+        Case::new(TRANSFER, "more than there is", SUPPLY_EXCEEDED, |world| {
             let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            world.call(0, TRANSFER, &[], args![asset, from, to, MOON_HELD + 1])
+            world.call(0, TRANSFER, &[], args![asset, from, to, MOON_BALANCE + 1])
         }),
         Case::new(TRANSFER, "by one who is no manager", NOT_MANAGER, |world| {
             let (asset, from, to) = (moon(world), world.address(0), world.address(1));

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::functions::{
     Case, Expected, args,
-    fungible_asset::{METADATA, MOON_HELD, held, moon, primary, store},
+    fungible_asset::{METADATA, MOON_BALANCE, held, moon, primary, store},
     managed_object::event_field,
     object::owner,
 };
@@ -59,7 +59,7 @@ fn removed_stores() -> Vec<Case> {
             let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
             assert_eq!(exists[0], false);
             assert!(
-                world.paid(&executed) < 0,
+                world.net_fee(&executed) < 0,
                 "the deposit is more than the fee"
             );
             executed
@@ -71,10 +71,10 @@ fn removed_stores() -> Vec<Case> {
             |world| {
                 let (asset, me, to) = (moon(world), world.address(0), world.address(1));
                 let transfer = "0x1::primary_fungible_store::transfer";
-                world.must(0, transfer, &[METADATA], args![asset, to, MOON_HELD]);
+                world.call_ok(0, transfer, &[METADATA], args![asset, to, MOON_BALANCE]);
                 let store = primary(world, me, asset);
                 let executed = world.call(0, REMOVE_STORE, &[], args![store]);
-                world.must(1, transfer, &[METADATA], args![asset, me, 1u64]);
+                world.call_ok(1, transfer, &[METADATA], args![asset, me, 1u64]);
                 assert_eq!(held(world, store), 1);
                 executed
             },
@@ -93,7 +93,7 @@ fn removed_stores() -> Vec<Case> {
         ),
         Case::new(REMOVE_STORE, "that is frozen", IS_FROZEN, |world| {
             let (asset, owner) = (moon(world), world.address(1));
-            world.must(0, FREEZE, &[], args![asset, owner]);
+            world.call_ok(0, FREEZE, &[], args![asset, owner]);
             let store = primary(world, owner, asset);
             world.call(1, REMOVE_STORE, &[], args![store])
         }),

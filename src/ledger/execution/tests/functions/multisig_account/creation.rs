@@ -3,8 +3,8 @@
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, next_address, owners, view,
-    with_key,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, create_vault_with_key, many,
+    next_address, owners, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_crypto::HashValue;
@@ -14,8 +14,8 @@ use serde_json::json;
 pub(super) fn creation() -> Vec<Case> {
     [
         create(),
-        create_with_owners_as_asked(),
-        create_with_owners_refused(),
+        create_with_owners(),
+        rejected_create_with_owners(),
         create_without_bootstrapper(),
         become_by_a_call(),
         become_by_a_signed_message(),
@@ -91,7 +91,7 @@ fn create() -> Vec<Case> {
     ]
 }
 
-fn create_with_owners_as_asked() -> Vec<Case> {
+fn create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
@@ -134,7 +134,7 @@ fn create_with_owners_as_asked() -> Vec<Case> {
     ]
 }
 
-fn create_with_owners_refused() -> Vec<Case> {
+fn rejected_create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
@@ -227,7 +227,7 @@ fn become_by_a_call() -> Vec<Case> {
                 let executed = call(world, 3, "create_with_existing_account_call", terms);
                 assert_eq!(owners(world, world.address(3)), addresses(world, &[0]));
                 let to_itself = args![world.address(3), 1u64];
-                world.must(3, "0x1::node_account::transfer", &[], to_itself);
+                world.call_ok(3, "0x1::node_account::transfer", &[], to_itself);
                 executed
             },
         ),
@@ -238,7 +238,7 @@ fn become_by_a_call() -> Vec<Case> {
                 "Execution failed in 0x1::multisig_account::create_with_existing_account_call at code offset 0",
             ),
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
                 call(world, 3, "create_with_existing_account_call", terms)
             },
@@ -277,7 +277,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
             "the key signs the terms",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let mut args = signed(world, 3, PLAIN, 2);
                 args[2] = bcs::to_bytes(&1u64).unwrap();
@@ -287,11 +287,11 @@ fn become_by_a_signed_message() -> Vec<Case> {
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
             "a message is used up by the account's next transaction",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let args = signed(world, 3, PLAIN, 1);
                 let to_itself = args![world.address(3), 1u64];
-                world.must(3, "0x1::node_account::transfer", &[], to_itself);
+                world.call_ok(3, "0x1::node_account::transfer", &[], to_itself);
                 call(world, 0, "create_with_existing_account", args)
             },
         ),
@@ -316,7 +316,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
             |world| {
                 let args = signed(world, 3, PLAIN, 1);
                 let function = "0x1::multisig_account::create_with_existing_account";
-                world.must(0, function, &[], args.clone());
+                world.call_ok(0, function, &[], args.clone());
                 call(world, 0, "create_with_existing_account", args)
             },
         ),
@@ -342,7 +342,7 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
             "a message that keeps the key does not",
-            BAD_PROOF,
+            INVALID_PROOF,
             |world| {
                 let args = signed(world, 3, PLAIN, 1);
                 let name = "create_with_existing_account_and_revoke_auth_key";
@@ -354,7 +354,7 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
 
 const PLAIN: &str = "MultisigAccountCreationMessage";
 const REVOKING: &str = "MultisigAccountCreationWithAuthKeyRevocationMessage";
-const BAD_PROOF: Expected = Expected::Abort(
+const INVALID_PROOF: Expected = Expected::Abort(
     "0x1::account: EINVALID_PROOF_OF_KNOWLEDGE(0x10008): the signature does not hold over the challenge",
 );
 

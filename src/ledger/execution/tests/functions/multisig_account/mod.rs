@@ -14,7 +14,7 @@ use serde_json::Value;
 
 const NO_KEYS: &[String] = &[];
 const NO_VALUES: &[Vec<u8>] = &[];
-const ABSENT: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
+const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 
 const EACCOUNT_NOT_MULTISIG: Expected = Expected::Abort(
     "0x1::multisig_account: EACCOUNT_NOT_MULTISIG(0x307d2): the account is not a multisig account",
@@ -86,27 +86,32 @@ fn next_address(world: &World, creator: usize) -> AccountAddress {
 fn vault(world: &mut World, num_signatures_required: u64) -> AccountAddress {
     let vault = next_address(world, 0);
     let owners = vec![world.address(1), world.address(2)];
-    let terms = args![owners, num_signatures_required, NO_KEYS, NO_VALUES];
-    world.must(0, "0x1::multisig_account::create_with_owners", &[], terms);
+    let arguments = args![owners, num_signatures_required, NO_KEYS, NO_VALUES];
+    world.call_ok(
+        0,
+        "0x1::multisig_account::create_with_owners",
+        &[],
+        arguments,
+    );
     vault
 }
 
 /// Makes account 3 a multisig account of accounts 0 and 1. Its key still signs for it.
-fn with_key(world: &mut World) -> AccountAddress {
+fn create_vault_with_key(world: &mut World) -> AccountAddress {
     let owners = vec![world.address(0), world.address(1)];
-    let terms = args![owners, 1u64, NO_KEYS, NO_VALUES];
-    world.must(
+    let arguments = args![owners, 1u64, NO_KEYS, NO_VALUES];
+    world.call_ok(
         3,
         "0x1::multisig_account::create_with_existing_account_call",
         &[],
-        terms,
+        arguments,
     );
     world.address(3)
 }
 
 /// Proposes a payload with account 0.
 fn propose(world: &mut World, vault: AccountAddress) {
-    world.must(
+    world.call_ok(
         0,
         "0x1::multisig_account::create_transaction",
         &[],
@@ -160,9 +165,9 @@ pub fn cases() -> Vec<Case> {
 
 /// Views fail for an address without a multisig account, because its resource is missing.
 #[test]
-fn views_need_a_multisig_account() {
+fn views_fail_without_a_multisig_account() {
     let world = World::new();
-    let at = args![ABSENT];
+    let at = args![UNKNOWN_ADDRESS];
     for name in [
         "owners",
         "metadata",
@@ -180,7 +185,7 @@ fn views_need_a_multisig_account() {
 
 /// Views of one transaction fail for sequence numbers that are not assigned.
 #[test]
-fn views_know_the_numbers_given_out() {
+fn views_reject_unassigned_sequence_numbers() {
     let mut world = World::new();
     let vault = vault(&mut world, 2);
     propose(&mut world, vault);
@@ -201,7 +206,7 @@ fn views_know_the_numbers_given_out() {
 /// SDKs query this address. It is the address of a resource account with the vendor name in its
 /// seed.
 #[test]
-fn the_next_address_follows_from_creator_and_sequence_number() {
+fn derives_the_next_address_from_creator_and_sequence_number() {
     let mut world = World::new();
     for sequence_number in 0..3u64 {
         let creator = world.address(0);

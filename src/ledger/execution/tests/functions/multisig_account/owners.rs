@@ -3,8 +3,8 @@
 use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
-    ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, many, owners,
-    view, with_key,
+    ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call,
+    create_vault_with_key, many, owners, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::json;
@@ -37,7 +37,7 @@ fn additions() -> Vec<Case> {
             "at the end",
             ADDED,
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let executed = call(world, 3, "add_owner", args![world.address(4)]);
                 assert_eq!(owners(world, account), addresses(world, &[0, 1, 4]));
                 executed
@@ -54,7 +54,7 @@ fn additions() -> Vec<Case> {
             "in their order",
             ADDED,
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let new = vec![world.address(4), world.address(2)];
                 let executed = call(world, 3, "add_owners", args![new]);
                 assert_eq!(owners(world, account), addresses(world, &[0, 1, 4, 2]));
@@ -66,7 +66,7 @@ fn additions() -> Vec<Case> {
             "an owner is not added again",
             EDUPLICATE_OWNER,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 call(world, 3, "add_owners", args![vec![world.address(1)]])
             },
         ),
@@ -75,7 +75,7 @@ fn additions() -> Vec<Case> {
             "the account does not own itself",
             EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 call(world, 3, "add_owners", args![vec![world.address(3)]])
             },
         ),
@@ -84,7 +84,7 @@ fn additions() -> Vec<Case> {
             "no more than a hundred owners",
             ETOO_MANY_OWNERS,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 call(world, 3, "add_owners", args![many(99)])
             },
         ),
@@ -100,7 +100,7 @@ fn additions_with_signatures() -> Vec<Case> {
             "0x1::multisig_account::UpdateSignaturesRequired",
         ]),
         |world| {
-            let account = with_key(world);
+            let account = create_vault_with_key(world);
             let name = "add_owners_and_update_signatures_required";
             let executed = call(world, 3, name, args![vec![world.address(4)], 3u64]);
             assert_eq!(
@@ -119,7 +119,7 @@ fn removals() -> Vec<Case> {
             "the last takes the place",
             REMOVED,
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let executed = call(world, 3, "remove_owner", args![world.address(0)]);
                 assert_eq!(owners(world, account), addresses(world, &[1]));
                 executed
@@ -130,7 +130,7 @@ fn removals() -> Vec<Case> {
             "who is no owner is passed over",
             Expected::Success(&[]),
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let executed = call(world, 3, "remove_owner", args![world.address(4)]);
                 assert_eq!(owners(world, account), addresses(world, &[0, 1]));
                 executed
@@ -141,16 +141,16 @@ fn removals() -> Vec<Case> {
             "each once",
             REMOVED,
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let new = args![vec![world.address(4), world.address(2)]];
-                world.must(3, "0x1::multisig_account::add_owners", &[], new);
-                let gone = vec![
+                world.call_ok(3, "0x1::multisig_account::add_owners", &[], new);
+                let removed_owners = vec![
                     world.address(0),
                     world.address(2),
                     world.address(0),
                     world.address(4),
                 ];
-                let executed = call(world, 3, "remove_owners", args![gone]);
+                let executed = call(world, 3, "remove_owners", args![removed_owners]);
                 assert_eq!(owners(world, account), addresses(world, &[1]));
                 executed
             },
@@ -160,9 +160,9 @@ fn removals() -> Vec<Case> {
             "those that stay are enough",
             ENOT_ENOUGH_OWNERS,
             |world| {
-                with_key(world);
-                let gone = vec![world.address(0), world.address(1)];
-                call(world, 3, "remove_owners", args![gone])
+                create_vault_with_key(world);
+                let removed_owners = vec![world.address(0), world.address(1)];
+                call(world, 3, "remove_owners", args![removed_owners])
             },
         ),
     ]
@@ -175,7 +175,7 @@ fn swaps() -> Vec<Case> {
             "one for one",
             SWAPPED,
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let executed = call(
                     world,
                     3,
@@ -191,12 +191,12 @@ fn swaps() -> Vec<Case> {
             "some for others",
             SWAPPED,
             |world| {
-                let account = with_key(world);
-                let (new, gone) = (
+                let account = create_vault_with_key(world);
+                let (new, removed_owners) = (
                     vec![world.address(4)],
                     vec![world.address(0), world.address(1)],
                 );
-                let executed = call(world, 3, "swap_owners", args![new, gone]);
+                let executed = call(world, 3, "swap_owners", args![new, removed_owners]);
                 assert_eq!(owners(world, account), addresses(world, &[4]));
                 executed
             },
@@ -206,8 +206,8 @@ fn swaps() -> Vec<Case> {
             "a full house",
             SWAPPED,
             |world| {
-                with_key(world);
-                world.must(3, "0x1::multisig_account::add_owners", &[], args![many(98)]);
+                create_vault_with_key(world);
+                world.call_ok(3, "0x1::multisig_account::add_owners", &[], args![many(98)]);
                 call(
                     world,
                     3,
@@ -221,7 +221,7 @@ fn swaps() -> Vec<Case> {
             "not the same in and out",
             EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 let both = vec![world.address(0)];
                 call(world, 3, "swap_owners", args![both, both])
             },
@@ -239,10 +239,10 @@ fn swaps_with_signatures() -> Vec<Case> {
             "0x1::multisig_account::UpdateSignaturesRequired",
         ]),
         |world| {
-            let account = with_key(world);
-            let (new, gone) = (vec![world.address(4)], vec![world.address(0)]);
+            let account = create_vault_with_key(world);
+            let (new, removed_owners) = (vec![world.address(4)], vec![world.address(0)]);
             let name = "swap_owners_and_update_signatures_required";
-            let executed = call(world, 3, name, args![new, gone, 2u64]);
+            let executed = call(world, 3, name, args![new, removed_owners, 2u64]);
             assert_eq!(
                 view(world, "num_signatures_required", args![account]),
                 json!("2")
@@ -259,7 +259,7 @@ fn signatures_required() -> Vec<Case> {
             "another number",
             Expected::Success(&["0x1::multisig_account::UpdateSignaturesRequired"]),
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let executed = call(world, 3, "update_signatures_required", args![2u64]);
                 assert_eq!(
                     view(world, "num_signatures_required", args![account]),
@@ -273,7 +273,7 @@ fn signatures_required() -> Vec<Case> {
             "not zero",
             EINVALID_SIGNATURES_REQUIRED,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 call(world, 3, "update_signatures_required", args![0u64])
             },
         ),
@@ -282,7 +282,7 @@ fn signatures_required() -> Vec<Case> {
             "not above the owners",
             ENOT_ENOUGH_OWNERS,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 call(world, 3, "update_signatures_required", args![3u64])
             },
         ),
@@ -296,9 +296,9 @@ pub(super) fn metadata() -> Vec<Case> {
             "the new pairs replace the old ones",
             Expected::Success(&["0x1::multisig_account::MetadataUpdated"]),
             |world| {
-                let account = with_key(world);
+                let account = create_vault_with_key(world);
                 let first = args![vec!["a", "b"], vec![vec![1u8], vec![2u8]]];
-                world.must(3, "0x1::multisig_account::update_metadata", &[], first);
+                world.call_ok(3, "0x1::multisig_account::update_metadata", &[], first);
                 let executed = call(
                     world,
                     3,
@@ -315,7 +315,7 @@ pub(super) fn metadata() -> Vec<Case> {
             "no more than a hundred pairs",
             ETOO_MANY_METADATA_PAIRS,
             |world| {
-                with_key(world);
+                create_vault_with_key(world);
                 let keys: Vec<String> = (0..101).map(|number| number.to_string()).collect();
                 call(
                     world,

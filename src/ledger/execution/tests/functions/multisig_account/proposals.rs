@@ -1,8 +1,8 @@
 //! Cases of proposed transactions.
 
 use super::{
-    ABSENT, EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED,
-    ENOT_OWNER, EPAYLOAD_CANNOT_BE_EMPTY, call, propose, vault, view,
+    EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED, ENOT_OWNER,
+    EPAYLOAD_CANNOT_BE_EMPTY, UNKNOWN_ADDRESS, call, propose, vault, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::{Value, json};
@@ -75,7 +75,14 @@ fn with_payload() -> Vec<Case> {
             "0x1::multisig_account::create_transaction",
             "the account is a multisig account",
             EACCOUNT_NOT_MULTISIG,
-            |world| call(world, 0, "create_transaction", args![ABSENT, vec![1u8]]),
+            |world| {
+                call(
+                    world,
+                    0,
+                    "create_transaction",
+                    args![UNKNOWN_ADDRESS, vec![1u8]],
+                )
+            },
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",

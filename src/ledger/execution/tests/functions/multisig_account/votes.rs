@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 
 /// Votes with account 1 on the first of two proposals of account 0. Returns the transaction and the
 /// vote.
-fn voted(world: &mut World, name: &str, more: Vec<Vec<u8>>) -> (ExecutedTransaction, Value) {
+fn vote_on_first(
+    world: &mut World,
+    name: &str,
+    more: Vec<Vec<u8>>,
+) -> (ExecutedTransaction, Value) {
     let vault = vault(world, 2);
     propose(world, vault);
     propose(world, vault);
@@ -38,7 +42,7 @@ fn votes_on_one() -> Vec<Case> {
             "a vote for it",
             VOTE,
             |world| {
-                let (executed, vote) = voted(world, "approve_transaction", args![1u64]);
+                let (executed, vote) = vote_on_first(world, "approve_transaction", args![1u64]);
                 assert_eq!(vote, json!([true, true]));
                 executed
             },
@@ -48,7 +52,7 @@ fn votes_on_one() -> Vec<Case> {
             "a vote against it",
             VOTE,
             |world| {
-                let (executed, vote) = voted(world, "reject_transaction", args![1u64]);
+                let (executed, vote) = vote_on_first(world, "reject_transaction", args![1u64]);
                 assert_eq!(vote, json!([true, false]));
                 executed
             },
@@ -58,7 +62,8 @@ fn votes_on_one() -> Vec<Case> {
             "either vote",
             VOTE,
             |world| {
-                let (executed, vote) = voted(world, "vote_transanction", args![1u64, false]);
+                let (executed, vote) =
+                    vote_on_first(world, "vote_transanction", args![1u64, false]);
                 assert_eq!(vote, json!([true, false]));
                 executed
             },
@@ -71,7 +76,7 @@ fn votes_on_one() -> Vec<Case> {
                 let vault = vault(world, 2);
                 propose(world, vault);
                 let reject = args![vault, 1u64];
-                world.must(1, "0x1::multisig_account::reject_transaction", &[], reject);
+                world.call_ok(1, "0x1::multisig_account::reject_transaction", &[], reject);
                 let executed = call(world, 1, "vote_transaction", args![vault, 1u64, true]);
                 let vote = view(world, "vote", args![vault, 1u64, world.address(1)]);
                 assert_eq!(vote, json!([true, true]));
@@ -111,7 +116,8 @@ fn votes_on_many() -> Vec<Case> {
             "one vote on each of a range",
             Expected::Success(&["0x1::multisig_account::Vote", "0x1::multisig_account::Vote"]),
             |world| {
-                let (executed, vote) = voted(world, "vote_transactions", args![1u64, 2u64, true]);
+                let (executed, vote) =
+                    vote_on_first(world, "vote_transactions", args![1u64, 2u64, true]);
                 assert_eq!(vote, json!([true, true]));
                 executed
             },
@@ -120,24 +126,24 @@ fn votes_on_many() -> Vec<Case> {
             "0x1::multisig_account::vote_transactions",
             "an endless range ends with the queue",
             ETRANSACTION_NOT_FOUND,
-            |world| voted(world, "vote_transactions", args![1u64, u64::MAX, true]).0,
+            |world| vote_on_first(world, "vote_transactions", args![1u64, u64::MAX, true]).0,
         ),
         Case::new(
             "0x1::multisig_account::vote_transactions",
             "a range without numbers holds no vote",
             Expected::Success(&[]),
-            |world| voted(world, "vote_transactions", args![2u64, 1u64, true]).0,
+            |world| vote_on_first(world, "vote_transactions", args![2u64, 1u64, true]).0,
         ),
     ]
 }
 
 /// Creates a vault whose first two transactions account 1 rejects.
-fn rejected(world: &mut World) -> AccountAddress {
+fn create_rejected_vault(world: &mut World) -> AccountAddress {
     let vault = vault(world, 2);
     propose(world, vault);
     propose(world, vault);
     let votes = args![vault, 1u64, 2u64, false];
-    world.must(1, "0x1::multisig_account::vote_transactions", &[], votes);
+    world.call_ok(1, "0x1::multisig_account::vote_transactions", &[], votes);
     vault
 }
 
@@ -158,7 +164,7 @@ fn rejection_of_one() -> Vec<Case> {
                 "0x1::multisig_account::ExecuteRejectedTransaction",
             ]),
             |world| {
-                let vault = rejected(world);
+                let vault = create_rejected_vault(world);
                 assert_eq!(
                     view(world, "can_be_rejected", args![vault, 1u64]),
                     json!(false)
@@ -179,12 +185,15 @@ fn rejection_of_one() -> Vec<Case> {
                     view(world, "last_resolved_sequence_number", args![vault]),
                     json!("1")
                 );
-                let gone = world.try_view(
+                let removed_transaction = world.try_view(
                     "0x1::multisig_account::get_transaction",
                     &[],
                     args![vault, 1u64],
                 );
-                assert_eq!(gone.unwrap_err(), "Move abort in 0x1::table: 0x6507");
+                assert_eq!(
+                    removed_transaction.unwrap_err(),
+                    "Move abort in 0x1::table: 0x6507"
+                );
                 executed
             },
         ),
@@ -222,7 +231,7 @@ fn rejection_of_many() -> Vec<Case> {
                 "0x1::multisig_account::ExecuteRejectedTransaction",
             ]),
             |world| {
-                let vault = rejected(world);
+                let vault = create_rejected_vault(world);
                 let executed = call(
                     world,
                     2,
@@ -241,7 +250,7 @@ fn rejection_of_many() -> Vec<Case> {
             "the last of them waits",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
-                let vault = rejected(world);
+                let vault = create_rejected_vault(world);
                 call(
                     world,
                     2,
@@ -255,7 +264,7 @@ fn rejection_of_many() -> Vec<Case> {
             "no number is resolved twice",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
-                let vault = rejected(world);
+                let vault = create_rejected_vault(world);
                 call(
                     world,
                     2,

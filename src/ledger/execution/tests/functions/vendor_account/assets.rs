@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOBODY, PAID, PAID_FIRST, account, assert_holds, asset, balance_of,
-        freeze, funded, plain_asset,
+        FROZEN, INSUFFICIENT, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account, assert_holds, asset,
+        balance_of, create_funded_coin, freeze, plain_asset,
     },
 };
 use ledger_framework::AssetType;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = assets();
-    cases.extend(refused_assets());
+    cases.extend(rejected_assets());
     cases
 }
 
@@ -53,13 +53,13 @@ fn pay_asset_to_all(
 }
 
 fn held(world: &World, metadata: AccountAddress, owner: AccountAddress) -> u64 {
-    let seen = world.view(
+    let values = world.view(
         "0x1::primary_fungible_store::balance",
         &["0x1::fungible_asset::Metadata"],
         args![owner, metadata],
     );
     let held = balance_of(world, owner, &AssetType::FungibleAsset(metadata));
-    assert_eq!(seen, [json!(held.to_string())]);
+    assert_eq!(values, [json!(held.to_string())]);
     held
 }
 
@@ -75,8 +75,8 @@ fn assets() -> Vec<Case> {
             Expected::Success(ASSET_PAID),
             |world| {
                 let metadata = plain_asset(world);
-                let executed = pay_asset(world, metadata, NOBODY, 4);
-                assert_eq!(held(world, metadata, NOBODY), 4);
+                let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
+                assert_eq!(held(world, metadata, UNKNOWN_ADDRESS), 4);
                 assert_eq!(held(world, metadata, account(0)), 6);
                 executed
             },
@@ -86,10 +86,10 @@ fn assets() -> Vec<Case> {
             "of a coin's paired asset moves the coin",
             PAID_FIRST,
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 let metadata = asset(world, &coin);
-                let executed = pay_asset(world, metadata, NOBODY, 4);
-                assert_holds(world, &coin, NOBODY, 4);
+                let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
                 executed
             },
         ),
@@ -110,22 +110,22 @@ fn assets() -> Vec<Case> {
             ]),
             |world| {
                 let metadata = plain_asset(world);
-                let recipients = [NOBODY, account(1)];
+                let recipients = [UNKNOWN_ADDRESS, account(1)];
                 let executed = pay_asset_to_all(world, metadata, &recipients, &[3, 7]);
-                assert_eq!(held(world, metadata, NOBODY), 3);
+                assert_eq!(held(world, metadata, UNKNOWN_ADDRESS), 3);
                 assert_eq!(held(world, metadata, account(1)), 7);
                 executed
             },
         ),
         Case::new(all, "of a coin's paired asset", PAID_FIRST, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             let metadata = asset(world, &coin);
-            pay_asset_to_all(world, metadata, &[NOBODY], &[10])
+            pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
         }),
     ]
 }
 
-fn refused_assets() -> Vec<Case> {
+fn rejected_assets() -> Vec<Case> {
     let (one, all) = (
         "0x1::node_account::transfer_fungible_assets",
         "0x1::node_account::batch_transfer_fungible_assets",
@@ -135,27 +135,32 @@ fn refused_assets() -> Vec<Case> {
     );
     vec![
         Case::new(one, "where there is no asset", no_object, |world| {
-            pay_asset(world, NOBODY, NOBODY, 1)
+            pay_asset(world, UNKNOWN_ADDRESS, UNKNOWN_ADDRESS, 1)
         }),
         Case::new(one, "more of a coin than there is", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             let metadata = asset(world, &coin);
-            pay_asset(world, metadata, NOBODY, 11)
+            pay_asset(world, metadata, UNKNOWN_ADDRESS, 11)
         }),
         Case::new(one, "of a coin from a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             let metadata = asset(world, &coin);
-            pay_asset(world, metadata, NOBODY, 1)
+            pay_asset(world, metadata, UNKNOWN_ADDRESS, 1)
         }),
         Case::new(all, "fewer amounts than recipients", MISMATCH, |world| {
-            pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[NOBODY], &[])
+            pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[UNKNOWN_ADDRESS], &[])
         }),
         Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10]);
+            let coin = create_funded_coin(world, &[10]);
             let metadata = asset(world, &coin);
-            let executed = pay_asset_to_all(world, metadata, &[NOBODY, NOBODY], &[10, 1]);
-            assert_holds(world, &coin, NOBODY, 0);
+            let executed = pay_asset_to_all(
+                world,
+                metadata,
+                &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
+                &[10, 1],
+            );
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
             executed
         }),
     ]

@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOBODY, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, account,
-        assert_holds, freeze, funded, initialise, mint,
+        FROZEN, INSUFFICIENT, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account,
+        assert_holds, create_funded_coin, freeze, initialize_coin, mint,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -50,17 +50,17 @@ fn coins() -> Vec<Case> {
     );
     vec![
         Case::new(one, "makes the recipient", PAID_FIRST, |world| {
-            let coin = funded(world, &[10]);
-            let executed = pay_coin(world, &coin, NOBODY, 4);
-            assert_holds(world, &coin, NOBODY, 4);
+            let coin = create_funded_coin(world, &[10]);
+            let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
             executed
         }),
         Case::new(one, "more than there is", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10]);
-            pay_coin(world, &coin, NOBODY, 11)
+            let coin = create_funded_coin(world, &[10]);
+            pay_coin(world, &coin, UNKNOWN_ADDRESS, 11)
         }),
         Case::new(one, "to a frozen store", FROZEN, |world| {
-            let coin = funded(world, &[10, 10]);
+            let coin = create_funded_coin(world, &[10, 10]);
             freeze(world, &coin, 1);
             pay_coin(world, &coin, account(1), 1)
         }),
@@ -69,12 +69,12 @@ fn coins() -> Vec<Case> {
             "more than the recipient's store can hold",
             OVERFLOW,
             |world| {
-                let coin = funded(world, &[1, u64::MAX]);
+                let coin = create_funded_coin(world, &[1, u64::MAX]);
                 pay_coin(world, &coin, account(1), 1)
             },
         ),
         Case::new(one, "of a type that is no coin", NOT_PUBLISHED, |world| {
-            pay_coin(world, "address", NOBODY, 0)
+            pay_coin(world, "address", UNKNOWN_ADDRESS, 0)
         }),
         Case::new(
             all,
@@ -87,23 +87,24 @@ fn coins() -> Vec<Case> {
                 "0x1::coin::DepositEvent",
             ]),
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 // The sender may be one of the recipients.
-                let recipients = [account(0), NOBODY];
+                let recipients = [account(0), UNKNOWN_ADDRESS];
                 let executed = pay_coin_to_all(world, &coin, &recipients, &[10, 10]);
-                assert_holds(world, &coin, NOBODY, 10);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 10);
                 assert_holds(world, &coin, account(0), 0);
                 executed
             },
         ),
         Case::new(all, "fewer recipients than amounts", MISMATCH, |world| {
-            let coin = funded(world, &[10]);
-            pay_coin_to_all(world, &coin, &[NOBODY], &[1, 2])
+            let coin = create_funded_coin(world, &[10]);
+            pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS], &[1, 2])
         }),
         Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = funded(world, &[10]);
-            let executed = pay_coin_to_all(world, &coin, &[NOBODY, NOBODY], &[6, 5]);
-            assert_holds(world, &coin, NOBODY, 0);
+            let coin = create_funded_coin(world, &[10]);
+            let executed =
+                pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[6, 5]);
+            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
             assert_holds(world, &coin, account(0), 10);
             executed
         }),
@@ -150,7 +151,7 @@ fn direct_transfers() -> Vec<Case> {
             "to who accepts no other coins",
             NOT_ACCEPTED,
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 allow(world, 1, false);
                 pay_coin(world, &coin, account(1), 1)
             },
@@ -160,7 +161,7 @@ fn direct_transfers() -> Vec<Case> {
             "to who accepts no other coins",
             NOT_ACCEPTED,
             |world| {
-                let coin = funded(world, &[10]);
+                let coin = create_funded_coin(world, &[10]);
                 allow(world, 1, false);
                 let recipients = [account(1)];
                 pay_coin_to_all(world, &coin, &recipients, &[1])
@@ -171,9 +172,9 @@ fn direct_transfers() -> Vec<Case> {
             "to who accepts no other coins but registered for this one",
             PAID,
             |world| {
-                let coin = initialise(world, false);
+                let coin = initialize_coin(world, false);
                 allow(world, 1, false);
-                world.must(1, "0x1::coin::register", &[&coin], vec![]);
+                world.call_ok(1, "0x1::coin::register", &[&coin], vec![]);
                 mint(world, &coin, account(0), 10);
                 pay_coin(world, &coin, account(1), 1)
             },
@@ -182,6 +183,6 @@ fn direct_transfers() -> Vec<Case> {
 }
 
 fn accepts_all(world: &World) -> bool {
-    let asked = "0x1::node_account::can_receive_direct_coin_transfers";
-    world.view(asked, &[], args![account(1)]).remove(0) == true
+    let function = "0x1::node_account::can_receive_direct_coin_transfers";
+    world.view(function, &[], args![account(1)]).remove(0) == true
 }

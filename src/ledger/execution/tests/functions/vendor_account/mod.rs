@@ -5,7 +5,10 @@ mod coins;
 
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{INSUFFICIENT, NATIVE, NOBODY, PAID, PAID_FIRST, RESERVED, account, assert_holds, view},
+    coin::{
+        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
+        view,
+    },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
 
@@ -33,10 +36,19 @@ fn creation() -> Vec<Case> {
             "makes account and store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
-                let executed =
-                    world.call(0, "0x1::node_account::create_account", &[], args![NOBODY]);
+                let executed = world.call(
+                    0,
+                    "0x1::node_account::create_account",
+                    &[],
+                    args![UNKNOWN_ADDRESS],
+                );
                 assert_eq!(
-                    view(world, "is_account_registered", NATIVE, args![NOBODY]),
+                    view(
+                        world,
+                        "is_account_registered",
+                        NATIVE,
+                        args![UNKNOWN_ADDRESS]
+                    ),
                     true
                 );
                 executed
@@ -76,12 +88,12 @@ fn transfers() -> Vec<Case> {
             executed
         }),
         Case::new(function, "makes the recipient", PAID_FIRST, |world| {
-            let executed = pay(world, NOBODY, 9);
-            assert_holds(world, NATIVE, NOBODY, 9);
+            let executed = pay(world, UNKNOWN_ADDRESS, 9);
+            assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 9);
             executed
         }),
         Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            pay(world, NOBODY, u64::MAX)
+            pay(world, UNKNOWN_ADDRESS, u64::MAX)
         }),
         Case::new(
             function,
@@ -122,9 +134,9 @@ fn batches() -> Vec<Case> {
             ]),
             |world| {
                 let before = world.balance(1);
-                let recipients = [NOBODY, account(1), NOBODY];
+                let recipients = [UNKNOWN_ADDRESS, account(1), UNKNOWN_ADDRESS];
                 let executed = pay_all(world, &recipients, &[3, 4, 5]);
-                assert_holds(world, NATIVE, NOBODY, 8);
+                assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 8);
                 assert_eq!(world.balance(1), before + 4);
                 executed
             },
@@ -133,21 +145,21 @@ fn batches() -> Vec<Case> {
             pay_all(world, &[], &[])
         }),
         Case::new(function, "is all or nothing", INSUFFICIENT, |world| {
-            let executed = pay_all(world, &[NOBODY, NOBODY], &[3, u64::MAX]);
-            assert_holds(world, NATIVE, NOBODY, 0);
+            let executed = pay_all(world, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[3, u64::MAX]);
+            assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 0);
             executed
         }),
         Case::new(
             function,
             "fewer amounts than recipients",
             MISMATCH,
-            |world| pay_all(world, &[NOBODY], &[]),
+            |world| pay_all(world, &[UNKNOWN_ADDRESS], &[]),
         ),
         Case::new(
             function,
             "with a recipient in the framework",
             RESERVED,
-            |world| pay_all(world, &[NOBODY, AccountAddress::ONE], &[1, 1]),
+            |world| pay_all(world, &[UNKNOWN_ADDRESS, AccountAddress::ONE], &[1, 1]),
         ),
     ]
 }

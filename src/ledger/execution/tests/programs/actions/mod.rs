@@ -4,16 +4,18 @@ mod assets;
 mod multisig;
 mod others;
 
-use assets::{given_up_coin, managed_asset, managed_coin, native, paired_asset, stores};
+use assets::{abandoned_coin, managed_asset, managed_coin, native, paired_asset, stores};
 use multisig::{changes, creations, proposals};
 use others::{accounts, descriptions, escrow, exchange, objects, registry, resource_accounts};
 
-use crate::programs::program::{ACCOUNTS, Program, Sent, account, object_of, resource_account_of};
+use crate::programs::program::{
+    ACCOUNTS, CallRequest, Program, account, object_of, resource_account_of,
+};
 use fastrand::Rng;
 use ledger_types::AccountAddress;
 
 /// A function that returns a random call, or `None` if there is nothing to call it on.
-type Action = fn(&mut Program) -> Option<Sent>;
+type Action = fn(&mut Program) -> Option<CallRequest>;
 
 /// The actions, each with its weight in the random choice.
 const ACTIONS: &[(usize, Action)] = &[
@@ -30,26 +32,26 @@ const ACTIONS: &[(usize, Action)] = &[
     (1, changes),
     (1, creations),
     (2, resource_accounts),
-    (1, given_up_coin),
+    (1, abandoned_coin),
     (2, accounts),
     (1, descriptions),
 ];
 
 /// Returns the call of a randomly chosen action.
-pub fn next(program: &mut Program) -> Option<Sent> {
+pub fn random_call(program: &mut Program) -> Option<CallRequest> {
     let all: usize = ACTIONS.iter().map(|(weight, _)| weight).sum();
-    let mut place = program.random.usize(..all);
+    let mut remaining_weight = program.random.usize(..all);
     for (weight, action) in ACTIONS {
-        if place < *weight {
+        if remaining_weight < *weight {
             return action(program);
         }
-        place -= weight;
+        remaining_weight -= weight;
     }
     None
 }
 
 /// Returns the number of a random development account.
-fn who(program: &mut Program) -> usize {
+fn random_account(program: &mut Program) -> usize {
     program.random.usize(..ACCOUNTS)
 }
 
@@ -66,8 +68,8 @@ fn random_amount(random: &mut Rng) -> u64 {
 
 /// Returns the address of a random owner that can receive and send: an account, an object, a
 /// resource account or the multisig account.
-fn anyone(program: &mut Program) -> AccountAddress {
-    let number = who(program);
+fn random_owner_address(program: &mut Program) -> AccountAddress {
+    let number = random_account(program);
     match program.random.u8(..8) {
         0 => object_of(number),
         1 => resource_account_of(number),

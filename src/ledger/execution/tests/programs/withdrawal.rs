@@ -4,8 +4,8 @@
 //! balances to new addresses. New addresses have no balance that could overflow.
 
 use crate::programs::program::{
-    ACCOUNTS, NATIVE, Program, Sent, account, args, asset_of, coin_of, given_up_coin_of, object_of,
-    primary_store, resource_account_of,
+    ACCOUNTS, CallRequest, NATIVE, Program, abandoned_coin_of, account, args, asset_of, coin_of,
+    object_of, primary_store, resource_account_of,
 };
 use ledger_types::{
     AccountAddress, EntryFunction,
@@ -58,49 +58,50 @@ fn number(value: &Value) -> u64 {
 ///
 /// To pay for gas, accounts retain their native coins, and resource accounts retain
 /// [`GAS_RESERVE`].
-pub fn drain(program: &mut Program) {
-    let mut drain = Drain {
+pub fn withdraw_all(program: &mut Program) {
+    let mut withdrawal = Withdrawal {
         program,
         addresses: 0,
     };
-    drain.program.wait_blocks(60);
-    drain.thaw();
-    drain.reject_proposals();
-    drain.empty_holders();
-    drain.cancel_escrows();
-    drain.empty_stores();
-    drain.assert_empty();
+    withdrawal.program.wait_blocks(60);
+    withdrawal.unfreeze_stores();
+    withdrawal.reject_pending_proposals();
+    withdrawal.empty_holders();
+    withdrawal.cancel_escrows();
+    withdrawal.empty_stores();
+    withdrawal.assert_empty();
 }
 
-struct Drain<'a> {
+struct Withdrawal<'a> {
     program: &'a mut Program,
     /// Number of new addresses that were used.
     addresses: u64,
 }
 
-impl Drain<'_> {
+impl Withdrawal<'_> {
     fn new_address(&mut self) -> AccountAddress {
         self.addresses += 1;
         AccountAddress::from_low_u64(0x9_0000 + self.addresses)
     }
 
-    fn thaw(&mut self) {
+    fn unfreeze_stores(&mut self) {
         for of in 0..ACCOUNTS {
             let (coin, asset) = (coin_of(of), asset_of(of));
             for holder in holders() {
                 let address = holder.address(self.program);
                 let unfreeze = "0x1::managed_fungible_asset::unfreeze";
-                self.program.must(of, unfreeze, &[], args![asset, address]);
+                self.program
+                    .call_successfully(of, unfreeze, &[], args![asset, address]);
                 // This fails if there is no store to unfreeze.
                 let unfreeze = "0x1::managed_coin::unfreeze_coin_store";
-                let sent = self.program.sent(of, unfreeze, &[&coin], args![address]);
-                self.program.run(sent);
+                let request = self.program.request(of, unfreeze, &[&coin], args![address]);
+                self.program.run(request);
             }
         }
     }
 
     /// Rejects all pending proposals, because proposals are resolved in order.
-    fn reject_proposals(&mut self) {
+    fn reject_pending_proposals(&mut self) {
         let multisig = self.program.multisig;
         let view = |program: &Program, name: &str| {
             let name = format!("0x1::multisig_account::{name}");
@@ -111,20 +112,21 @@ impl Drain<'_> {
             for owner in [0, 1] {
                 let reject = "0x1::multisig_account::reject_transaction";
                 self.program
-                    .must(owner, reject, &[], args![multisig, proposal]);
+                    .call_successfully(owner, reject, &[], args![multisig, proposal]);
             }
             let done = "0x1::multisig_account::execute_rejected_transaction";
-            self.program.must(0, done, &[], args![multisig]);
+            self.program
+                .call_successfully(0, done, &[], args![multisig]);
         }
     }
 
     /// Executes a call as a holder. The call must succeed.
-    fn must_as(&mut self, holder: Holder, call: EntryFunction) {
-        let sent = match holder {
-            Holder::Account(key) | Holder::Resource(key) => Sent {
+    fn call_successfully_as(&mut self, holder: Holder, call: EntryFunction) {
+        let request = match holder {
+            Holder::Account(key) | Holder::Resource(key) => CallRequest {
                 key,
                 sender: holder.address(self.program),
-                beside: Vec::new(),
+                secondary_signers: Vec::new(),
                 payload: TransactionPayload::EntryFunction(call),
             },
             Holder::Object(_) => unreachable!("objects make no calls"),
@@ -132,16 +134,17 @@ impl Drain<'_> {
                 let multisig = self.program.multisig;
                 let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();
                 let create = "0x1::multisig_account::create_transaction";
-                self.program.must(0, create, &[], args![multisig, payload]);
+                self.program
+                    .call_successfully(0, create, &[], args![multisig, payload]);
                 let numbers = "0x1::multisig_account::next_sequence_number";
                 let proposal = number(&self.program.view(numbers, &[], args![multisig])[0]) - 1;
                 let approve = "0x1::multisig_account::approve_transaction";
                 self.program
-                    .must(1, approve, &[], args![multisig, proposal]);
-                self.program.sent_as_multisig(0, None)
+                    .call_successfully(1, approve, &[], args![multisig, proposal]);
+                self.program.multisig_request(0, None)
             }
         };
-        self.program.must_run(sent);
+        self.program.run_successfully(request);
     }
 
     /// Transfers `amount` of an asset from a holder to a new address, and checks that it arrives.
@@ -150,7 +153,7 @@ impl Drain<'_> {
         if let Holder::Object(of) = holder {
             let owner = self.root_owner(object_of(of));
             let function = "0x1::managed_object::transfer_fungible_assets";
-            self.program.must(
+            self.program.call_successfully(
                 owner,
                 function,
                 &[],
@@ -161,9 +164,13 @@ impl Drain<'_> {
             let call = self
                 .program
                 .call(function, &[METADATA], args![asset, to, amount]);
-            self.must_as(holder, call);
+            self.call_successfully_as(holder, call);
         }
-        assert_eq!(self.balance(to, asset), amount, "what was sent is there");
+        assert_eq!(
+            self.balance(to, asset),
+            amount,
+            "the recipient holds the amount"
+        );
     }
 
     fn root_owner(&self, object: AccountAddress) -> usize {
@@ -188,7 +195,7 @@ impl Drain<'_> {
     /// Returns all assets that users created, including the paired assets of coins.
     fn assets(&self) -> Vec<AccountAddress> {
         let of_account = |of| {
-            let coins = [coin_of(of), given_up_coin_of(of)].map(|coin| self.paired(&coin));
+            let coins = [coin_of(of), abandoned_coin_of(of)].map(|coin| self.paired(&coin));
             [coins[0], coins[1], asset_of(of)]
         };
         (0..ACCOUNTS).flat_map(of_account).collect()
@@ -205,22 +212,22 @@ impl Drain<'_> {
                 self.empty(holder, asset);
             }
             let native = AccountAddress::NATIVE_ASSET;
-            let held = self.balance(holder.address(self.program), native);
+            let amount_held = self.balance(holder.address(self.program), native);
             let reserve = match holder {
                 Holder::Account(_) => continue,
                 Holder::Resource(_) => GAS_RESERVE,
                 Holder::Object(_) | Holder::Multisig => 0,
             };
-            if held > reserve {
-                self.send(holder, native, held - reserve);
+            if amount_held > reserve {
+                self.send(holder, native, amount_held - reserve);
             }
         }
     }
 
     fn empty(&mut self, holder: Holder, asset: AccountAddress) {
-        let held = self.balance(holder.address(self.program), asset);
-        if held > 0 {
-            self.send(holder, asset, held);
+        let amount_held = self.balance(holder.address(self.program), asset);
+        if amount_held > 0 {
+            self.send(holder, asset, amount_held);
         }
     }
 
@@ -233,20 +240,24 @@ impl Drain<'_> {
     }
 
     fn cancel_escrows_of(&mut self, payer: usize, coin: &str) {
-        let locked = |program: &Program| {
+        let locked_amount = |program: &Program| {
             number(&program.view("0x1::escrow::locked", &[coin], args![account(payer)])[0])
         };
         for escrow in 0u64.. {
-            if locked(self.program) == 0 {
+            if locked_amount(self.program) == 0 {
                 break;
             }
             let get = "0x1::escrow::get";
-            let found = self
+            let opened = self
                 .program
                 .view(get, &[coin], args![account(payer), escrow]);
-            if found[0]["vec"].get(0).is_some() {
-                self.program
-                    .must(payer, "0x1::escrow::cancel", &[coin], args![escrow]);
+            if opened[0]["vec"].get(0).is_some() {
+                self.program.call_successfully(
+                    payer,
+                    "0x1::escrow::cancel",
+                    &[coin],
+                    args![escrow],
+                );
                 if coin != NATIVE {
                     self.empty(Holder::Account(payer), self.paired(coin));
                 }
@@ -271,20 +282,27 @@ impl Drain<'_> {
             let asset: AccountAddress = asset[0]["inner"].as_str().unwrap().parse().unwrap();
             let manager = (0..ACCOUNTS).find(|of| asset_of(*of) == asset).unwrap();
             let unfreeze = "0x1::managed_fungible_asset::unfreeze_store";
-            self.program.must(manager, unfreeze, &[], args![store]);
+            self.program
+                .call_successfully(manager, unfreeze, &[], args![store]);
             let balance =
                 self.program
                     .view("0x1::fungible_asset::balance", &[store_type], args![store]);
             let (owner, to) = (self.root_owner(store), self.new_address());
             // A transfer of 0 creates the primary store of the recipient.
-            let make = "0x1::primary_fungible_store::transfer";
-            self.program
-                .must(owner, make, &[METADATA], args![asset, to, 0u64]);
+            let create_store = "0x1::primary_fungible_store::transfer";
+            self.program.call_successfully(
+                owner,
+                create_store,
+                &[METADATA],
+                args![asset, to, 0u64],
+            );
             let transfer = "0x1::fungible_asset::transfer";
             let arguments = args![store, primary_store(to, asset), number(&balance[0])];
-            self.program.must(owner, transfer, &[store_type], arguments);
+            self.program
+                .call_successfully(owner, transfer, &[store_type], arguments);
             let remove = "0x1::managed_fungible_asset::remove_store";
-            self.program.must(owner, remove, &[], args![store]);
+            self.program
+                .call_successfully(owner, remove, &[], args![store]);
         }
     }
 
