@@ -76,7 +76,7 @@ impl AccountAddress {
 
     /// Returns the text that `Display` prints: `0x` and lowercase digits without leading zeros.
     pub fn text(&self) -> HexText {
-        HexText::short(&self.0)
+        HexText::without_leading_zeros(&self.0)
     }
 
     /// Returns `0x` and all 64 lowercase digits.

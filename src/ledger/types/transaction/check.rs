@@ -251,7 +251,7 @@ impl<'a> Signer<'a> {
         let Gathered { keys, equations } = gathered;
         let gathered = match self.signature {
             Signature::Ed25519(key, signature) => key
-                .equation_with(keys, &[message], signature)
+                .equation_with_cache(keys, &[message], signature)
                 .map(|equation| equations.push(equation))
                 .map_err(Fault::from),
             Signature::MultiEd25519(key, signature) => {
@@ -301,7 +301,11 @@ fn single_key(
 ) -> Result<Option<Equation>, Fault> {
     match (key, signature) {
         (AnyPublicKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
-            return Ok(Some(key.equation_with(keys, &[message], signature)?));
+            return Ok(Some(key.equation_with_cache(
+                keys,
+                &[message],
+                signature,
+            )?));
         }
         (AnyPublicKey::Secp256k1Ecdsa(key), AnySignature::Secp256k1Ecdsa(signature)) => {
             secp256k1::verify(key, &[message], signature)?;
