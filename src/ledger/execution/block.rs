@@ -72,7 +72,7 @@ pub fn execute_block(
         let hash = transaction.hash();
         if run.is_full() {
             run.discarded
-                .push(DiscardedTransaction::left_out(position, hash));
+                .push(DiscardedTransaction::not_included(position, hash));
             continue;
         }
         let environment = run.environment(hash);

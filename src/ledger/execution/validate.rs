@@ -258,7 +258,7 @@ impl Rules<'_> {
         if raw.chain_id != self.chain.id() {
             let (given, here) = (raw.chain_id, self.chain.id());
             let detail = format!("the transaction is for chain {given}, this is chain {here}");
-            return Err(Discard::because(Status::BadChainId, detail));
+            return Err(Discard::with_detail(Status::BadChainId, detail));
         }
         let key = self.transaction.sender_authentication_key()?;
         self.check_key(&self.facts.sender, key)
@@ -298,7 +298,7 @@ impl Rules<'_> {
         }
         let mut seen = BTreeSet::from([self.transaction.raw().sender]);
         match secondary.iter().find(|signer| !seen.insert(**signer)) {
-            Some(twice) => Err(Discard::because(
+            Some(twice) => Err(Discard::with_detail(
                 Status::SignersContainDuplicates,
                 format_args!("{twice} signs more than once"),
             )),
@@ -341,9 +341,9 @@ impl Rules<'_> {
         if given >= SEQUENCE_NUMBER_MAX {
             Err(Status::SequenceNumberTooBig.into())
         } else if given < current {
-            Err(Discard::because(Status::SequenceNumberTooOld, detail()))
+            Err(Discard::with_detail(Status::SequenceNumberTooOld, detail()))
         } else if given > current {
-            Err(Discard::because(Status::SequenceNumberTooNew, detail()))
+            Err(Discard::with_detail(Status::SequenceNumberTooNew, detail()))
         } else {
             Ok(())
         }
@@ -368,7 +368,7 @@ impl Rules<'_> {
             let detail = format!(
                 "the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}"
             );
-            return Err(Discard::because(
+            return Err(Discard::with_detail(
                 Status::InsufficientBalanceForTransactionFee,
                 detail,
             ));
@@ -382,7 +382,7 @@ fn within(is_within: bool, status: Status, bound: u64) -> Result<(), Discard> {
     if is_within {
         Ok(())
     } else {
-        Err(Discard::because(
+        Err(Discard::with_detail(
             status,
             format_args!("the bound is {bound}"),
         ))

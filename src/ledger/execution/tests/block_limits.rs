@@ -103,7 +103,8 @@ fn execute_all(
         );
         let rest = transactions.split_off(kept);
         let left_out = (kept as u32..).zip(&rest);
-        let left_out = left_out.map(|(at, rest)| DiscardedTransaction::left_out(at, rest.hash()));
+        let left_out =
+            left_out.map(|(at, rest)| DiscardedTransaction::not_included(at, rest.hash()));
         assert_eq!(block.discarded, left_out.collect::<Vec<_>>());
         transactions = rest;
         blocks.push(block);

@@ -158,7 +158,7 @@ fn what_nobody_signed_does_not_run_in_a_block() {
     let signed = unsigned(chain.raw(&key(), chain.transfer(NOBODY, 1)));
     let executed = simulated(&chain, chain.next_secs(), &signed);
     assert_eq!(status(&chain, &executed), "Executed successfully");
-    let ordered = CheckedTransaction::trusted(signed, chain.chain.vendor());
+    let ordered = CheckedTransaction::new_unchecked(signed, chain.chain.vendor());
     let facts = chain.transaction_facts(&ordered);
     let refusal =
         validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();

@@ -418,7 +418,7 @@ fn an_asset_that_is_no_coins_is_paired_with_none() {
 
 /// Returns the written slots of a transaction: their addresses and the names of their structs.
 fn written(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
-    let place = |key: &ledger_types::StateKey| match key.parts().unwrap() {
+    let place = |key: &ledger_types::StateKey| match key.decode().unwrap() {
         StateKeyParts::Resource { address, tag }
         | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
         other => panic!("{other:?}"),

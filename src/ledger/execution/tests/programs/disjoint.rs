@@ -72,6 +72,6 @@ fn unrelated_transactions_change_no_slot_in_common() {
     let mut program = Program::new(1);
     let (one, other) = (written(&mut program, 0, 1), written(&mut program, 2, 3));
     assert!(one.len() > 15 && other.len() > 15);
-    let common: Vec<_> = one.intersection(&other).map(StateKey::parts).collect();
+    let common: Vec<_> = one.intersection(&other).map(StateKey::decode).collect();
     assert!(common.is_empty(), "{common:#?}");
 }
