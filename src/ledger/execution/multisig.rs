@@ -139,11 +139,11 @@ pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(
         executor, account, ..
     } = call;
     let payload = next_payload(context, executor, account, call.provided())?;
-    let mark = context.mark();
+    let savepoint = context.savepoint();
     match run_payload(context, account, &payload)? {
         Ok(()) => close_succeeded(context, executor, account, payload),
         Err(error) => {
-            context.roll_back(mark);
+            context.roll_back(savepoint);
             close_failed(context, executor, account, payload, error)
         }
     }
@@ -192,7 +192,7 @@ fn execution_error(
     failure: VmError,
     call: &EntryFunction,
 ) -> Result<ExecutionError, VmError> {
-    if failure.is_of_transaction() {
+    if failure.ends_transaction() {
         return Err(failure);
     }
     let code = failure.code()?;

@@ -23,7 +23,7 @@ use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, SignedTransaction, StateError, StateKey,
     StateView, ValidationStatus as Status, transaction::TransactionAuthenticator,
 };
-use ledger_vm::{Chain, decode_resource, intrinsic_units};
+use ledger_vm::{Chain, decode_resource, intrinsic_gas_units};
 use std::collections::BTreeSet;
 
 /// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
@@ -402,7 +402,7 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         gas_max,
     )?;
     let authenticator = &transaction.transaction().authenticator;
-    let gas_min = intrinsic_units(transaction.size_bytes(), authenticator);
+    let gas_min = intrinsic_gas_units(transaction.size_bytes(), authenticator);
     within(
         raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,

@@ -11,7 +11,7 @@ use ledger_types::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
     },
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;
@@ -139,7 +139,7 @@ fn who_leaves_a_signature_out_is_told_the_gas_of_one() {
             fee_payer_address: AccountAddress::ZERO,
             fee_payer_signer: Box::new(fee_payer_signer),
         };
-        intrinsic_units(0, &authenticator)
+        intrinsic_gas_units(0, &authenticator)
     };
     let signed = || AccountAuthenticator::Ed25519 {
         public_key: key().public_key(),

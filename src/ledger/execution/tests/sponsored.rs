@@ -11,7 +11,7 @@ use ledger_types::{
     SignedTransaction, StateKey, ValidationStatus as Status,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 const NOBODY: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const COIN: &str = "0x1::node_coin::NodeCoin";
@@ -290,7 +290,7 @@ fn each_signature_is_paid_for() {
     raw.max_gas_amount = least;
     let signed = chain.sign_together(&all.iter().collect::<Vec<_>>(), None, raw);
     let authenticator = &signed.transaction().authenticator;
-    assert!(intrinsic_units(signed.size_bytes(), authenticator) > least);
+    assert!(intrinsic_gas_units(signed.size_bytes(), authenticator) > least);
     assert_eq!(
         refusal(&mut chain, signed),
         Status::MaxGasUnitsBelowMinTransactionGasUnits

@@ -7,7 +7,7 @@ use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, Parameters, StateKey, ValidationStatus, Vendor,
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 fn key() -> Ed25519PrivateKey {
     development_accounts().remove(0).private_key
@@ -302,7 +302,7 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
     };
     let intrinsic_units = {
         let any = signed(&rich_chain(), 1, 1, 2_000_000);
-        intrinsic_units(any.size_bytes(), &any.transaction().authenticator)
+        intrinsic_gas_units(any.size_bytes(), &any.transaction().authenticator)
     };
     let pay = |price: u64, amount: u64, max_gas_amount: u64| {
         let mut chain = rich_chain();

@@ -153,7 +153,7 @@ impl Bucket {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
         }
         let bytes = bcs::to_bytes(self).expect("declared types have a BCS form");
-        context.put_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
+        context.write_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
     }
 
     /// Returns the size of the nonces, in bytes.

@@ -168,7 +168,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// runs out.
     pub fn upsert(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
-        context.put_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
+        context.write_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
     }
 
     /// Removes and returns the value of `key`, if the key exists.
@@ -180,7 +180,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.get(context, key)?;
         if value.is_some() {
-            context.put_item(&self.handle, &Self::encoded(key), None)?;
+            context.write_item(&self.handle, &Self::encoded(key), None)?;
         }
         Ok(value)
     }
