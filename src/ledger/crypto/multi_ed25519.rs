@@ -151,8 +151,8 @@ impl MultiEd25519Signature {
     ///
     /// # Errors
     ///
-    /// Returns [`MultiEd25519Error::SignatureEncoding`] if `bytes` is not at most 32 signatures and a
-    /// bitmap.
+    /// Returns [`MultiEd25519Error::SignatureEncoding`] if `bytes` is not at most 32 signatures and
+    /// a bitmap.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
         let (signatures, bitmap) = bytes
             .split_last_chunk::<BITMAP_BYTES>()

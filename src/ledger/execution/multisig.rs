@@ -11,7 +11,7 @@ use super::entry_function::call_entry_function;
 use ledger_framework::modules::multisig_account::{
     EACCOUNT_NOT_MULTISIG, ENOT_ENOUGH_APPROVALS, ENOT_OWNER, EPAYLOAD_DOES_NOT_MATCH,
     EPAYLOAD_DOES_NOT_MATCH_HASH, ETRANSACTION_NOT_FOUND, ExecutionError, check_payload,
-    close_failed, close_succeeded, next_payload,
+    next_payload, resolve_failed, resolve_succeeded,
 };
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, LedgerInfo, RawTransaction,
@@ -141,10 +141,10 @@ pub(super) fn run(context: &mut Context<'_>, call: MultisigCall<'_>) -> Result<(
     let payload = next_payload(context, executor, account, call.provided())?;
     let savepoint = context.savepoint();
     match run_payload(context, account, &payload)? {
-        Ok(()) => close_succeeded(context, executor, account, payload),
+        Ok(()) => resolve_succeeded(context, executor, account, payload),
         Err(error) => {
             context.roll_back(savepoint);
-            close_failed(context, executor, account, payload, error)
+            resolve_failed(context, executor, account, payload, error)
         }
     }
 }

@@ -38,7 +38,7 @@ impl NonceSnapshot {
         let Some(nonce) = raw.payload.replay_protection_nonce() else {
             return Ok(None);
         };
-        let slot = NonceSlot::of(&raw.sender, nonce);
+        let slot = NonceSlot::new(&raw.sender, nonce);
         Ok(Some(Self {
             slot,
             bucket: Bucket::read(view, &slot)?,
@@ -118,7 +118,7 @@ impl NonceSnapshot {
         raw: &RawTransaction,
     ) -> Result<(), VmError> {
         let mut bucket = self.bucket.clone();
-        bucket.remember(
+        bucket.insert(
             &self.slot,
             raw.expiration_timestamp_secs,
             context.timestamp_secs(),

@@ -79,13 +79,13 @@ fn user_transactions(chain: &MemoryChain) -> Vec<&ExecutedTransaction> {
 }
 
 fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
-    Bucket::read(chain, &NonceSlot::of(&address(0), nonce)).unwrap()
+    Bucket::read(chain, &NonceSlot::new(&address(0), nonce)).unwrap()
 }
 
 /// Returns the first `count` nonces of account 0 in the bucket of nonce 0, beginning with nonce 0.
 fn in_one_bucket(count: usize) -> Vec<u64> {
     let sender = address(0);
-    let place = |nonce| NonceSlot::of(&sender, nonce).bucket();
+    let place = |nonce| NonceSlot::new(&sender, nonce).bucket();
     let wanted = place(0);
     (0..)
         .filter(|nonce| place(*nonce) == wanted)
@@ -306,7 +306,7 @@ fn a_full_bucket_takes_no_more_until_there_is_room() {
     };
     let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(searched);
     nearly_full.nonces.extend(others);
-    let key = NonceSlot::of(&address(0), 0).state_key();
+    let key = NonceSlot::new(&address(0), 0).state_key();
     chain
         .state
         .insert(key, bcs::to_bytes(&nearly_full).unwrap().into());
