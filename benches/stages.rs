@@ -44,7 +44,7 @@ fn transfer(fixture: &MemoryChain, number: u64) -> SignedTransaction {
 fn block(fixture: &MemoryChain, numbers: Range<u64>) -> OrderedBlock {
     let vendor = fixture.chain.vendor();
     let trusted = |number| {
-        Arc::new(CheckedTransaction::trusted(
+        Arc::new(CheckedTransaction::new_unchecked(
             transfer(fixture, number),
             vendor,
         ))
@@ -68,7 +68,7 @@ fn hash_and_size(bencher: Bencher) {
     bencher
         .with_inputs(|| transaction.clone())
         .bench_values(|transaction| {
-            CheckedTransaction::trusted(transaction, fixture.chain.vendor())
+            CheckedTransaction::new_unchecked(transaction, fixture.chain.vendor())
         });
 }
 
@@ -108,7 +108,8 @@ fn check_signature(bencher: Bencher) {
 #[divan::bench]
 fn validate(bencher: Bencher) {
     let fixture = rich_chain();
-    let transaction = CheckedTransaction::trusted(transfer(&fixture, 1), fixture.chain.vendor());
+    let transaction =
+        CheckedTransaction::new_unchecked(transfer(&fixture, 1), fixture.chain.vendor());
     let inputs = ValidationInputs::read(&fixture.chain, &fixture, transaction.transaction());
     let inputs = inputs.expect("state in memory");
     bencher.bench(|| {

@@ -139,7 +139,7 @@ fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransacti
     let signed = builder
         .sequence_number(number)
         .with_signature(Ed25519PublicKey([1; 32]), Ed25519Signature([1; 64]));
-    Arc::new(CheckedTransaction::trusted(signed, chain.vendor()))
+    Arc::new(CheckedTransaction::new_unchecked(signed, chain.vendor()))
 }
 
 /// A block that has executed these.

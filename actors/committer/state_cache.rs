@@ -103,7 +103,7 @@ impl StateCache {
     fn rotate(&mut self) {
         let durable_height = self.durable_height;
         self.entries
-            .rotate_keeping(|cached| cached.height > durable_height);
+            .rotate_retaining(|cached| cached.height > durable_height);
         let younger = self.entries.younger().iter();
         self.younger_bytes = younger
             .map(|(key, cached)| entry_bytes(key.as_bytes().len(), cached))

@@ -260,7 +260,7 @@ impl Handler<BlockCommitted> for Mempool {
         let left_out = block
             .discarded
             .iter()
-            .any(DiscardedTransaction::is_left_out);
+            .any(DiscardedTransaction::is_not_included);
         let executed = block.transactions.iter().map(|executed| executed.hash);
         let discarded = block.discarded.iter().map(|discarded| discarded.hash);
         let was_cut = self.gas.was_cut(executed.chain(discarded));

@@ -168,7 +168,7 @@ pub(crate) fn decode_content(
         return Err(SavedPoolError::OtherChain(saved.chain_id));
     }
     let pending = saved.transactions.into_iter().map(|saved| Pending {
-        transaction: Arc::new(CheckedTransaction::trusted(
+        transaction: Arc::new(CheckedTransaction::new_unchecked(
             saved.transaction,
             chain.vendor(),
         )),

@@ -180,7 +180,7 @@ fn ordered_again(fixture: &Fixture, model: &Model, block: &Block) -> Result<Orde
         .iter()
         .filter_map(|executed| executed.transaction.as_user());
     let mut transactions: Vec<_> = executed
-        .map(|user| Arc::new(CheckedTransaction::trusted(user.clone(), vendor)))
+        .map(|user| Arc::new(CheckedTransaction::new_unchecked(user.clone(), vendor)))
         .collect();
     for discarded in &block.discarded {
         let sent = model.sent.get(&discarded.hash);

@@ -216,7 +216,7 @@ impl Judge {
         let count = |left_out: bool| {
             let discarded = block.discarded.iter();
             discarded
-                .filter(|discarded| discarded.is_left_out() == left_out)
+                .filter(|discarded| discarded.is_not_included() == left_out)
                 .count() as u64
         };
         self.figures().add("discarded by a block", count(false));

@@ -98,7 +98,10 @@ impl Draft {
             Ed25519PublicKey([1; 32]),
             Ed25519Signature([self.signature; 64]),
         );
-        Arc::new(CheckedTransaction::trusted(signed, &Vendor::default()))
+        Arc::new(CheckedTransaction::new_unchecked(
+            signed,
+            &Vendor::default(),
+        ))
     }
 }
 
@@ -158,7 +161,7 @@ pub(crate) fn leaving_out(
     let positions = (block.transactions.len() + block.discarded.len()) as u32..;
     let left_out = positions.zip(left_out);
     let left_out =
-        left_out.map(|(at, left_out)| DiscardedTransaction::left_out(at, left_out.hash()));
+        left_out.map(|(at, left_out)| DiscardedTransaction::not_included(at, left_out.hash()));
     block.discarded.extend(left_out);
     Arc::new(block)
 }

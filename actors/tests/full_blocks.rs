@@ -161,7 +161,7 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
         block
             .discarded
             .iter()
-            .any(DiscardedTransaction::is_left_out)
+            .any(DiscardedTransaction::is_not_included)
     };
     assert!(blocks.iter().any(left_out));
     node.stop().await.unwrap();

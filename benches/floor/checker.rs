@@ -75,7 +75,7 @@ impl Checker {
         let seed = self.chain.vendor().seeds().raw_transaction;
         // The encoding is canonical, so what came is what was signed.
         let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
-        let equation = public_key.equation_with(
+        let equation = public_key.equation_with_cache(
             &mut self.keys.borrow_mut(),
             &[seed.as_bytes(), signed],
             signature,

@@ -41,7 +41,7 @@ pub(crate) fn resources_of(key: &StateKey, value: Bytes) -> Result<Vec<Resource>
     let undecodable = |cause: &dyn std::fmt::Display| {
         StoreError::Inconsistent(format!("the slot {key:?}: {cause}"))
     };
-    match key.parts().map_err(|cause| undecodable(&cause))? {
+    match key.decode().map_err(|cause| undecodable(&cause))? {
         StateKeyParts::Resource { tag, .. } => Ok(vec![(tag, value)]),
         StateKeyParts::ResourceGroup { .. } => {
             let members = group_members(&value).map_err(|cause| undecodable(&cause))?;

@@ -114,7 +114,7 @@ fn changed_tables(writes: &WriteSet) -> BTreeSet<AccountAddress> {
         .iter()
         .map(|(key, _)| key)
         .filter(|key| key.address().is_none());
-    let handle = |key: &StateKey| match key.parts() {
+    let handle = |key: &StateKey| match key.decode() {
         Ok(StateKeyParts::TableItem { handle, .. }) => Some(handle),
         _ => None,
     };

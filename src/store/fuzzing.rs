@@ -62,7 +62,7 @@ fn check_write(row: &[u8]) {
     if let Ok(write) = base::decode_write(row, "a row") {
         same(row, &write);
         // Whether the key's own bytes are a key's is asked where it is shown.
-        let _ = write.0.parts();
+        let _ = write.0.decode();
     }
 }
 

@@ -151,7 +151,7 @@ impl Store {
         };
         stored
             .parameters
-            .continue_upgrades(&genesis.parameters, height)
+            .check_upgrade_change(&genesis.parameters, height)
             .map_err(|error| StoreError::OtherGenesis(error.to_string()))?;
         stored.parameters.framework_upgrades = genesis.parameters.framework_upgrades.clone();
         if stored != *genesis {

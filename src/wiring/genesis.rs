@@ -110,8 +110,8 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
         ),
         (
             "chain.framework_upgrades",
-            FrameworkUpgrade::print_list(&chain.framework_upgrades),
-            FrameworkUpgrade::print_list(upgrades),
+            FrameworkUpgrade::format_list(&chain.framework_upgrades),
+            FrameworkUpgrade::format_list(upgrades),
             chain.framework_upgrades == *upgrades,
         ),
     ];

@@ -61,7 +61,8 @@ pub fn open_ledger(
             let chain = started(&genesis)?;
             if genesis != found {
                 store.extend_genesis(&genesis).map_err(unwritten)?;
-                let upgrades = FrameworkUpgrade::print_list(&genesis.parameters.framework_upgrades);
+                let upgrades =
+                    FrameworkUpgrade::format_list(&genesis.parameters.framework_upgrades);
                 tracing::info!(upgrades, "the chain takes on framework upgrades");
             }
             tracing::info!(directory = %directory.display(), "the ledger continues");
@@ -96,7 +97,7 @@ fn continued(
         genesis.parameters.framework_upgrades = wanted;
         let goes_on = found
             .parameters
-            .continue_upgrades(&genesis.parameters, height);
+            .check_upgrade_change(&genesis.parameters, height);
         goes_on.map_err(|error| error.to_string())?;
     }
     Ok(genesis)

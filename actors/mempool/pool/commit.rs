@@ -35,7 +35,7 @@ impl Pool {
                 continue;
             };
             let place = place_of(transaction);
-            if discarded.is_left_out() {
+            if discarded.is_not_included() {
                 unexecuted.entry(place.0).or_default().push(place.1);
                 continue;
             }

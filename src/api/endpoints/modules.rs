@@ -109,7 +109,7 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let HexBytes(key) = text.parse()?;
-        match StateKey::from_encoded(key).parts() {
+        match StateKey::from_encoded(key).decode() {
             Ok(StateKeyParts::Module(id)) => Ok(Self(id)),
             Ok(_) => Err("the cursor names no module".to_owned()),
             Err(cause) => Err(cause.to_string()),

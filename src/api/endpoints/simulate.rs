@@ -149,7 +149,7 @@ fn max_gas_amount(
         .map_err(|cause| StoreError::Inconsistent(cause.0))?
         .balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
-    let least = ledger_vm::intrinsic_units(signed.size_bytes(), &signed.authenticator);
+    let least = ledger_vm::intrinsic_gas_units(signed.size_bytes(), &signed.authenticator);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 

@@ -93,7 +93,7 @@ fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), Problem> {
         }
         _ => StateKey::from_encoded(wire.clone()),
     };
-    let parts = key.parts().map_err(|cause| no_key(&cause))?;
+    let parts = key.decode().map_err(|cause| no_key(&cause))?;
     Ok((key, parts))
 }
 

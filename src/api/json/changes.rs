@@ -190,7 +190,7 @@ impl<'a> ChangeJson<'a> {
             changes.push(resource(address, TypeName::Known(known), op.value()));
             return;
         }
-        match key.parts() {
+        match key.decode() {
             Ok(StateKeyParts::Resource { address, tag }) => {
                 changes.push(resource(address, TypeName::Struct(tag), op.value()));
             }

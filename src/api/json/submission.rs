@@ -92,7 +92,7 @@ enum Order {
 
 impl SubmittedPayload {
     fn order(&self, chain: &Chain) -> Result<Order, Problem> {
-        let refused = |what| Err(Discard::not_supported(what).into());
+        let refused = |what| Err(Discard::unsupported(what).into());
         match self {
             Self::EntryFunction(call) => call.entry_function(chain).map(Order::Call),
             Self::Multisig {

@@ -34,7 +34,7 @@ impl<'a> TypeName<'a> {
     pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
         match self {
             Self::Known(known) => ValueJson::shown_or_hex(
-                JsonView::of_known(known, bytes.clone()),
+                JsonView::from_cached(known, bytes.clone()),
                 known.text(),
                 bytes,
             ),

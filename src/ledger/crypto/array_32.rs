@@ -53,17 +53,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn has_the_form_of_an_array_of_bytes(bytes: [u8; 32]) {
-            let written = bcs::to_bytes(&Array(bytes)).unwrap();
-            prop_assert_eq!(&written, &bcs::to_bytes(&bytes).unwrap());
-            prop_assert_eq!(bcs::from_bytes::<Array>(&written).unwrap(), Array(bytes));
-            let written = serde_json::to_string(&Array(bytes)).unwrap();
-            prop_assert_eq!(&written, &serde_json::to_string(&bytes).unwrap());
-            prop_assert_eq!(serde_json::from_str::<Array>(&written).unwrap(), Array(bytes));
+        fn serializes_like_a_byte_array(bytes: [u8; 32]) {
+            let encoded = bcs::to_bytes(&Array(bytes)).unwrap();
+            prop_assert_eq!(&encoded, &bcs::to_bytes(&bytes).unwrap());
+            prop_assert_eq!(bcs::from_bytes::<Array>(&encoded).unwrap(), Array(bytes));
+            let encoded = serde_json::to_string(&Array(bytes)).unwrap();
+            prop_assert_eq!(&encoded, &serde_json::to_string(&bytes).unwrap());
+            prop_assert_eq!(serde_json::from_str::<Array>(&encoded).unwrap(), Array(bytes));
         }
 
         #[test]
-        fn other_lengths_are_refused_as_those_of_an_array(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn rejects_other_lengths_like_a_byte_array(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             prop_assert_eq!(
                 bcs::from_bytes::<Array>(&bytes).map(|array| array.0),
                 bcs::from_bytes::<[u8; 32]>(&bytes)

@@ -32,6 +32,6 @@ impl Ed25519PublicKey {
 
     /// Appends the preimage of [`Self::authentication_key`] to a batch.
     pub fn push_authentication_key(&self, batch: &mut HashBatch) {
-        batch.push_plain(&[&self.0, &[Scheme::Ed25519 as u8]]);
+        batch.push_unprefixed(&[&self.0, &[Scheme::Ed25519 as u8]]);
     }
 }

@@ -9,20 +9,20 @@ pub const KEY_BYTES: usize = 65;
 /// Size of a signature in bytes: `r` and `s`, both big-endian.
 pub const SIGNATURE_BYTES: usize = 64;
 /// Tag byte of an uncompressed point.
-const UNCOMPRESSED: u8 = 4;
+const UNCOMPRESSED_TAG: u8 = 4;
 
 /// The reason for the rejection of an ECDSA key or signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EcdsaError {
     /// The key does not have [`KEY_BYTES`] bytes or is not tagged as an uncompressed point.
     #[error("the public key is not a point of {KEY_BYTES} bytes without compression")]
-    KeyForm,
+    KeyEncoding,
     /// The key's coordinates are not reduced or not on the curve.
     #[error("the public key is not a point of the curve")]
     KeyPoint,
     /// The signature does not have [`SIGNATURE_BYTES`] bytes.
     #[error("the signature is not r and s of 32 bytes each")]
-    SignatureForm,
+    SignatureEncoding,
     /// `r` or `s` is zero or not below the group order.
     #[error("r or s of the signature is not between 1 and the group order")]
     ScalarRange,
@@ -38,11 +38,11 @@ pub enum EcdsaError {
 ///
 /// # Errors
 ///
-/// Returns [`EcdsaError::KeyForm`] if length or tag differ from the encoding of such a key.
-fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
+/// Returns [`EcdsaError::KeyEncoding`] if length or tag differ from the encoding of such a key.
+fn uncompressed_key_bytes(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
     match <&[u8; KEY_BYTES]>::try_from(bytes) {
-        Ok(key) if key[0] == UNCOMPRESSED => Ok(key),
-        _ => Err(EcdsaError::KeyForm),
+        Ok(key) if key[0] == UNCOMPRESSED_TAG => Ok(key),
+        _ => Err(EcdsaError::KeyEncoding),
     }
 }
 
@@ -50,15 +50,15 @@ fn key_form(bytes: &[u8]) -> Result<&[u8; KEY_BYTES], EcdsaError> {
 ///
 /// # Errors
 ///
-/// Returns [`EcdsaError::SignatureForm`] if the length is not [`SIGNATURE_BYTES`].
-fn signature_form(bytes: &[u8]) -> Result<&[u8; SIGNATURE_BYTES], EcdsaError> {
-    bytes.try_into().map_err(|_| EcdsaError::SignatureForm)
+/// Returns [`EcdsaError::SignatureEncoding`] if the length is not [`SIGNATURE_BYTES`].
+fn signature_bytes(bytes: &[u8]) -> Result<&[u8; SIGNATURE_BYTES], EcdsaError> {
+    bytes.try_into().map_err(|_| EcdsaError::SignatureEncoding)
 }
 
 /// Defines the functions of one curve with the types of the curve's crate.
 macro_rules! curve {
     ($curve:ident) => {
-        use super::{EcdsaError, key_form, signature_form};
+        use super::{EcdsaError, signature_bytes, uncompressed_key_bytes};
         use $curve::{
             ecdsa::{Signature, VerifyingKey, signature::hazmat::PrehashVerifier as _},
             elliptic_curve::scalar::IsHigh as _,
@@ -68,14 +68,15 @@ macro_rules! curve {
         ///
         /// # Errors
         ///
-        /// * [`EcdsaError::KeyForm`] if `key` is not an uncompressed point by length and tag.
+        /// * [`EcdsaError::KeyEncoding`] if `key` is not an uncompressed point by length and tag.
         /// * [`EcdsaError::KeyPoint`] if the coordinates are not reduced or not on the curve.
         pub fn check_key(key: &[u8]) -> Result<(), EcdsaError> {
-            read_key(key).map(|_| ())
+            decode_key(key).map(|_| ())
         }
 
-        fn read_key(key: &[u8]) -> Result<VerifyingKey, EcdsaError> {
-            VerifyingKey::from_sec1_bytes(key_form(key)?).map_err(|_| EcdsaError::KeyPoint)
+        fn decode_key(key: &[u8]) -> Result<VerifyingKey, EcdsaError> {
+            VerifyingKey::from_sec1_bytes(uncompressed_key_bytes(key)?)
+                .map_err(|_| EcdsaError::KeyPoint)
         }
 
         /// Checks a signature of `key` over a message with the hash `digest`.
@@ -85,7 +86,7 @@ macro_rules! curve {
         /// Returns the first of these that applies:
         ///
         /// * The error of [`check_key`].
-        /// * [`EcdsaError::SignatureForm`] if `signature` has a wrong length.
+        /// * [`EcdsaError::SignatureEncoding`] if `signature` has a wrong length.
         /// * [`EcdsaError::ScalarRange`] if `r` or `s` is zero or not below the group order.
         /// * [`EcdsaError::HighScalar`] if `s` is in the upper half of its range.
         /// * [`EcdsaError::Mismatch`] if the signature is not one of `key` over `digest`.
@@ -94,8 +95,8 @@ macro_rules! curve {
             digest: &[u8; 32],
             signature: &[u8],
         ) -> Result<(), EcdsaError> {
-            let key = read_key(key)?;
-            let signature = Signature::from_slice(signature_form(signature)?)
+            let key = decode_key(key)?;
+            let signature = Signature::from_slice(signature_bytes(signature)?)
                 .map_err(|_| EcdsaError::ScalarRange)?;
             if signature.s().is_high().into() {
                 return Err(EcdsaError::HighScalar);

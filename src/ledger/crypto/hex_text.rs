@@ -35,7 +35,7 @@ impl HexText {
     }
 
     /// Creates the text without leading zeros. It has at least one digit.
-    pub fn short(bytes: &[u8; 32]) -> Self {
+    pub fn without_leading_zeros(bytes: &[u8; 32]) -> Self {
         let mut text = Self::new(bytes);
         let digits = &text.bytes[2..Self::LENGTH - 1];
         text.start = digits.iter().take_while(|digit| **digit == b'0').count();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_digits_in_lower_case() {
+    fn prints_all_digits_in_lowercase() {
         assert_eq!(hex_text(&[]), "0x");
         assert_eq!(hex_text(&[0, 0xab, 9]), "0x00ab09");
         let bytes = std::array::from_fn(|n| n as u8 * 7);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_form_begins_with_no_zero_but_the_last_digit() {
+    fn strips_leading_zeros_except_the_last_digit() {
         for zeros in 0..=32 {
             for first in [0x07, 0x70] {
                 let mut bytes = [0xa0; 32];
@@ -77,7 +77,10 @@ mod tests {
                     "" => "0",
                     digits => digits,
                 };
-                assert_eq!(HexText::short(&bytes).as_str(), format!("0x{short}"));
+                assert_eq!(
+                    HexText::without_leading_zeros(&bytes).as_str(),
+                    format!("0x{short}")
+                );
             }
         }
     }

@@ -90,13 +90,13 @@ impl<K: Eq + Hash, V> GenerationalMap<K, V> {
         self.younger.clear();
     }
 
-    /// Rotates as [`Self::rotate`] does, but retains the older entries that `is_kept` accepts.
+    /// Rotates as [`Self::rotate`] does, but retains the older entries that `is_retained` accepts.
     ///
     /// The retained entries form the new younger generation. The previous younger generation must
     /// not have an entry with the same key, because the older value would take precedence over it.
-    pub fn rotate_keeping(&mut self, mut is_kept: impl FnMut(&V) -> bool) {
+    pub fn rotate_retaining(&mut self, mut is_retained: impl FnMut(&V) -> bool) {
         mem::swap(&mut self.older, &mut self.younger);
-        self.younger.retain(|_, value| is_kept(value));
+        self.younger.retain(|_, value| is_retained(value));
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_an_entry_that_is_moved_to_the_younger_generation() {
+    fn retains_an_entry_that_is_moved_to_the_younger_generation() {
         let mut map = map(&[(1, 10), (2, 20)]);
         map.rotate();
         let (key, value) = map.remove_older(&1).unwrap();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_younger_of_two_entries_counts() {
+    fn returns_the_younger_of_two_entries() {
         let mut map = map(&[(1, 10)]);
         map.rotate();
         assert_eq!(map.insert(1, 11), None);
@@ -142,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_keeps_the_entries_that_it_is_told_to() {
+    fn rotation_retains_accepted_entries() {
         let mut map = map(&[(1, 10), (2, 20)]);
         map.rotate();
         map.insert(3, 30);
-        map.rotate_keeping(|value| *value > 10);
+        map.rotate_retaining(|value| *value > 10);
         assert_eq!(map.younger().len(), 1);
         assert_eq!(
             (map.get(&1), map.get(&2), map.get(&3)),

@@ -35,7 +35,7 @@ pub enum MultiEd25519Error {
     #[error(
         "a multi-ed25519 key is 1 to {KEYS_MAX} keys of {KEY_BYTES} bytes and a threshold byte"
     )]
-    KeyForm,
+    KeyEncoding,
     /// The threshold is zero or above the number of keys.
     #[error("the threshold is not between 1 and the number of keys")]
     Threshold,
@@ -43,7 +43,7 @@ pub enum MultiEd25519Error {
     #[error(
         "a multi-ed25519 signature is at most {KEYS_MAX} signatures of {SIGNATURE_BYTES} bytes and a bitmap"
     )]
-    SignatureForm,
+    SignatureEncoding,
     /// The number of bits set in the bitmap is not the number of signatures, or a bit is set
     /// without a key.
     #[error("the bitmap does not fit the signatures and keys")]
@@ -59,9 +59,9 @@ pub enum MultiEd25519Error {
 /// Splits `bytes` into arrays of `N` bytes.
 ///
 /// Returns `None` if bytes remain, or if the result has more than [`KEYS_MAX`] arrays.
-fn pieces<const N: usize>(bytes: &[u8]) -> Option<Vec<[u8; N]>> {
-    let (pieces, rest) = bytes.as_chunks::<N>();
-    (rest.is_empty() && pieces.len() <= KEYS_MAX).then(|| pieces.to_vec())
+fn chunks<const N: usize>(bytes: &[u8]) -> Option<Vec<[u8; N]>> {
+    let (chunks, rest) = bytes.as_chunks::<N>();
+    (rest.is_empty() && chunks.len() <= KEYS_MAX).then(|| chunks.to_vec())
 }
 
 impl MultiEd25519PublicKey {
@@ -69,19 +69,19 @@ impl MultiEd25519PublicKey {
     ///
     /// # Errors
     ///
-    /// * [`MultiEd25519Error::KeyForm`] if `bytes` is not 1 to 32 keys and one byte.
+    /// * [`MultiEd25519Error::KeyEncoding`] if `bytes` is not 1 to 32 keys and one byte.
     /// * [`MultiEd25519Error::Threshold`] if the threshold is zero or above the number of keys.
     /// * [`MultiEd25519Error::Signature`] if one of the keys is invalid, even if it never signs.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
-        let (threshold, keys) = bytes.split_last().ok_or(MultiEd25519Error::KeyForm)?;
-        let keys: Vec<Ed25519PublicKey> = pieces(keys)
-            .ok_or(MultiEd25519Error::KeyForm)?
+        let (threshold, keys) = bytes.split_last().ok_or(MultiEd25519Error::KeyEncoding)?;
+        let keys: Vec<Ed25519PublicKey> = chunks(keys)
+            .ok_or(MultiEd25519Error::KeyEncoding)?
             .into_iter()
             .map(Ed25519PublicKey)
             .collect();
         let threshold = usize::from(*threshold);
         if keys.is_empty() {
-            return Err(MultiEd25519Error::KeyForm);
+            return Err(MultiEd25519Error::KeyEncoding);
         }
         if threshold == 0 || threshold > keys.len() {
             return Err(MultiEd25519Error::Threshold);
@@ -131,8 +131,8 @@ impl MultiEd25519PublicKey {
         signature: &MultiEd25519Signature,
     ) -> Result<Vec<Equation>, MultiEd25519Error> {
         let signers: Vec<usize> = signature.signers().collect();
-        let all_known = signers.iter().all(|&signer| signer < self.keys.len());
-        if signers.len() != signature.signatures.len() || !all_known {
+        let has_all_keys = signers.iter().all(|&signer| signer < self.keys.len());
+        if signers.len() != signature.signatures.len() || !has_all_keys {
             return Err(MultiEd25519Error::Bitmap);
         }
         if signers.len() < self.threshold {
@@ -151,13 +151,13 @@ impl MultiEd25519Signature {
     ///
     /// # Errors
     ///
-    /// Returns [`MultiEd25519Error::SignatureForm`] if `bytes` is not at most 32 signatures and a
-    /// bitmap.
+    /// Returns [`MultiEd25519Error::SignatureEncoding`] if `bytes` is not at most 32 signatures and
+    /// a bitmap.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MultiEd25519Error> {
         let (signatures, bitmap) = bytes
             .split_last_chunk::<BITMAP_BYTES>()
-            .ok_or(MultiEd25519Error::SignatureForm)?;
-        let signatures = pieces(signatures).ok_or(MultiEd25519Error::SignatureForm)?;
+            .ok_or(MultiEd25519Error::SignatureEncoding)?;
+        let signatures = chunks(signatures).ok_or(MultiEd25519Error::SignatureEncoding)?;
         Ok(Self {
             signatures: signatures.into_iter().map(Ed25519Signature).collect(),
             bitmap: u32::from_be_bytes(*bitmap),
@@ -176,62 +176,86 @@ mod tests {
     use crate::Ed25519PrivateKey;
     use proptest::prelude::*;
 
-    fn private(number: usize) -> Ed25519PrivateKey {
+    fn private_key(number: usize) -> Ed25519PrivateKey {
         Ed25519PrivateKey::from_seed(&[u8::try_from(number).unwrap() + 1; 32])
     }
 
     fn key_bytes(keys: usize, threshold: u8) -> Vec<u8> {
-        let keys = (0..keys).flat_map(|number| private(number).public_key().0);
+        let keys = (0..keys).flat_map(|number| private_key(number).public_key().0);
         keys.chain([threshold]).collect()
     }
 
     /// Returns a signature with the given bitmap, signed by the keys with the given indices in
     /// their order.
-    fn signed(signers: &[usize], bitmap: [u8; 4]) -> Vec<u8> {
+    fn signature_bytes(signers: &[usize], bitmap: [u8; 4]) -> Vec<u8> {
         let signatures = signers
             .iter()
-            .flat_map(|&number| private(number).sign(b"message").0);
+            .flat_map(|&number| private_key(number).sign(b"message").0);
         signatures.chain(bitmap).collect()
     }
 
-    fn verdict(key: &[u8], signature: &[u8]) -> Result<(), MultiEd25519Error> {
+    fn verification_result(key: &[u8], signature: &[u8]) -> Result<(), MultiEd25519Error> {
         let signature = MultiEd25519Signature::from_bytes(signature)?;
         MultiEd25519PublicKey::from_bytes(key)?.verify(&[b"mess", b"age"], &signature)
     }
 
     #[test]
-    fn the_threshold_decides() {
+    fn requires_the_threshold_of_signatures() {
         let two_of_three = key_bytes(3, 2);
         assert_eq!(
-            verdict(&two_of_three, &signed(&[0, 2], [0b1010_0000, 0, 0, 0])),
+            verification_result(
+                &two_of_three,
+                &signature_bytes(&[0, 2], [0b1010_0000, 0, 0, 0])
+            ),
             Ok(())
         );
         assert_eq!(
-            verdict(&two_of_three, &signed(&[0, 1, 2], [0b1110_0000, 0, 0, 0])),
+            verification_result(
+                &two_of_three,
+                &signature_bytes(&[0, 1, 2], [0b1110_0000, 0, 0, 0])
+            ),
             Ok(())
         );
-        let one = signed(&[2], [0b0010_0000, 0, 0, 0]);
-        assert_eq!(verdict(&two_of_three, &one), Err(MultiEd25519Error::TooFew));
+        let one = signature_bytes(&[2], [0b0010_0000, 0, 0, 0]);
         assert_eq!(
-            verdict(&two_of_three, &[0; 4]),
+            verification_result(&two_of_three, &one),
+            Err(MultiEd25519Error::TooFew)
+        );
+        assert_eq!(
+            verification_result(&two_of_three, &[0; 4]),
             Err(MultiEd25519Error::TooFew)
         );
     }
 
     #[test]
-    fn the_bitmap_counts_from_the_highest_bit_of_the_first_byte() {
+    fn reads_the_bitmap_from_the_most_significant_bit() {
         let key = key_bytes(32, 1);
-        assert_eq!(verdict(&key, &signed(&[0], [0x80, 0, 0, 0])), Ok(()));
-        assert_eq!(verdict(&key, &signed(&[9], [0, 0x40, 0, 0])), Ok(()));
-        assert_eq!(verdict(&key, &signed(&[31], [0, 0, 0, 1])), Ok(()));
+        assert_eq!(
+            verification_result(&key, &signature_bytes(&[0], [0x80, 0, 0, 0])),
+            Ok(())
+        );
+        assert_eq!(
+            verification_result(&key, &signature_bytes(&[9], [0, 0x40, 0, 0])),
+            Ok(())
+        );
+        assert_eq!(
+            verification_result(&key, &signature_bytes(&[31], [0, 0, 0, 1])),
+            Ok(())
+        );
         // Signatures in the wrong order, and a bitmap with reversed bits.
         let mismatch = Err(MultiEd25519Error::Signature(SignatureError::Mismatch));
-        assert_eq!(verdict(&key, &signed(&[1, 0], [0xc0, 0, 0, 0])), mismatch);
-        assert_eq!(verdict(&key, &signed(&[0], [0, 0, 0, 1])), mismatch);
+        assert_eq!(
+            verification_result(&key, &signature_bytes(&[1, 0], [0xc0, 0, 0, 0])),
+            mismatch
+        );
+        assert_eq!(
+            verification_result(&key, &signature_bytes(&[0], [0, 0, 0, 1])),
+            mismatch
+        );
     }
 
     #[test]
-    fn a_bitmap_that_does_not_fit_is_refused() {
+    fn rejects_a_bitmap_that_does_not_match_the_signatures() {
         let key = key_bytes(2, 1);
         for (signers, bitmap) in [
             (&[0usize][..], [0xc0, 0, 0, 0]),
@@ -241,7 +265,7 @@ mod tests {
             (&[0], [0, 0, 0, 0]),
         ] {
             assert_eq!(
-                verdict(&key, &signed(signers, bitmap)),
+                verification_result(&key, &signature_bytes(signers, bitmap)),
                 Err(MultiEd25519Error::Bitmap),
                 "{signers:?} {bitmap:?}"
             );
@@ -249,68 +273,74 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_beyond_the_threshold_must_hold_too() {
-        let mut signature = signed(&[0, 1], [0xc0, 0, 0, 0]);
+    fn rejects_an_invalid_surplus_signature() {
+        let mut signature = signature_bytes(&[0, 1], [0xc0, 0, 0, 0]);
         signature[64] ^= 1;
-        assert!(verdict(&key_bytes(2, 1), &signature).is_err());
+        assert!(verification_result(&key_bytes(2, 1), &signature).is_err());
     }
 
     #[test]
-    fn forms_are_exact() {
-        let good = signed(&[0], [0x80, 0, 0, 0]);
+    fn rejects_wrong_lengths_and_thresholds() {
+        let good = signature_bytes(&[0], [0x80, 0, 0, 0]);
         for (keys, threshold) in [(1, 0), (1, 2), (3, 255)] {
             assert_eq!(
-                verdict(&key_bytes(keys, threshold), &good),
+                verification_result(&key_bytes(keys, threshold), &good),
                 Err(MultiEd25519Error::Threshold)
             );
         }
         assert_eq!(
-            verdict(&key_bytes(33, 1), &good),
-            Err(MultiEd25519Error::KeyForm)
-        );
-        assert_eq!(verdict(&[1], &good), Err(MultiEd25519Error::KeyForm));
-        assert_eq!(verdict(&[], &good), Err(MultiEd25519Error::KeyForm));
-        assert_eq!(
-            verdict(&key_bytes(1, 1)[1..], &good),
-            Err(MultiEd25519Error::KeyForm)
+            verification_result(&key_bytes(33, 1), &good),
+            Err(MultiEd25519Error::KeyEncoding)
         );
         assert_eq!(
-            verdict(&key_bytes(1, 1), &good[1..]),
-            Err(MultiEd25519Error::SignatureForm)
+            verification_result(&[1], &good),
+            Err(MultiEd25519Error::KeyEncoding)
         );
         assert_eq!(
-            verdict(&key_bytes(1, 1), &[]),
-            Err(MultiEd25519Error::SignatureForm)
+            verification_result(&[], &good),
+            Err(MultiEd25519Error::KeyEncoding)
         );
-        let many = signed(&[0; 33], [0xff; 4]);
         assert_eq!(
-            verdict(&key_bytes(32, 1), &many),
-            Err(MultiEd25519Error::SignatureForm)
+            verification_result(&key_bytes(1, 1)[1..], &good),
+            Err(MultiEd25519Error::KeyEncoding)
+        );
+        assert_eq!(
+            verification_result(&key_bytes(1, 1), &good[1..]),
+            Err(MultiEd25519Error::SignatureEncoding)
+        );
+        assert_eq!(
+            verification_result(&key_bytes(1, 1), &[]),
+            Err(MultiEd25519Error::SignatureEncoding)
+        );
+        let many = signature_bytes(&[0; 33], [0xff; 4]);
+        assert_eq!(
+            verification_result(&key_bytes(32, 1), &many),
+            Err(MultiEd25519Error::SignatureEncoding)
         );
     }
 
     #[test]
-    fn a_key_that_is_none_is_refused_even_where_it_does_not_sign() {
-        let signature = signed(&[0], [0x80, 0, 0, 0]);
+    fn rejects_an_invalid_key_that_does_not_sign() {
+        let signature = signature_bytes(&[0], [0x80, 0, 0, 0]);
         let mut small_order = key_bytes(2, 1);
         small_order[32..64].fill(0);
         small_order[32] = 1;
-        let refused = |reason| Err(MultiEd25519Error::Signature(reason));
+        let rejected = |reason| Err(MultiEd25519Error::Signature(reason));
         assert_eq!(
-            verdict(&small_order, &signature),
-            refused(SignatureError::KeySmallOrder)
+            verification_result(&small_order, &signature),
+            rejected(SignatureError::KeySmallOrder)
         );
         let mut above_prime = key_bytes(2, 1);
         above_prime[32..64].fill(0xff);
         assert_eq!(
-            verdict(&above_prime, &signature),
-            refused(SignatureError::KeyEncoding)
+            verification_result(&above_prime, &signature),
+            rejected(SignatureError::KeyEncoding)
         );
         let mut unreduced = signature;
         unreduced[32..64].fill(0xff);
         assert_eq!(
-            verdict(&key_bytes(2, 1), &unreduced),
-            refused(SignatureError::ScalarEncoding)
+            verification_result(&key_bytes(2, 1), &unreduced),
+            rejected(SignatureError::ScalarEncoding)
         );
     }
 
@@ -318,18 +348,18 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_set_of_signers_holds_exactly_from_the_threshold_on(keys in 1usize..=32, threshold in 1u8..=32, bitmap: u32) {
+        fn accepts_exactly_the_signers_that_reach_the_threshold(keys in 1usize..=32, threshold in 1u8..=32, bitmap: u32) {
             prop_assume!(usize::from(threshold) <= keys);
             let bitmap = bitmap & (u32::MAX << (KEYS_MAX - keys));
             let signers: Vec<usize> = (0..keys).filter(|number| bitmap & (0x8000_0000 >> number) != 0).collect();
-            let verdict = verdict(&key_bytes(keys, threshold), &signed(&signers, bitmap.to_be_bytes()));
+            let result = verification_result(&key_bytes(keys, threshold), &signature_bytes(&signers, bitmap.to_be_bytes()));
             let expected = if signers.len() < usize::from(threshold) { Err(MultiEd25519Error::TooFew) } else { Ok(()) };
-            prop_assert_eq!(verdict, expected);
+            prop_assert_eq!(result, expected);
         }
 
         #[test]
-        fn reading_is_total(key: Vec<u8>, signature: Vec<u8>) {
-            let _ = verdict(&key, &signature);
+        fn decodes_or_rejects_any_bytes(key: Vec<u8>, signature: Vec<u8>) {
+            let _ = verification_result(&key, &signature);
         }
     }
 }

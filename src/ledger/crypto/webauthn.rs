@@ -70,7 +70,7 @@ pub enum WebAuthnError {
 #[derive(Deserialize)]
 struct ClientData<'a> {
     #[serde(rename = "type", borrow)]
-    kind: std::borrow::Cow<'a, str>,
+    type_name: std::borrow::Cow<'a, str>,
     #[serde(borrow)]
     challenge: std::borrow::Cow<'a, str>,
 }
@@ -105,7 +105,7 @@ impl Assertion {
         }
         let client_data: ClientData<'_> = serde_json::from_slice(&self.client_data_json)
             .map_err(|_| WebAuthnError::ClientData)?;
-        if client_data.kind != ASSERTION_TYPE {
+        if client_data.type_name != ASSERTION_TYPE {
             return Err(WebAuthnError::Type);
         }
         // Compares the text and not the decoded bytes, so that a challenge has only one encoding.

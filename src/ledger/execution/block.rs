@@ -73,7 +73,7 @@ pub fn execute_block(
         if execution.is_full() {
             execution
                 .discarded
-                .push(DiscardedTransaction::left_out(position, hash));
+                .push(DiscardedTransaction::not_included(position, hash));
             continue;
         }
         let environment = execution.environment(hash);

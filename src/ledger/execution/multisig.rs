@@ -11,7 +11,7 @@ use super::entry_function::call_entry_function;
 use ledger_framework::modules::multisig_account::{
     EACCOUNT_NOT_MULTISIG, ENOT_ENOUGH_APPROVALS, ENOT_OWNER, EPAYLOAD_DOES_NOT_MATCH,
     EPAYLOAD_DOES_NOT_MATCH_HASH, ETRANSACTION_NOT_FOUND, ExecutionError, check_payload,
-    close_failed, close_succeeded, next_payload,
+    next_payload, resolve_failed, resolve_succeeded,
 };
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, EntryFunction, LedgerInfo, RawTransaction,
@@ -142,12 +142,12 @@ pub(super) fn execute_multisig(
         executor, account, ..
     } = call;
     let payload = next_payload(context, executor, account, call.provided_bytes())?;
-    let mark = context.mark();
+    let savepoint = context.savepoint();
     match run_payload(context, account, &payload)? {
-        Ok(()) => close_succeeded(context, executor, account, payload),
+        Ok(()) => resolve_succeeded(context, executor, account, payload),
         Err(error) => {
-            context.roll_back(mark);
-            close_failed(context, executor, account, payload, error)
+            context.roll_back(savepoint);
+            resolve_failed(context, executor, account, payload, error)
         }
     }
 }
@@ -195,7 +195,7 @@ fn execution_error(
     failure: VmError,
     call: &EntryFunction,
 ) -> Result<ExecutionError, VmError> {
-    if failure.is_of_transaction() {
+    if failure.ends_transaction() {
         return Err(failure);
     }
     let code = failure.code()?;

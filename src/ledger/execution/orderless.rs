@@ -38,7 +38,7 @@ impl NonceSnapshot {
         let Some(nonce) = raw.payload.replay_protection_nonce() else {
             return Ok(None);
         };
-        let slot = NonceSlot::of(&raw.sender, nonce);
+        let slot = NonceSlot::new(&raw.sender, nonce);
         Ok(Some(Self {
             slot,
             bucket: Bucket::read(view, &slot)?,
@@ -60,7 +60,7 @@ impl NonceSnapshot {
             "an orderless transaction is not supported below version {SINCE_FRAMEWORK_VERSION} of the \
              framework, which the chain switches on by framework_upgrades"
         );
-        Err(Discard::because(Status::FeatureUnderGating, detail))
+        Err(Discard::with_detail(Status::FeatureUnderGating, detail))
     }
 
     /// Checks that a block at `now_secs`, in seconds since the Unix epoch, may include the nonce.
@@ -78,7 +78,7 @@ impl NonceSnapshot {
         if expiration_secs > farthest_secs {
             let detail =
                 format!("an orderless transaction must expire at {farthest_secs} or before");
-            return Err(Discard::because(
+            return Err(Discard::with_detail(
                 Status::TransactionExpirationTooFarInFuture,
                 detail,
             ));
@@ -89,9 +89,9 @@ impl NonceSnapshot {
                 let detail = format!(
                     "the sender used the nonce in a transaction that expires at {used_secs}"
                 );
-                Err(Discard::because(Status::NonceAlreadyUsed, detail))
+                Err(Discard::with_detail(Status::NonceAlreadyUsed, detail))
             }
-            Err(NonceError::Full) => Err(Discard::because(
+            Err(NonceError::Full) => Err(Discard::with_detail(
                 Status::SequenceNonceInvalid,
                 "there is no room for this nonce now: take another one",
             )),
@@ -118,7 +118,7 @@ impl NonceSnapshot {
         raw: &RawTransaction,
     ) -> Result<(), VmError> {
         let mut bucket = self.bucket.clone();
-        bucket.remember(
+        bucket.insert(
             &self.slot,
             raw.expiration_timestamp_secs,
             context.timestamp_secs(),

@@ -34,8 +34,8 @@ pub fn simulate(
     now_usecs: u64,
     transaction: &SignedTransaction,
 ) -> Result<ExecutedTransaction, StateError> {
-    let checked = CheckedTransaction::trusted(transaction.clone(), chain.vendor());
-    let environment = Environment::after(info, checked.hash()).not_before(now_usecs);
+    let checked = CheckedTransaction::new_unchecked(transaction.clone(), chain.vendor());
+    let environment = Environment::after(info, checked.hash()).with_time_at_least(now_usecs);
     let state = BlockState::new(state);
     let output = match execute_user(
         chain,

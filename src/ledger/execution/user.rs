@@ -22,7 +22,7 @@ use ledger_types::{
 };
 use ledger_vm::{
     BlockState, Chain, Context, Environment, GasMeter, GasUsed, MiscellaneousStatus, VmError,
-    intrinsic,
+    intrinsic_internal_gas,
 };
 
 /// Result of an ordered transaction.
@@ -76,7 +76,7 @@ pub(super) fn execute_user(
         return Ok(Outcome::Discarded(discard));
     }
     let signatures = authenticator.billed_signatures();
-    let intrinsic = intrinsic(transaction.size_bytes(), signatures);
+    let intrinsic = intrinsic_internal_gas(transaction.size_bytes(), signatures);
     let meter = GasMeter::new(transaction.raw().max_gas_amount, intrinsic);
     let mut context = Context::new(chain, state, environment, meter.clone());
     let epilogue = Epilogue {

@@ -23,7 +23,7 @@ use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, SignedTransaction, StateError, StateKey,
     StateView, ValidationStatus as Status, transaction::TransactionAuthenticator,
 };
-use ledger_vm::{Chain, decode_resource, intrinsic_units};
+use ledger_vm::{Chain, decode_resource, intrinsic_gas_units};
 use std::collections::BTreeSet;
 
 /// Lowest sequence number that is rejected with `SEQUENCE_NUMBER_TOO_BIG`.
@@ -258,7 +258,7 @@ impl Rules<'_> {
         if raw.chain_id != self.chain.id() {
             let (given, chain_id) = (raw.chain_id, self.chain.id());
             let detail = format!("the transaction is for chain {given}, this is chain {chain_id}");
-            return Err(Discard::because(Status::BadChainId, detail));
+            return Err(Discard::with_detail(Status::BadChainId, detail));
         }
         let key = self.transaction.sender_authentication_key()?;
         self.check_key(&self.inputs.sender, key)
@@ -300,7 +300,7 @@ impl Rules<'_> {
         }
         let mut seen = BTreeSet::from([self.transaction.raw().sender]);
         match secondary.iter().find(|signer| !seen.insert(**signer)) {
-            Some(duplicate) => Err(Discard::because(
+            Some(duplicate) => Err(Discard::with_detail(
                 Status::SignersContainDuplicates,
                 format_args!("{duplicate} signs more than once"),
             )),
@@ -343,9 +343,9 @@ impl Rules<'_> {
         if given >= SEQUENCE_NUMBER_MAX {
             Err(Status::SequenceNumberTooBig.into())
         } else if given < current {
-            Err(Discard::because(Status::SequenceNumberTooOld, detail()))
+            Err(Discard::with_detail(Status::SequenceNumberTooOld, detail()))
         } else if given > current {
-            Err(Discard::because(Status::SequenceNumberTooNew, detail()))
+            Err(Discard::with_detail(Status::SequenceNumberTooNew, detail()))
         } else {
             Ok(())
         }
@@ -370,7 +370,7 @@ impl Rules<'_> {
             let detail = format!(
                 "the account holds {balance}, max_gas_amount x gas_unit_price is {fee_max}"
             );
-            return Err(Discard::because(
+            return Err(Discard::with_detail(
                 Status::InsufficientBalanceForTransactionFee,
                 detail,
             ));
@@ -384,7 +384,7 @@ fn check_limit(is_within: bool, status: Status, bound: u64) -> Result<(), Discar
     if is_within {
         Ok(())
     } else {
-        Err(Discard::because(
+        Err(Discard::with_detail(
             status,
             format_args!("the bound is {bound}"),
         ))
@@ -404,7 +404,7 @@ fn check_form(chain: &Chain, transaction: &CheckedTransaction) -> Result<(), Dis
         gas_max,
     )?;
     let authenticator = &transaction.transaction().authenticator;
-    let gas_min = intrinsic_units(transaction.size_bytes(), authenticator);
+    let gas_min = intrinsic_gas_units(transaction.size_bytes(), authenticator);
     check_limit(
         raw.max_gas_amount >= gas_min,
         Status::MaxGasUnitsBelowMinTransactionGasUnits,

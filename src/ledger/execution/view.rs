@@ -4,7 +4,8 @@ use crate::environment::newest_block;
 use bytes::Bytes;
 use ledger_types::{EntryFunction, ExecutionStatus, StateError, StateView, TypeTag};
 use ledger_vm::{
-    BlockState, Chain, Context, GasMeter, Inputs, MiscellaneousStatus, SchemaError, intrinsic,
+    BlockState, Chain, Context, GasMeter, Inputs, MiscellaneousStatus, SchemaError,
+    intrinsic_internal_gas,
 };
 
 /// Maximum gas units of a view, as on the reference node (docs/reference/reference-node.md#r12).
@@ -82,7 +83,7 @@ pub fn view(
         chain,
         &state,
         environment,
-        GasMeter::new(VIEW_GAS_MAX, intrinsic(size_bytes, 1)),
+        GasMeter::new(VIEW_GAS_MAX, intrinsic_internal_gas(size_bytes, 1)),
     );
     let result = function
         .call(&mut context, &call.type_args, Inputs::new(&[], &call.args))

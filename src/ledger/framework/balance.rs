@@ -31,13 +31,13 @@ pub fn balance(
     let state = BlockState::new(view);
     // A balance depends on neither the block nor its time.
     let mut context = Context::unmetered(chain, &state, Environment::NONE);
-    let held = match asset {
+    let result = match asset {
         AssetType::FungibleAsset(metadata) => {
             primary_fungible_store::balance_of(&mut context, *owner, *metadata)
         }
         AssetType::Coin(tag) => coin::balance_of(&mut context, *owner, &tag.clone().into()),
     };
-    held.map_err(|failure| match failure {
+    result.map_err(|failure| match failure {
         VmError::State(error) => error,
         other => StateError(format!("the balance of {owner}: {other:?}")),
     })
@@ -71,11 +71,11 @@ mod tests {
     /// Returns a state in which only `key` has a value.
     fn state_with(key: StateKey, value: Vec<u8>) -> impl StateView {
         let value = Bytes::from(value);
-        move |asked: &StateKey| Ok((*asked == key).then(|| value.clone()))
+        move |requested: &StateKey| Ok((*requested == key).then(|| value.clone()))
     }
 
     #[test]
-    fn who_has_nothing_holds_zero_of_everything() {
+    fn returns_zero_for_unknown_accounts_and_assets() {
         let chain = chain();
         let empty = |_: &StateKey| Ok(None);
         for asset in [
@@ -93,26 +93,34 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_does_not_decode_is_an_error_not_a_balance() {
+    fn rejects_state_that_does_not_decode() {
         let chain = chain();
         let coin = std::slice::from_ref(chain.registry().native_coin());
         let key = chain.registry().resource_key::<CoinStore>(&OWNER, coin);
-        let broken = state_with(key, vec![1, 2, 3]);
+        let corrupt_state = state_with(key, vec![1, 2, 3]);
         for asset in [
             native(&chain),
             AssetType::FungibleAsset(AccountAddress::NATIVE_ASSET),
         ] {
-            assert!(balance(&chain, &broken, &OWNER, &asset).is_err());
+            assert!(balance(&chain, &corrupt_state, &OWNER, &asset).is_err());
         }
         let group = chain.registry().group_key(&METADATA);
-        let broken = state_with(group, vec![0xff]);
-        assert!(balance(&chain, &broken, &OWNER, &AssetType::FungibleAsset(METADATA)).is_err());
+        let corrupt_state = state_with(group, vec![0xff]);
+        assert!(
+            balance(
+                &chain,
+                &corrupt_state,
+                &OWNER,
+                &AssetType::FungibleAsset(METADATA)
+            )
+            .is_err()
+        );
     }
 
     #[test]
-    fn a_pair_that_names_no_type_is_an_error() {
+    fn rejects_paired_coin_types_that_do_not_parse() {
         let chain = chain();
-        let named = |struct_name: &str| {
+        let balance_of_pair = |struct_name: &str| {
             let pair = PairedCoinType {
                 r#type: TypeInfo {
                     account_address: OWNER,
@@ -126,8 +134,8 @@ mod tests {
             let state = state_with(key, bcs::to_bytes(&group).unwrap());
             balance(&chain, &state, &OWNER, &AssetType::FungibleAsset(METADATA))
         };
-        assert_eq!(named("Coin<u8>").unwrap(), 0);
-        assert!(named("Coin<u8").is_err());
-        assert!(named("").is_err());
+        assert_eq!(balance_of_pair("Coin<u8>").unwrap(), 0);
+        assert!(balance_of_pair("Coin<u8").is_err());
+        assert!(balance_of_pair("").is_err());
     }
 }

@@ -60,17 +60,19 @@ mod tests {
     }
 
     /// Returns a map element type whose key and value are again such types, nested `levels` deep.
-    fn nested(levels: usize) -> TypeTag {
+    fn nested_element_type(levels: usize) -> TypeTag {
         (0..levels).fold(TypeTag::U8, |inner, _| {
             StructTag::framework("simple_map", "Element", vec![inner.clone(), inner]).into()
         })
     }
 
     #[test]
-    fn rejects_types_that_multiply_before_they_take_memory() {
+    fn rejects_types_with_too_many_parts() {
         let registry = registry();
         let cause = |levels| {
-            let error = registry.value_to_json(&nested(levels), &[]).unwrap_err();
+            let error = registry
+                .value_to_json(&nested_element_type(levels), &[])
+                .unwrap_err();
             error.to_string()
         };
         assert_eq!(cause(TYPE_DEPTH_MAX), "the value ends too early");

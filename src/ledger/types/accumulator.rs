@@ -26,14 +26,14 @@ impl Accumulator {
     /// Appends leaves and returns the root of the tree after each of them.
     pub fn extend(&mut self, leaves: Vec<HashValue>, seed: &Seed) -> Vec<HashValue> {
         let count = leaves.len() as u64;
-        let grown = Grown::new(self, leaves, seed);
-        let roots = grown.roots(count, seed);
+        let extended = ExtendedTree::new(self, leaves, seed);
+        let roots = extended.roots(count, seed);
         let leaf_count = self.leaf_count + count;
         *self = Self {
             leaf_count,
-            peaks: levels_of(leaf_count)
+            peaks: full_subtree_levels(leaf_count)
                 .rev()
-                .map(|level| grown.peak(leaf_count, level))
+                .map(|level| extended.peak(leaf_count, level))
                 .collect(),
         };
         roots
@@ -41,32 +41,32 @@ impl Accumulator {
 }
 
 /// Returns the levels of the full subtrees of a tree with `leaf_count` leaves, in ascending order.
-fn levels_of(leaf_count: u64) -> impl DoubleEndedIterator<Item = u32> {
+fn full_subtree_levels(leaf_count: u64) -> impl DoubleEndedIterator<Item = u32> {
     (0..u64::BITS).filter(move |level| leaf_count >> level & 1 == 1)
 }
 
 /// A tree during an append.
-struct Grown<'a> {
-    before: &'a Accumulator,
+struct ExtendedTree<'a> {
+    previous: &'a Accumulator,
     /// Roots of the full subtrees that the new leaves complete, by level. Level 0 has the leaves.
     completed: Vec<Vec<HashValue>>,
 }
 
-impl<'a> Grown<'a> {
+impl<'a> ExtendedTree<'a> {
     /// Hashes all full subtrees that `leaves` complete.
-    fn new(before: &'a Accumulator, leaves: Vec<HashValue>, seed: &Seed) -> Self {
-        let mut grown = Self {
-            before,
+    fn new(previous: &'a Accumulator, leaves: Vec<HashValue>, seed: &Seed) -> Self {
+        let mut extended = Self {
+            previous,
             completed: vec![leaves],
         };
         let mut batch = HashBatch::default();
         for level in 0..u64::BITS {
-            let lower = &grown.completed[level as usize];
+            let lower = &extended.completed[level as usize];
             // The left node of the first pair may be a peak of the previous tree, which had no
             // right node for it.
-            let waiting =
-                (before.leaf_count >> level & 1 == 1).then(|| grown.peak(before.leaf_count, level));
-            let mut nodes = waiting.iter().chain(lower);
+            let unpaired = (previous.leaf_count >> level & 1 == 1)
+                .then(|| extended.peak(previous.leaf_count, level));
+            let mut nodes = unpaired.iter().chain(lower);
             while let (Some(left), Some(right)) = (nodes.next(), nodes.next()) {
                 batch.push(seed, &[left.as_bytes(), right.as_bytes()]);
             }
@@ -74,43 +74,43 @@ impl<'a> Grown<'a> {
             if completed.is_empty() {
                 break;
             }
-            grown.completed.push(completed);
+            extended.completed.push(completed);
         }
-        grown
+        extended
     }
 
     /// Returns the root of the last full subtree at `level` in a tree with `leaf_count` leaves.
     ///
     /// The tree must have a full subtree at this level.
     fn peak(&self, leaf_count: u64, level: u32) -> HashValue {
-        let subtrees_before = self.before.leaf_count >> level;
+        let subtrees_before = self.previous.leaf_count >> level;
         match ((leaf_count >> level) - 1).checked_sub(subtrees_before) {
             Some(index) => self.completed[level as usize][index as usize],
             // The subtree is a peak of the previous tree. Larger peaks precede it.
             None => {
-                let larger = (self.before.leaf_count >> level >> 1).count_ones();
-                self.before.peaks[larger as usize]
+                let larger = (self.previous.leaf_count >> level >> 1).count_ones();
+                self.previous.peaks[larger as usize]
             }
         }
     }
 
     /// Returns the roots of the tree after each of the `count` new leaves.
     fn roots(&self, count: u64, seed: &Seed) -> Vec<HashValue> {
-        let first = self.before.leaf_count + 1;
+        let first = self.previous.leaf_count + 1;
         let counts = first..first + count;
         let mut roots: Vec<_> = counts
             .clone()
             .map(|leaf_count| self.peak(leaf_count, leaf_count.trailing_zeros()))
             .collect();
         let mut batch = HashBatch::default();
-        let mut grows = Vec::new();
-        for level in 0..height_of(counts.end - 1) {
+        let mut indices = Vec::new();
+        for level in 0..tree_height(counts.end - 1) {
             for (root, leaf_count) in roots.iter().zip(counts.clone()) {
                 // The path from the smallest peak of the tree to its root spans these levels only.
-                if !(leaf_count.trailing_zeros()..height_of(leaf_count)).contains(&level) {
+                if !(leaf_count.trailing_zeros()..tree_height(leaf_count)).contains(&level) {
                     continue;
                 }
-                grows.push((leaf_count - first) as usize);
+                indices.push((leaf_count - first) as usize);
                 let is_smallest = level == leaf_count.trailing_zeros();
                 if !is_smallest && leaf_count >> level & 1 == 1 {
                     let left = self.peak(leaf_count, level);
@@ -119,7 +119,7 @@ impl<'a> Grown<'a> {
                     batch.push(seed, &[root.as_bytes(), PLACEHOLDER.as_bytes()]);
                 }
             }
-            for (index, root) in grows.drain(..).zip(batch.finish()) {
+            for (index, root) in indices.drain(..).zip(batch.finish()) {
                 roots[index] = root;
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Grown<'a> {
 }
 
 /// Returns the number of levels above the leaves of a tree with `leaf_count` leaves.
-fn height_of(leaf_count: u64) -> u32 {
+fn tree_height(leaf_count: u64) -> u32 {
     leaf_count.next_power_of_two().trailing_zeros()
 }
 
@@ -171,7 +171,7 @@ mod tests {
     ///
     /// Placeholders pad the leaves to a power of two. A subtree of placeholders only is itself the
     /// placeholder.
-    fn naive(leaves: &[HashValue], size: usize, seed: &Seed) -> HashValue {
+    fn root_by_definition(leaves: &[HashValue], size: usize, seed: &Seed) -> HashValue {
         if leaves.is_empty() {
             return PLACEHOLDER;
         }
@@ -179,17 +179,17 @@ mod tests {
             return leaves[0];
         }
         let (left, right) = leaves.split_at(leaves.len().min(size / 2));
-        let halves = [left, right].map(|leaves| naive(leaves, size / 2, seed));
+        let halves = [left, right].map(|leaves| root_by_definition(leaves, size / 2, seed));
         seed.hash(&[halves[0].as_bytes(), halves[1].as_bytes()])
     }
 
     #[test]
-    fn every_size_matches_the_definition() {
+    fn roots_of_all_sizes_match_the_definition() {
         let seed = Seed::new("NODE", "TransactionAccumulator");
         let leaves: Vec<_> = (0..130).map(leaf).collect();
         let mut one_by_one = Accumulator::default();
         for count in 0..=leaves.len() {
-            let expected = naive(&leaves[..count], count.next_power_of_two(), &seed);
+            let expected = root_by_definition(&leaves[..count], count.next_power_of_two(), &seed);
             assert_eq!(
                 root_of(leaves[..count].iter().copied(), &seed),
                 expected,
@@ -197,7 +197,8 @@ mod tests {
             );
             if let Some(&leaf) = leaves.get(count) {
                 let roots = one_by_one.extend(vec![leaf], &seed);
-                let expected = naive(&leaves[..=count], (count + 1).next_power_of_two(), &seed);
+                let expected =
+                    root_by_definition(&leaves[..=count], (count + 1).next_power_of_two(), &seed);
                 assert_eq!(roots, [expected], "{count} leaves and one");
             }
         }
@@ -206,27 +207,27 @@ mod tests {
     proptest! {
         /// The grouping of leaves into calls does not change the roots.
         #[test]
-        fn leaves_together_are_leaves_one_by_one(groups in vec(0..70usize, 0..8)) {
+        fn batched_appends_equal_single_appends(groups in vec(0..70usize, 0..8)) {
             let seed = Seed::new("NODE", "TransactionAccumulator");
-            let (mut one_by_one, mut together) = (Accumulator::default(), Accumulator::default());
+            let (mut one_by_one, mut batched) = (Accumulator::default(), Accumulator::default());
             let mut next = 0..;
             for count in groups {
                 let leaves: Vec<_> = next.by_ref().take(count).map(leaf).collect();
-                let alone: Vec<_> = leaves.iter().flat_map(|&leaf| one_by_one.extend(vec![leaf], &seed)).collect();
-                prop_assert_eq!(together.extend(leaves, &seed), alone);
-                prop_assert_eq!(&together, &one_by_one);
+                let expected: Vec<_> = leaves.iter().flat_map(|&leaf| one_by_one.extend(vec![leaf], &seed)).collect();
+                prop_assert_eq!(batched.extend(leaves, &seed), expected);
+                prop_assert_eq!(&batched, &one_by_one);
             }
         }
 
         #[test]
-        fn trees_together_are_trees_alone(sizes in vec(0..12u64, 0..20)) {
+        fn roots_of_many_trees_equal_single_roots(sizes in vec(0..12u64, 0..20)) {
             let seed = Seed::new("NODE", "EventAccumulator");
             let trees: Vec<Vec<_>> = sizes.iter().map(|&size| (0..size).map(leaf).collect()).collect();
-            let alone: Vec<_> = trees
+            let expected: Vec<_> = trees
                 .iter()
-                .map(|tree| naive(tree, tree.len().next_power_of_two(), &seed))
+                .map(|tree| root_by_definition(tree, tree.len().next_power_of_two(), &seed))
                 .collect();
-            prop_assert_eq!(roots_of(trees, &seed), alone);
+            prop_assert_eq!(roots_of(trees, &seed), expected);
         }
     }
 }

@@ -76,7 +76,7 @@ impl AccountAddress {
 
     /// Returns the text that `Display` prints: `0x` and lowercase digits without leading zeros.
     pub fn text(&self) -> HexText {
-        HexText::short(&self.0)
+        HexText::without_leading_zeros(&self.0)
     }
 
     /// Returns `0x` and all 64 lowercase digits.
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn prefix_and_length_are_free() {
+    fn parses_any_length_with_or_without_prefix() {
         let one = AccountAddress::ONE;
         for text in [
             "0x1",
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_address() {
+    fn rejects_texts_that_are_not_addresses() {
         assert_eq!("".parse::<AccountAddress>(), Err(AddressError::Empty));
         assert_eq!("0x".parse::<AccountAddress>(), Err(AddressError::Empty));
         assert_eq!("0xg".parse::<AccountAddress>(), Err(AddressError::NotHex));
@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_round_trip(bytes: [u8; 32]) {
+        fn parses_the_printed_text(bytes: [u8; 32]) {
             let address = AccountAddress::new(bytes);
             prop_assert_eq!(address.to_string().parse(), Ok(address));
             prop_assert_eq!(address.to_long_hex().parse(), Ok(address));

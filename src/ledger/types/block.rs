@@ -67,7 +67,7 @@ pub struct DiscardedTransaction {
     /// Hash of the transaction.
     pub hash: HashValue,
     /// Number of the validation status that rejects it (docs/reference/reference-node.md#r14), or
-    /// [`DiscardedTransaction::LEFT_OUT`].
+    /// [`DiscardedTransaction::NOT_INCLUDED`].
     pub status_code: u64,
 }
 
@@ -76,21 +76,21 @@ impl DiscardedTransaction {
     ///
     /// A later block may include the transaction. The reference node has no code for this case, so
     /// the number is above its classes of status codes, which end at 4999.
-    pub const LEFT_OUT: u64 = 10_000;
+    pub const NOT_INCLUDED: u64 = 10_000;
 
     /// Creates the entry of a transaction that did not fit into its block.
-    pub fn left_out(position: u32, hash: HashValue) -> Self {
+    pub fn not_included(position: u32, hash: HashValue) -> Self {
         Self {
             position,
             hash,
-            status_code: Self::LEFT_OUT,
+            status_code: Self::NOT_INCLUDED,
         }
     }
 
     /// Returns whether the transaction did not fit into its block. It may then be valid, because no
     /// prologue has rejected it.
-    pub fn is_left_out(&self) -> bool {
-        self.status_code == Self::LEFT_OUT
+    pub fn is_not_included(&self) -> bool {
+        self.status_code == Self::NOT_INCLUDED
     }
 }
 

@@ -78,7 +78,7 @@ pub struct Discard {
 
 impl Discard {
     /// Creates a rejection with a description of its cause.
-    pub fn because(status: ValidationStatus, detail: impl fmt::Display) -> Self {
+    pub fn with_detail(status: ValidationStatus, detail: impl fmt::Display) -> Self {
         Self {
             status,
             detail: Some(detail.to_string()),
@@ -87,11 +87,11 @@ impl Discard {
 
     /// Creates a rejection of a feature that the ledger decodes but does not execute.
     ///
-    /// `what` names the feature in the message.
-    pub fn not_supported(what: &'static str) -> Self {
-        Self::because(
+    /// `feature` names the feature in the message.
+    pub fn unsupported(feature: &'static str) -> Self {
+        Self::with_detail(
             ValidationStatus::FeatureUnderGating,
-            format_args!("{what} is not supported"),
+            format_args!("{feature} is not supported"),
         )
     }
 }

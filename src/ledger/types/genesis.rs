@@ -105,13 +105,13 @@ impl Genesis {
                 "the faucet key is not 64 hex digits",
             ));
         }
-        self.check_parameters().map_err(GenesisError::Parameters)?;
+        self.check_limits().map_err(GenesisError::Parameters)?;
         self.parameters.check_upgrades(newest_version)?;
         let mut addresses = BTreeSet::new();
-        let refused = |account: &&GenesisAccount| {
+        let is_rejected = |account: &&GenesisAccount| {
             account.address.is_reserved() || !addresses.insert(account.address)
         };
-        if let Some(account) = self.accounts.iter().find(refused) {
+        if let Some(account) = self.accounts.iter().find(is_rejected) {
             return Err(GenesisError::Account(account.address));
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Genesis {
     /// # Errors
     ///
     /// Returns a message that names the first invalid value.
-    fn check_parameters(&self) -> Result<(), &'static str> {
+    fn check_limits(&self) -> Result<(), &'static str> {
         let parameters = &self.parameters;
         if self.chain_id == 0 {
             Err("chain_id is 1 to 255")

@@ -27,7 +27,7 @@ pub struct Parameters {
     /// Framework upgrades, ascending in version and height.
     ///
     /// Version 1 is active from genesis. The list is the only parameter that can grow while the
-    /// chain runs ([`Parameters::continue_upgrades`]).
+    /// chain runs ([`Parameters::check_upgrade_change`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub framework_upgrades: Vec<FrameworkUpgrade>,
 }
@@ -69,7 +69,7 @@ impl Parameters {
         if size_bytes as u64 <= self.transaction_bytes_max {
             Ok(())
         } else {
-            Err(Discard::because(
+            Err(Discard::with_detail(
                 ValidationStatus::ExceededMaxTransactionSize,
                 format_args!("the bound is {}", self.transaction_bytes_max),
             ))

@@ -36,7 +36,7 @@ impl FrameworkUpgrade {
     }
 
     /// Formats a list as [`FrameworkUpgrade::parse_list`] parses it.
-    pub fn print_list(list: &[Self]) -> String {
+    pub fn format_list(list: &[Self]) -> String {
         let items: Vec<String> = list.iter().map(Self::to_string).collect();
         items.join(",")
     }
@@ -79,29 +79,29 @@ pub enum UpgradeError {
     Order(FrameworkUpgrade, FrameworkUpgrade),
     /// The program does not have the version.
     #[error(
-        "framework_upgrades switches to version {} at height {}, but this program has versions 1 to {newest}: \
+        "framework_upgrades switches to version {} at height {}, but this program has versions 1 to {newest_version}: \
          start a program that has it",
         .upgrade.version, .upgrade.height
     )]
-    Unknown {
+    UnknownVersion {
         /// The upgrade.
         upgrade: FrameworkUpgrade,
         /// The newest version of the program.
-        newest: u64,
+        newest_version: u64,
     },
     /// The new list lacks an upgrade of the chain.
     #[error("the chain has the framework upgrade {0}, which framework_upgrades must go on to name")]
-    LeftOut(FrameworkUpgrade),
+    Missing(FrameworkUpgrade),
     /// The height of a new upgrade is not above the newest block.
     #[error(
-        "the framework upgrade {upgrade} is new to the chain, whose newest block has height {newest}: \
+        "the framework upgrade {upgrade} is new to the chain, whose newest block has height {newest_height}: \
          its height must be above that"
     )]
-    Past {
+    TooLate {
         /// The upgrade.
         upgrade: FrameworkUpgrade,
         /// The height of the newest block.
-        newest: u64,
+        newest_height: u64,
     },
 }
 
@@ -114,13 +114,13 @@ impl Parameters {
     ///
     /// * [`UpgradeError::Order`] if the version or the height of an upgrade is not above that of
     ///   the previous one.
-    /// * [`UpgradeError::Unknown`] if a version is not between 1 and `newest_version`.
+    /// * [`UpgradeError::UnknownVersion`] if a version is not between 1 and `newest_version`.
     pub fn check_upgrades(&self, newest_version: u64) -> Result<(), UpgradeError> {
         let upgrades = &self.framework_upgrades;
-        let out_of_order = |pair: &&[FrameworkUpgrade]| {
+        let is_out_of_order = |pair: &&[FrameworkUpgrade]| {
             pair[0].version >= pair[1].version || pair[0].height >= pair[1].height
         };
-        if let Some(pair) = upgrades.windows(2).find(out_of_order) {
+        if let Some(pair) = upgrades.windows(2).find(is_out_of_order) {
             return Err(UpgradeError::Order(pair[0], pair[1]));
         }
         let known = 1..=newest_version;
@@ -128,9 +128,9 @@ impl Parameters {
             .iter()
             .find(|upgrade| !known.contains(&upgrade.version))
         {
-            Some(upgrade) => Err(UpgradeError::Unknown {
+            Some(upgrade) => Err(UpgradeError::UnknownVersion {
                 upgrade: *upgrade,
-                newest: newest_version,
+                newest_version,
             }),
             None => Ok(()),
         }
@@ -143,19 +143,19 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// * [`UpgradeError::LeftOut`] with the first upgrade that `next` lacks.
-    /// * [`UpgradeError::Past`] with the first new upgrade at or below `height`.
-    pub fn continue_upgrades(&self, next: &Self, height: u64) -> Result<(), UpgradeError> {
-        let (had, wanted) = (&self.framework_upgrades, &next.framework_upgrades);
-        if let Some(left_out) = had.iter().find(|upgrade| !wanted.contains(upgrade)) {
-            return Err(UpgradeError::LeftOut(*left_out));
+    /// * [`UpgradeError::Missing`] with the first upgrade that `next` lacks.
+    /// * [`UpgradeError::TooLate`] with the first new upgrade at or below `height`.
+    pub fn check_upgrade_change(&self, next: &Self, height: u64) -> Result<(), UpgradeError> {
+        let (current, proposed) = (&self.framework_upgrades, &next.framework_upgrades);
+        if let Some(missing) = current.iter().find(|upgrade| !proposed.contains(upgrade)) {
+            return Err(UpgradeError::Missing(*missing));
         }
-        let too_late =
-            |upgrade: &&FrameworkUpgrade| !had.contains(upgrade) && upgrade.height <= height;
-        match wanted.iter().find(too_late) {
-            Some(upgrade) => Err(UpgradeError::Past {
+        let is_too_late =
+            |upgrade: &&FrameworkUpgrade| !current.contains(upgrade) && upgrade.height <= height;
+        match proposed.iter().find(is_too_late) {
+            Some(upgrade) => Err(UpgradeError::TooLate {
                 upgrade: *upgrade,
-                newest: height,
+                newest_height: height,
             }),
             None => Ok(()),
         }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_on_from_its_height_on() {
+    fn activates_a_version_from_its_height() {
         let version = |upgrades: &str, height| parameters(upgrades).framework_version(height);
         assert_eq!(version("", u64::MAX), 1);
         assert_eq!(version("2@0", 0), 2);
@@ -194,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_as_they_print() {
+    fn parses_printed_lists_and_rejects_malformed_ones() {
         for text in ["", "2@0", "2@1000,3@18446744073709551615"] {
             let list = FrameworkUpgrade::parse_list(text).unwrap();
-            assert_eq!(FrameworkUpgrade::print_list(&list), text);
+            assert_eq!(FrameworkUpgrade::format_list(&list), text);
         }
         assert_eq!(
             FrameworkUpgrade::parse_list(" 2@1 , 3@2 ").unwrap().len(),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ascends_and_names_known_versions() {
+    fn rejects_unordered_and_unknown_versions() {
         const NEWEST: u64 = 3;
         for good in ["", "1@0", "2@0", "1@0,2@1"] {
             assert_eq!(parameters(good).check_upgrades(NEWEST), Ok(()), "{good}");
@@ -242,24 +242,27 @@ mod tests {
     }
 
     #[test]
-    fn a_running_chain_takes_on_only_what_lies_ahead() {
-        let goes_on = |had: &str, wanted: &str, height| {
-            parameters(had).continue_upgrades(&parameters(wanted), height)
+    fn accepts_only_new_upgrades_above_the_height() {
+        let check_change = |current: &str, proposed: &str, height| {
+            parameters(current).check_upgrade_change(&parameters(proposed), height)
         };
-        assert_eq!(goes_on("", "2@11", 10), Ok(()));
-        assert_eq!(goes_on("2@5", "2@5", 10), Ok(()));
-        assert_eq!(goes_on("3@20", "2@15,3@20", 10), Ok(()));
+        assert_eq!(check_change("", "2@11", 10), Ok(()));
+        assert_eq!(check_change("2@5", "2@5", 10), Ok(()));
+        assert_eq!(check_change("3@20", "2@15,3@20", 10), Ok(()));
         assert!(matches!(
-            goes_on("", "2@10", 10),
-            Err(UpgradeError::Past { newest: 10, .. })
+            check_change("", "2@10", 10),
+            Err(UpgradeError::TooLate {
+                newest_height: 10,
+                ..
+            })
         ));
         assert!(matches!(
-            goes_on("2@5", "", 10),
-            Err(UpgradeError::LeftOut(_))
+            check_change("2@5", "", 10),
+            Err(UpgradeError::Missing(_))
         ));
         assert!(matches!(
-            goes_on("2@15", "2@16", 10),
-            Err(UpgradeError::LeftOut(_))
+            check_change("2@15", "2@16", 10),
+            Err(UpgradeError::Missing(_))
         ));
     }
 }

@@ -9,9 +9,9 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 /// The vendor word of a chain, with the hash prefixes that it determines. Cheap to clone.
 #[derive(Clone)]
-pub struct Vendor(Arc<Parts>);
+pub struct Vendor(Arc<VendorParts>);
 
-struct Parts {
+struct VendorParts {
     upper: String,
     lower: String,
     camel: String,
@@ -104,7 +104,7 @@ impl FromStr for Vendor {
             state_key: seed("StateKey"),
             block: seed("Block"),
         };
-        Ok(Self(Arc::new(Parts {
+        Ok(Self(Arc::new(VendorParts {
             upper,
             lower,
             camel,
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms() {
+    fn derives_upper_lower_and_camel_case() {
         let vendor: Vendor = "aptOS".parse().unwrap();
         assert_eq!(
             (vendor.upper(), vendor.lower(), vendor.camel()),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_stand_in_a_name() {
+    fn rejects_words_that_names_cannot_contain() {
         for text in ["", "A_B", "A1", "ÄB", "ABCDEFGHIJKLMNOPQ"] {
             assert!(text.parse::<Vendor>().is_err(), "{text}");
         }

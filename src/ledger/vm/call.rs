@@ -10,7 +10,7 @@ use serde_json::Value;
 const ECHO_CHARS_MAX: usize = 200;
 
 /// Returns client input as error messages repeat it, truncated to [`ECHO_CHARS_MAX`] characters.
-pub(crate) fn shortened(text: &str) -> String {
+pub(crate) fn truncated(text: &str) -> String {
     let mut start: String = text.chars().take(ECHO_CHARS_MAX).collect();
     if start.len() < text.len() {
         start.push_str("...");
@@ -32,7 +32,7 @@ fn unknown_function(kind: CallKind, function: &str) -> SchemaError {
     };
     SchemaError(format!(
         "could not find {kind} function by {}",
-        shortened(function)
+        truncated(function)
     ))
 }
 
@@ -59,7 +59,7 @@ impl ModuleRegistry {
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, SchemaError> {
-        self.called_from_json(CallKind::Entry, function, type_arguments, arguments)
+        self.parse_call(CallKind::Entry, function, type_arguments, arguments)
     }
 
     /// Builds a call of a view function from JSON, in the form of a call of an entry function.
@@ -73,10 +73,10 @@ impl ModuleRegistry {
         type_arguments: &[String],
         arguments: &[Value],
     ) -> Result<EntryFunction, SchemaError> {
-        self.called_from_json(CallKind::View, function, type_arguments, arguments)
+        self.parse_call(CallKind::View, function, type_arguments, arguments)
     }
 
-    fn called_from_json(
+    fn parse_call(
         &self,
         kind: CallKind,
         function: &str,
@@ -98,13 +98,13 @@ impl ModuleRegistry {
             .collect::<Option<_>>()
             .ok_or_else(unknown)?;
         if expected.len() != arguments.len() {
-            let printed: Vec<String> = expected.iter().map(json_type).collect();
+            let names: Vec<String> = expected.iter().map(expected_type_name).collect();
             return Err(SchemaError(format!(
                 "expected {} arguments [{}], but got {} ({})",
                 expected.len(),
-                printed.join(", "),
+                names.join(", "),
                 arguments.len(),
-                shortened(&Value::from(arguments.to_vec()).to_string())
+                truncated(&Value::from(arguments.to_vec()).to_string())
             )));
         }
         let args = expected
@@ -117,7 +117,7 @@ impl ModuleRegistry {
                     .map_err(|error| {
                         SchemaError(format!(
                             "parse arguments[{i}] failed, expect {}, caused by error: {error}",
-                            json_type(tag)
+                            expected_type_name(tag)
                         ))
                     })
             })
@@ -168,7 +168,7 @@ fn parse_type_arguments(
             texts.len()
         )));
     }
-    let parse = |(i, text): (usize, &String)| {
+    let parse_one = |(i, text): (usize, &String)| {
         let error =
             |cause: String| SchemaError(format!("parse type_arguments[{i}] failed: {cause}"));
         let tag: TypeTag = text
@@ -181,17 +181,19 @@ fn parse_type_arguments(
             Ok(tag)
         }
     };
-    texts.iter().enumerate().map(parse).collect()
+    texts.iter().enumerate().map(parse_one).collect()
 }
 
 /// Returns the name of an expected type in error messages: the JSON form, then the type.
-fn json_type(tag: &TypeTag) -> String {
+fn expected_type_name(tag: &TypeTag) -> String {
     match tag {
         TypeTag::Bool => "bool".to_owned(),
         TypeTag::U8 | TypeTag::U16 | TypeTag::U32 | TypeTag::I8 | TypeTag::I16 | TypeTag::I32 => {
             format!("integer<{tag}>")
         }
-        TypeTag::Vector(item) if **item != TypeTag::U8 => format!("array<{}>", json_type(item)),
+        TypeTag::Vector(item) if **item != TypeTag::U8 => {
+            format!("array<{}>", expected_type_name(item))
+        }
         other => format!("string<{other}>"),
     }
 }

@@ -17,7 +17,7 @@ struct Slot {
     /// Value before the transaction.
     before: Option<Bytes>,
     /// Value that the transaction wrote, if it wrote the slot; an inner `None` deletes the slot.
-    put: Option<Option<Bytes>>,
+    written: Option<Option<Bytes>>,
 }
 
 /// A resource group that the transaction accessed.
@@ -59,7 +59,13 @@ impl<'a> ChangeSet<'a> {
         if !self.slots.contains_key(key) {
             let before = self.state.get(key)?;
             meter.charge_read(before.as_ref().map_or(0, Bytes::len))?;
-            self.slots.insert(key.clone(), Slot { before, put: None });
+            self.slots.insert(
+                key.clone(),
+                Slot {
+                    before,
+                    written: None,
+                },
+            );
         }
         Ok(self.slots.get_mut(key).expect("it was inserted"))
     }
@@ -71,7 +77,7 @@ impl<'a> ChangeSet<'a> {
         key: &StateKey,
     ) -> Result<Option<Bytes>, VmError> {
         let slot = self.slot(meter, key)?;
-        let value = slot.put.as_ref().unwrap_or(&slot.before).clone();
+        let value = slot.written.as_ref().unwrap_or(&slot.before).clone();
         charge_access(meter, key, value.as_ref())?;
         Ok(value)
     }
@@ -84,7 +90,7 @@ impl<'a> ChangeSet<'a> {
         value: Option<Bytes>,
     ) -> Result<(), VmError> {
         charge_access(meter, key, value.as_ref())?;
-        self.slot(meter, key)?.put = Some(value);
+        self.slot(meter, key)?.written = Some(value);
         Ok(())
     }
 
@@ -147,13 +153,13 @@ impl<'a> ChangeSet<'a> {
     }
 
     /// Writes changed groups into their slots. A group without members has no slot.
-    fn settle_groups(&mut self) {
+    fn flush_groups(&mut self) {
         for group in self.groups.values_mut().filter(|group| group.is_changed) {
             let value = (!group.members.is_empty()).then(|| {
                 Bytes::from(bcs::to_bytes(&group.members).expect("a map of bytes has a BCS form"))
             });
             if let Some(slot) = self.slots.get_mut(&group.key) {
-                slot.put = Some(value);
+                slot.written = Some(value);
             }
             group.is_changed = false;
         }
@@ -161,14 +167,14 @@ impl<'a> ChangeSet<'a> {
 
     /// Returns the size change of each changed slot, in ascending order of keys.
     pub(crate) fn changed_slots(&mut self) -> impl Iterator<Item = SlotChange> {
-        self.settle_groups();
+        self.flush_groups();
         self.slots.iter().filter_map(|(key, slot)| {
             let size = |value: &Option<Bytes>| {
                 value
                     .as_ref()
                     .map(|value| key.as_bytes().len() + value.len())
             };
-            let (before, after) = (size(&slot.before), size(slot.put.as_ref()?));
+            let (before, after) = (size(&slot.before), size(slot.written.as_ref()?));
             (before.is_some() || after.is_some()).then_some(SlotChange {
                 bytes_before: before,
                 bytes_after: after,
@@ -179,9 +185,9 @@ impl<'a> ChangeSet<'a> {
     /// Returns the changes as a write set. The removal of a value that did not exist is not a
     /// change.
     pub(crate) fn into_write_set(mut self) -> WriteSet {
-        self.settle_groups();
+        self.flush_groups();
         let write = |(key, slot): (StateKey, Slot)| {
-            let op = match slot.put? {
+            let op = match slot.written? {
                 Some(value) => WriteOp::Put(value),
                 None if slot.before.is_some() => WriteOp::Delete,
                 None => return None,

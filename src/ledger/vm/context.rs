@@ -22,8 +22,8 @@ pub struct Context<'a> {
     meter: GasMeter,
     changes: ChangeSet<'a>,
     events: Vec<ContractEvent>,
-    unique_addresses: u64,
-    tables: u32,
+    unique_address_count: u64,
+    table_count: u32,
 }
 
 impl<'a> Context<'a> {
@@ -41,8 +41,8 @@ impl<'a> Context<'a> {
             meter,
             changes: ChangeSet::new(state),
             events: Vec::new(),
-            unique_addresses: 0,
-            tables: 0,
+            unique_address_count: 0,
+            table_count: 0,
         }
     }
 
@@ -147,22 +147,22 @@ impl<'a> Context<'a> {
     /// Returns an address that differs from those of all other transactions and calls. It is
     /// derived from the transaction hash and a counter.
     pub fn new_unique_address(&mut self) -> AccountAddress {
-        self.unique_addresses += 1;
-        self.hashed(
-            &self.unique_addresses.to_le_bytes(),
+        self.unique_address_count += 1;
+        self.derive_address(
+            &self.unique_address_count.to_le_bytes(),
             &[UNIQUE_ADDRESS_SCHEME],
         )
     }
 
     /// Returns the handle of a new table, derived from the transaction hash and a counter.
     pub fn new_table_handle(&mut self) -> AccountAddress {
-        let handle = self.hashed(&self.tables.to_le_bytes(), &[]);
-        self.tables += 1;
+        let handle = self.derive_address(&self.table_count.to_le_bytes(), &[]);
+        self.table_count += 1;
         handle
     }
 
     /// Returns the SHA3-256 of the transaction hash, `number`, and `scheme` as an address.
-    fn hashed(&self, number: &[u8], scheme: &[u8]) -> AccountAddress {
+    fn derive_address(&self, number: &[u8], scheme: &[u8]) -> AccountAddress {
         let transaction = self.environment.transaction_hash;
         AccountAddress::new(
             *HashValue::sha3_of(&[transaction.as_bytes(), number, scheme]).as_bytes(),
@@ -193,7 +193,11 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn key_of<T: MoveStruct>(&self, address: &AccountAddress, type_args: &[TypeTag]) -> StateKey {
+    fn resource_key<T: MoveStruct>(
+        &self,
+        address: &AccountAddress,
+        type_args: &[TypeTag],
+    ) -> StateKey {
         self.chain.registry().resource_key::<T>(address, type_args)
     }
 
@@ -217,7 +221,7 @@ impl<'a> Context<'a> {
             let key = self.group_key(&address);
             self.changes.member(&mut self.meter, address, &key, &tag)?
         } else {
-            let key = self.key_of::<T>(&address, type_args);
+            let key = self.resource_key::<T>(&address, type_args);
             self.changes.get(&mut self.meter, &key)?
         };
         Ok(bytes.map(|bytes| decode_resource(&bytes)).transpose()?)
@@ -300,7 +304,7 @@ impl<'a> Context<'a> {
             self.changes
                 .put_member(&mut self.meter, address, &key, tag, value)
         } else {
-            let key = self.key_of::<T>(&address, type_args);
+            let key = self.resource_key::<T>(&address, type_args);
             self.changes.put(&mut self.meter, &key, value)
         }
     }
@@ -326,7 +330,7 @@ impl<'a> Context<'a> {
     /// # Errors
     ///
     /// Returns the errors of [`Self::write_resource`].
-    pub fn put_item(
+    pub fn write_item(
         &mut self,
         handle: &AccountAddress,
         key: &[u8],
@@ -382,37 +386,37 @@ impl<'a> Context<'a> {
         (self.changes.into_write_set(), self.events)
     }
 
-    /// Discards all changes and events since `mark` was taken.
+    /// Discards all changes and events since `savepoint` was taken.
     ///
     /// The gas used stays charged, and the counters of unique addresses and table handles are not
     /// reset.
-    pub fn roll_back(&mut self, mark: Mark<'a>) {
-        self.changes = mark.changes;
-        self.events.truncate(mark.events);
+    pub fn roll_back(&mut self, savepoint: Savepoint<'a>) {
+        self.changes = savepoint.changes;
+        self.events.truncate(savepoint.event_count);
     }
 
     /// Records the changes and events so far, so that a failed part of the transaction can be
     /// undone.
-    pub fn mark(&self) -> Mark<'a> {
-        Mark {
+    pub fn savepoint(&self) -> Savepoint<'a> {
+        Savepoint {
             changes: self.changes.clone(),
-            events: self.events.len(),
+            event_count: self.events.len(),
         }
     }
 }
 
 /// A point of a transaction that it can be rolled back to.
-pub struct Mark<'a> {
+pub struct Savepoint<'a> {
     changes: ChangeSet<'a>,
-    events: usize,
+    event_count: usize,
 }
 
 /// Returns the BCS form of a value, without spare capacity.
 fn encode<T: MoveType>(value: &T) -> Bytes {
     /// Initial capacity of the buffer, in bytes, which fits most account resources. It avoids
     /// reallocations; the returned copy has the exact size.
-    const USUAL_BYTES: usize = 256;
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    const TYPICAL_BYTES: usize = 256;
+    let mut bytes = Vec::with_capacity(TYPICAL_BYTES);
     bcs::serialize_into(&mut bytes, value).expect("declared types have a BCS form");
     Bytes::copy_from_slice(&bytes)
 }

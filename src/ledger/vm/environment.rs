@@ -37,7 +37,7 @@ impl Environment {
 
     /// Returns the same environment with the time `now_usecs` if that is later. Block time never
     /// decreases.
-    pub fn not_before(self, now_usecs: u64) -> Self {
+    pub fn with_time_at_least(self, now_usecs: u64) -> Self {
         Self {
             timestamp_usecs: self.timestamp_usecs.max(now_usecs),
             ..self

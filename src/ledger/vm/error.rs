@@ -104,7 +104,7 @@ impl VmError {
 
     /// Returns `true` if the failure ends the whole transaction, not only the call: the gas or a
     /// limit of the transaction is exceeded, or the state cannot be read.
-    pub fn is_of_transaction(&self) -> bool {
+    pub fn ends_transaction(&self) -> bool {
         matches!(
             self,
             Self::OutOfGas
@@ -126,7 +126,7 @@ mod tests {
             module: "coin",
             error,
         };
-        let rows = [
+        let cases = [
             (abort, 4016),
             (VmError::OutOfGas, 4002),
             (VmError::ResourceExists, 4004),
@@ -135,7 +135,7 @@ mod tests {
             (MiscellaneousStatus::StorageWriteLimitReached.into(), 4031),
             (MiscellaneousStatus::LinkerError.into(), 1028),
         ];
-        for (failure, code) in rows {
+        for (failure, code) in cases {
             assert_eq!(failure.code().unwrap(), code, "{failure:?}");
         }
         assert!(VmError::State(StateError(String::new())).code().is_err());

@@ -13,7 +13,7 @@ use ledger_types::{Parameters, transaction::TransactionAuthenticator};
 use std::num::NonZeroU64;
 
 /// Number of internal gas units in a gas unit.
-const INTERNAL_PER_UNIT: u64 = 1_000_000;
+const INTERNAL_UNITS_PER_GAS_UNIT: u64 = 1_000_000;
 /// Price of a transaction with one signature, in internal gas units.
 const INTRINSIC: u64 = 27_600_000;
 /// Price of each byte of a transaction above [`FREE_BYTES`], in internal gas units.
@@ -40,7 +40,7 @@ const EVENT: u64 = 1_000_000;
 /// The reference node has the same limits (docs/reference/reference-node.md#r32).
 const ITEM_BYTES_MAX: usize = 1 << 20;
 /// Maximum size of all writes of a transaction, and of all its events, in bytes.
-const ALL_BYTES_MAX: usize = 10 << 20;
+const TOTAL_BYTES_MAX: usize = 10 << 20;
 /// Maximum number of slots that a transaction may change.
 const WRITES_MAX: usize = 8192;
 /// Maximum number of events of a transaction.
@@ -80,7 +80,7 @@ pub mod cost {
 /// the coin's smallest unit. `0x1::gas_schedule` publishes the list.
 pub fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
     vec![
-        ("txn.gas_unit_scaling_factor", INTERNAL_PER_UNIT),
+        ("txn.gas_unit_scaling_factor", INTERNAL_UNITS_PER_GAS_UNIT),
         ("txn.min_price_per_gas_unit", parameters.gas_unit_price_min),
         ("txn.max_price_per_gas_unit", parameters.gas_unit_price_max),
         ("txn.maximum_number_of_gas_units", parameters.max_gas_amount),
@@ -103,13 +103,13 @@ pub fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
         ("txn.max_bytes_per_write_op", ITEM_BYTES_MAX as u64),
         (
             "txn.max_bytes_all_write_ops_per_transaction",
-            ALL_BYTES_MAX as u64,
+            TOTAL_BYTES_MAX as u64,
         ),
         ("txn.max_write_ops_per_transaction", WRITES_MAX as u64),
         ("txn.max_bytes_per_event", ITEM_BYTES_MAX as u64),
         (
             "txn.max_bytes_all_events_per_transaction",
-            ALL_BYTES_MAX as u64,
+            TOTAL_BYTES_MAX as u64,
         ),
         ("txn.max_events_per_transaction", EVENTS_MAX as u64),
         ("move_stdlib.hash.sha3_256.base", cost::HASH_BASE),
@@ -132,8 +132,8 @@ pub fn gas_schedule(parameters: &Parameters) -> Vec<(&'static str, u64)> {
 }
 
 /// Converts internal gas units to gas units, rounded up.
-fn units(internal: u64) -> u64 {
-    internal.div_ceil(INTERNAL_PER_UNIT)
+fn to_gas_units(internal: u64) -> u64 {
+    internal.div_ceil(INTERNAL_UNITS_PER_GAS_UNIT)
 }
 
 /// Returns the price of a transaction before it executes, in internal gas units.
@@ -141,7 +141,7 @@ fn units(internal: u64) -> u64 {
 /// The base price covers one signature. Each further one is charged as a signature that a function
 /// checks, because it takes the same time. Otherwise a transaction with the maximum number of
 /// signatures would take their time for free.
-pub fn intrinsic(size_bytes: usize, signatures: u64) -> u64 {
+pub fn intrinsic_internal_gas(size_bytes: usize, signatures: u64) -> u64 {
     let extra = (size_bytes as u64).saturating_sub(FREE_BYTES);
     let more_signatures = signatures.saturating_sub(1);
     INTRINSIC
@@ -151,8 +151,11 @@ pub fn intrinsic(size_bytes: usize, signatures: u64) -> u64 {
 
 /// Returns the smallest `max_gas_amount` that is accepted for a transaction of `size_bytes` bytes
 /// with the signatures of `authenticator`, in gas units.
-pub fn intrinsic_units(size_bytes: usize, authenticator: &TransactionAuthenticator) -> u64 {
-    units(intrinsic(size_bytes, authenticator.billed_signatures()))
+pub fn intrinsic_gas_units(size_bytes: usize, authenticator: &TransactionAuthenticator) -> u64 {
+    to_gas_units(intrinsic_internal_gas(
+        size_bytes,
+        authenticator.billed_signatures(),
+    ))
 }
 
 /// A counter of the gas that a transaction uses, with a limit.
@@ -163,18 +166,18 @@ pub struct GasMeter {
     io: u64,
     storage: u64,
     storage_fee: StorageFee,
-    events: Counted,
-    writes: Counted,
+    events: ItemTotals,
+    writes: ItemTotals,
 }
 
 /// A number of items and their total size.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counted {
+struct ItemTotals {
     count: usize,
     bytes: usize,
 }
 
-impl Counted {
+impl ItemTotals {
     /// Adds an item of `bytes` bytes.
     ///
     /// # Errors
@@ -184,7 +187,7 @@ impl Counted {
     fn add(&mut self, bytes: usize, count_max: usize) -> Result<(), VmError> {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        if bytes > ITEM_BYTES_MAX || self.bytes > ALL_BYTES_MAX || self.count > count_max {
+        if bytes > ITEM_BYTES_MAX || self.bytes > TOTAL_BYTES_MAX || self.count > count_max {
             Err(MiscellaneousStatus::StorageWriteLimitReached.into())
         } else {
             Ok(())
@@ -197,7 +200,7 @@ impl GasMeter {
     /// `intrinsic` internal gas units.
     pub fn new(max_gas_amount: u64, intrinsic: u64) -> Self {
         Self {
-            limit: max_gas_amount.saturating_mul(INTERNAL_PER_UNIT),
+            limit: max_gas_amount.saturating_mul(INTERNAL_UNITS_PER_GAS_UNIT),
             execution: intrinsic,
             ..Self::unlimited()
         }
@@ -211,21 +214,21 @@ impl GasMeter {
             io: 0,
             storage: 0,
             storage_fee: StorageFee::default(),
-            events: Counted::default(),
-            writes: Counted::default(),
+            events: ItemTotals::default(),
+            writes: ItemTotals::default(),
         }
     }
 
     /// Returns [`VmError::OutOfGas`] if the sum of all charges is above the limit.
     fn check_limit(&self) -> Result<(), VmError> {
-        if self.sum() > self.limit {
+        if self.total_internal() > self.limit {
             Err(VmError::OutOfGas)
         } else {
             Ok(())
         }
     }
 
-    fn sum(&self) -> u64 {
+    fn total_internal(&self) -> u64 {
         self.execution
             .saturating_add(self.io)
             .saturating_add(self.storage)
@@ -294,7 +297,7 @@ impl GasMeter {
         }
         if let Some(price) = storage_gas_price {
             let storage_units = storage_fee.fee.div_ceil(price.get());
-            self.storage = storage_units.saturating_mul(INTERNAL_PER_UNIT);
+            self.storage = storage_units.saturating_mul(INTERNAL_UNITS_PER_GAS_UNIT);
             self.check_limit()?;
             self.storage_fee = storage_fee;
         }
@@ -315,9 +318,9 @@ impl GasMeter {
     /// Returns the gas used, in gas units and at most the limit.
     pub(crate) fn used(&self) -> GasUsed {
         GasUsed {
-            total: units(self.sum().min(self.limit)),
-            execution: units(self.execution.min(self.limit)),
-            io: units(self.io.min(self.limit)),
+            total: to_gas_units(self.total_internal().min(self.limit)),
+            execution: to_gas_units(self.execution.min(self.limit)),
+            io: to_gas_units(self.io.min(self.limit)),
             storage_fee: self.storage_fee,
         }
     }

@@ -40,7 +40,7 @@ mod value;
 
 pub use block_state::BlockState;
 pub use chain::Chain;
-pub use context::{Context, Mark};
+pub use context::{Context, Savepoint};
 pub use declare::{
     Category, Constraints, ErrorConstant, Function, Inputs, ModuleDeclaration, MoveStruct,
     MoveType, Signer, StructDeclaration, TypeSignature, Values, decode_resource, with_vendor,
@@ -48,7 +48,7 @@ pub use declare::{
 pub use environment::Environment;
 pub use error::{MiscellaneousStatus, VmError};
 pub use event_handle::{EventHandle, Guid, GuidId};
-pub use gas::{GasMeter, GasUsed, cost, gas_schedule, intrinsic, intrinsic_units};
+pub use gas::{GasMeter, GasUsed, cost, gas_schedule, intrinsic_gas_units, intrinsic_internal_gas};
 pub use registry::{ModuleRegistry, RegisteredModule, SchemaError};
 pub use storage_deposit::{SlotChange, StorageFee};
 pub use type_check::TypeArgumentError;

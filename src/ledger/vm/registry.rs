@@ -94,7 +94,7 @@ impl ModuleRegistry {
     }
 
     /// Returns the module with this id, in any framework version.
-    fn listed(&self, id: &ModuleId) -> Option<&RegisteredModule> {
+    fn registered(&self, id: &ModuleId) -> Option<&RegisteredModule> {
         if id.address == AccountAddress::ONE {
             self.modules.get(&id.name)
         } else {
@@ -103,12 +103,12 @@ impl ModuleRegistry {
     }
 
     pub(crate) fn module(&self, id: &ModuleId) -> Option<&ModuleDeclaration> {
-        self.listed(id).map(|module| &module.declaration)
+        self.registered(id).map(|module| &module.declaration)
     }
 
     /// Returns `true` if the framework version has this module.
     pub fn has_module(&self, id: &ModuleId, framework_version: u64) -> bool {
-        self.listed(id)
+        self.registered(id)
             .is_some_and(|module| module.since_version <= framework_version)
     }
 

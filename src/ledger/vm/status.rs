@@ -83,18 +83,19 @@ impl Chain {
                 function,
                 code_offset,
             } => {
-                let place = match location {
+                let name = match location {
                     AbortLocation::Script => "script".to_owned(),
                     AbortLocation::Module(module) => function_name(self, module, *function),
                 };
-                format!("Execution failed in {place} at code offset {code_offset}")
+                format!("Execution failed in {name} at code offset {code_offset}")
             }
             // Only simulations have validation statuses here, because the ledger has no rejected
             // transactions.
             ExecutionStatus::MiscellaneousError(code) => code
                 .and_then(|code| {
-                    let refusal = || ValidationStatus::from_code(code).map(ValidationStatus::name);
-                    MiscellaneousStatus::name_of(code).or_else(refusal)
+                    let validation_name =
+                        || ValidationStatus::from_code(code).map(ValidationStatus::name);
+                    MiscellaneousStatus::name_of(code).or_else(validation_name)
                 })
                 .unwrap_or("UNKNOWN_STATUS")
                 .to_owned(),

@@ -56,7 +56,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_given_back_than_was_paid(sizes in proptest::collection::vec(0..2_000_000usize, 1..20)) {
+        fn refunds_at_most_the_deposits_paid(sizes in proptest::collection::vec(0..2_000_000usize, 1..20)) {
             let mut total = StorageFee::default();
             let mut before = None;
             for size in sizes {

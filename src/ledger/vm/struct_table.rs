@@ -29,7 +29,7 @@ impl StructTable {
     pub(crate) fn of(registry: &ModuleRegistry) -> Self {
         let mut table = Self::default();
         for tag in tags(registry) {
-            let Ok(layout) = registry.make_layout(&tag.clone().into()) else {
+            let Ok(layout) = registry.build_layout(&tag.clone().into()) else {
                 continue;
             };
             let text = tag.to_string();
@@ -50,10 +50,10 @@ impl StructTable {
     }
 
     /// Returns the entry of `T` if it has these type arguments.
-    fn get<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Option<&TagAndPath> {
+    fn find<T: MoveStruct>(&self, type_args: &[TypeTag]) -> Option<&TagAndPath> {
         self.by_rust_type
             .get(&TypeId::of::<T>())
-            .filter(|known| known.tag.type_args == type_args)
+            .filter(|entry| entry.tag.type_args == type_args)
     }
 }
 
@@ -92,14 +92,14 @@ impl ModuleRegistry {
     pub fn cached_resource(&self, key: &StateKey) -> Option<(AccountAddress, &CachedType)> {
         let address = key.address()?;
         let path = key.as_bytes().get(1 + AccountAddress::LENGTH..)?;
-        let known = self.structs.by_path.get(path)?;
-        Some((address, known))
+        let entry = self.structs.by_path.get(path)?;
+        Some((address, entry))
     }
 
     /// Returns the tag of a declared struct of this chain.
     pub fn tag_of<T: MoveStruct>(&self, type_args: &[TypeTag]) -> StructTag {
-        match self.structs.get::<T>(type_args) {
-            Some(known) => known.tag.clone(),
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => entry.tag.clone(),
             None => self.make_tag::<T>(type_args),
         }
     }
@@ -115,16 +115,16 @@ impl ModuleRegistry {
         address: &AccountAddress,
         type_args: &[TypeTag],
     ) -> StateKey {
-        match self.structs.get::<T>(type_args) {
-            Some(known) => StateKey::with_path(address, &known.path),
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => StateKey::with_path(address, &entry.path),
             None => StateKey::resource(address, &self.make_tag::<T>(type_args)),
         }
     }
 
     /// Returns `true` if `key` is the state key of the resource `T` at some address.
     pub fn is_resource_key<T: MoveStruct>(&self, key: &StateKey, type_args: &[TypeTag]) -> bool {
-        match self.structs.get::<T>(type_args) {
-            Some(known) => key.path() == Some(&known.path[..]),
+        match self.structs.find::<T>(type_args) {
+            Some(entry) => key.path() == Some(&entry.path[..]),
             None => {
                 key.path() == Some(&StateKey::resource_path(&self.make_tag::<T>(type_args))[..])
             }

@@ -115,11 +115,11 @@ fn name_bytes_bound(tag: &TypeTag) -> usize {
     // `vector<>` is the longest name of a type that is not a struct.
     const WORD_BYTES: usize = 8;
     // A full address, `::` twice, `<`, and `>`.
-    const STRUCT_BYTES: usize = 66 + 4 + 2;
+    const STRUCT_FIXED_BYTES: usize = 66 + 4 + 2;
     match tag {
         TypeTag::Vector(item) => WORD_BYTES + name_bytes_bound(item),
         TypeTag::Struct(tag) => {
-            let own = STRUCT_BYTES + tag.module.as_str().len() + tag.name.as_str().len();
+            let own = STRUCT_FIXED_BYTES + tag.module.as_str().len() + tag.name.as_str().len();
             let separated = |argument: &TypeTag| name_bytes_bound(argument) + ", ".len();
             own + tag.type_args.iter().map(separated).sum::<usize>()
         }

@@ -12,7 +12,7 @@ pub fn run(input: &[u8]) {
     printed_alike::<FrameworkUpgrade>(text);
     printed_alike::<Vendor>(text);
     if let Ok(list) = FrameworkUpgrade::parse_list(text) {
-        let printed = FrameworkUpgrade::print_list(&list);
+        let printed = FrameworkUpgrade::format_list(&list);
         assert_eq!(
             FrameworkUpgrade::parse_list(&printed),
             Ok(list),

@@ -74,7 +74,7 @@ fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
         signature: MultiEd25519Signature(vec![1; 68].into()),
     };
     let larger = Pending {
-        transaction: Arc::new(CheckedTransaction::trusted(
+        transaction: Arc::new(CheckedTransaction::new_unchecked(
             signed,
             development_chain().vendor(),
         )),

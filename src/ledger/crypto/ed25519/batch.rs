@@ -114,9 +114,9 @@ fn coefficients(equations: &[Equation]) -> Vec<Scalar> {
                 .chain_update(seed)
                 .chain_update(number.to_le_bytes())
                 .finalize();
-            let (pieces, _) = <[u8]>::as_chunks::<16>(&block);
-            let pieces: [[u8; 16]; 4] = std::array::from_fn(|at| pieces[at]);
-            pieces.map(|piece| Scalar::from(u128::from_le_bytes(piece)))
+            let (chunks, _) = <[u8]>::as_chunks::<16>(&block);
+            let chunks: [[u8; 16]; 4] = std::array::from_fn(|index| chunks[index]);
+            chunks.map(|chunk| Scalar::from(u128::from_le_bytes(chunk)))
         })
         .take(equations.len())
         .collect()
@@ -128,10 +128,10 @@ mod tests {
     use crate::Ed25519PrivateKey;
 
     fn equation(message: &[u8]) -> Equation {
-        equation_of(3, message)
+        equation_signed_by(3, message)
     }
 
-    fn equation_of(signer: u8, message: &[u8]) -> Equation {
+    fn equation_signed_by(signer: u8, message: &[u8]) -> Equation {
         let key = Ed25519PrivateKey::from_seed(&[signer; 32]);
         let equation = key.public_key().equation(&[message], &key.sign(message));
         equation.expect("the parts are in order")
@@ -140,7 +140,7 @@ mod tests {
     /// If a part did not change all coefficients, an attacker could choose it after them and force
     /// a zero sum.
     #[test]
-    fn whoever_changes_any_part_gets_new_coefficients_for_all() {
+    fn derives_all_coefficients_from_every_part() {
         type Change = fn(&mut Vec<Equation>);
         let changes: [(&str, Change); 5] = [
             ("A", |equations| equations[2].key_bytes[0] ^= 1),
@@ -173,7 +173,7 @@ mod tests {
             let signers = (0u8..3).cycle().zip(0u8..);
             let equations: Vec<_> = signers
                 .take(len)
-                .map(|(signer, number)| equation_of(signer, &[number]))
+                .map(|(signer, number)| equation_signed_by(signer, &[number]))
                 .collect();
             assert!(sum_is_zero(&equations), "{len} equations");
         }

@@ -54,14 +54,14 @@ mod tests {
         let mut identity = [0; 32];
         identity[0] = 1;
         for _ in 0..2 {
-            let verdict = keys.point(&Ed25519PublicKey(identity));
-            assert_eq!(verdict, Err(SignatureError::KeySmallOrder));
+            let result = keys.point(&Ed25519PublicKey(identity));
+            assert_eq!(result, Err(SignatureError::KeySmallOrder));
         }
         assert_eq!(keys.0.younger().len(), 1);
     }
 
     #[test]
-    fn keeps_recently_used_keys_and_evicts_the_others() {
+    fn retains_recently_used_keys_and_evicts_the_others() {
         let key = Ed25519PrivateKey::from_seed(&[1; 32]).public_key();
         let mut keys = DecodedKeys::default();
         let point = keys.point(&key).unwrap();

@@ -44,7 +44,7 @@ impl Ed25519PublicKey {
         message: &[&[u8]],
         signature: &Ed25519Signature,
     ) -> Result<Equation, SignatureError> {
-        self.equation_of(self.point()?, message, signature)
+        self.equation_with_point(self.point()?, message, signature)
     }
 
     /// Returns the same as [`Self::equation`], but takes the key's point from a cache if possible.
@@ -54,22 +54,22 @@ impl Ed25519PublicKey {
     /// # Errors
     ///
     /// Returns the errors of [`Self::equation`].
-    pub fn equation_with(
+    pub fn equation_with_cache(
         &self,
         keys: &mut DecodedKeys,
         message: &[&[u8]],
         signature: &Ed25519Signature,
     ) -> Result<Equation, SignatureError> {
-        self.equation_of(keys.point(self)?, message, signature)
+        self.equation_with_point(keys.point(self)?, message, signature)
     }
 
-    fn equation_of(
+    fn equation_with_point(
         &self,
         key: EdwardsPoint,
         message: &[&[u8]],
         signature: &Ed25519Signature,
     ) -> Result<Equation, SignatureError> {
-        let (nonce_bytes, scalar_bytes) = signature.halves();
+        let (nonce_bytes, scalar_bytes) = signature.nonce_and_scalar();
         let scalar: Option<Scalar> = Scalar::from_canonical_bytes(scalar_bytes).into();
         let scalar = scalar.ok_or(SignatureError::ScalarEncoding)?;
         let nonce = canonical_point(&nonce_bytes).ok_or(SignatureError::NonceEncoding)?;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn own_signatures_hold_and_changed_ones_do_not() {
+    fn rejects_signatures_of_other_messages_and_keys() {
         let signature = key(1).sign(b"message");
         let public = key(1).public_key();
         assert_eq!(public.verify(&[b"mess", b"age"], &signature), Ok(()));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn small_order_and_unreduced_parts_are_refused() {
+    fn rejects_small_order_points_and_unreduced_scalars() {
         let mut identity = [0u8; 32];
         identity[0] = 1;
         let signature = key(1).sign(b"m");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn non_canonical_keys_are_refused() {
+    fn rejects_non_canonical_keys() {
         // y = p + 1 is a second encoding of the identity, y = p + 3 one of a point of full order.
         let signature = key(1).sign(b"m");
         for low in [0xee, 0xf0] {
@@ -176,14 +176,14 @@ mod tests {
                 let mut bytes = [0xffu8; 32];
                 bytes[0] = low;
                 bytes[31] = high;
-                let verdict = Ed25519PublicKey(bytes).verify(&[b"m"], &signature);
-                assert_eq!(verdict, Err(SignatureError::KeyEncoding));
+                let result = Ed25519PublicKey(bytes).verify(&[b"m"], &signature);
+                assert_eq!(result, Err(SignatureError::KeyEncoding));
             }
         }
     }
 
     #[test]
-    fn a_sign_bit_on_x_zero_is_refused() {
+    fn rejects_a_sign_bit_for_zero_x() {
         let mut identity = [0u8; 32];
         identity[0] = 1;
         identity[31] = 0x80;

@@ -49,9 +49,9 @@ pub enum SignatureError {
 /// cost a field inversion.
 pub(super) fn canonical_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
     // p = 2^255 - 19 in little-endian bytes: 0xed, thirty times 0xff, 0x7f.
-    let above_prime =
+    let is_above_prime =
         bytes[0] >= 0xed && bytes[1..31].iter().all(|&b| b == 0xff) && bytes[31] & 0x7f == 0x7f;
-    if above_prime {
+    if is_above_prime {
         None
     } else {
         CompressedEdwardsY(*bytes).decompress()
@@ -86,7 +86,7 @@ impl Ed25519PublicKey {
 
 impl Ed25519Signature {
     /// Returns the encodings of `R` and `s`.
-    pub(super) fn halves(&self) -> ([u8; 32], [u8; 32]) {
+    pub(super) fn nonce_and_scalar(&self) -> ([u8; 32], [u8; 32]) {
         let mut nonce = [0; 32];
         let mut scalar = [0; 32];
         nonce.copy_from_slice(&self.0[..32]);

@@ -56,7 +56,7 @@ impl HashBatch {
     }
 
     /// Adds the message of [`HashValue::sha3_of`]: the concatenated `parts` without a prefix.
-    pub fn push_plain(&mut self, parts: &[&[u8]]) {
+    pub fn push_unprefixed(&mut self, parts: &[&[u8]]) {
         for part in parts {
             self.bytes.extend_from_slice(part);
         }
@@ -145,7 +145,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     #[test]
-    fn every_length_around_the_blocks_is_hashed_as_alone() {
+    fn batch_hashes_equal_single_hashes_for_every_length() {
         let seed = Seed::new("NODE", "Test");
         let bytes: Vec<u8> = (0..600u32).map(|n| n as u8).collect();
         let mut batch = HashBatch::default();
@@ -162,19 +162,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_of_any_lengths_side_by_side(messages in vec(vec(any::<u8>(), 0..500), 0..40)) {
+        fn batch_hashes_equal_single_hashes_for_mixed_lengths(messages in vec(vec(any::<u8>(), 0..500), 0..40)) {
             let seed = Seed::new("NODE", "Test");
             let mut batch = HashBatch::with_capacity(messages.len(), 100);
             for message in &messages {
                 let value_bytes = batch.push_bcs(&seed, message);
                 prop_assert_eq!(value_bytes, bcs::serialized_size(message).unwrap());
-                batch.push_plain(&[message, b"!"]);
+                batch.push_unprefixed(&[message, b"!"]);
             }
-            let alone: Vec<_> = messages
+            let expected: Vec<_> = messages
                 .iter()
                 .flat_map(|message| [seed.hash_bcs(message), HashValue::sha3_of(&[message, b"!"])])
                 .collect();
-            prop_assert_eq!(batch.finish(), alone);
+            prop_assert_eq!(batch.finish(), expected);
         }
     }
 }

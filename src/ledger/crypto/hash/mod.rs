@@ -1,4 +1,5 @@
-//! SHA3-256 hashes: of one value (`value`), and of many values side by side (`batch`, `permutation`).
+//! SHA3-256 hashes: of one value (`value`), and of many values in parallel (`batch`,
+//! `permutation`).
 
 mod batch;
 mod permutation;

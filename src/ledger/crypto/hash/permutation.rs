@@ -32,7 +32,7 @@ impl States {
                     reason = "almost five times as fast, and nothing but the check makes it sound"
                 )]
                 unsafe {
-                    wide::avx512(&mut self.0);
+                    simd::avx512(&mut self.0);
                 }
                 return;
             }
@@ -43,16 +43,16 @@ impl States {
                     reason = "twice as fast, and nothing but the check makes it sound"
                 )]
                 unsafe {
-                    wide::avx2(&mut self.0);
+                    simd::avx2(&mut self.0);
                 }
                 return;
             }
         }
-        self.permute_each();
+        self.permute_scalar();
     }
 
     /// Applies the permutation to one state after another, without vector instructions.
-    fn permute_each(&mut self) {
+    fn permute_scalar(&mut self) {
         let permutation = keccak::Keccak::new();
         for lane in 0..LANES {
             let mut state = self.0.map(|word| word[lane]);
@@ -66,7 +66,7 @@ impl States {
 
 /// The permutation with vector instructions of x86-64.
 #[cfg(target_arch = "x86_64")]
-mod wide {
+mod simd {
     use super::{LANES, WORDS};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm_cvtsi64_si128, _mm256_andnot_si256, _mm256_or_si256,
@@ -75,7 +75,7 @@ mod wide {
     };
 
     /// Round constants of step iota (FIPS 202, section 3.2.5).
-    const ROUNDS: [u64; 24] = [
+    const ROUND_CONSTANTS: [u64; 24] = [
         0x0000_0000_0000_0001,
         0x0000_0000_0000_8082,
         0x8000_0000_0000_808a,
@@ -104,10 +104,10 @@ mod wide {
 
     /// Defines `permute` for one instruction set, with its vector type and five operations.
     macro_rules! permutation {
-        ($feature:literal, $vector:ty, $xor:ident, $xor3:ident, $rotate:ident, $chi:ident, $all:ident) => {
+        ($feature:literal, $vector:ty, $xor:ident, $xor3:ident, $rotate:ident, $chi:ident, $broadcast:ident) => {
             #[target_feature(enable = $feature)]
             fn permute(a: &mut [$vector; WORDS]) {
-                for round in ROUNDS {
+                for round in ROUND_CONSTANTS {
                     // Theta: XORs each column with the parities of its two adjacent columns.
                     let parity = [
                         $xor3($xor3(a[0], a[5], a[10]), a[15], a[20]),
@@ -162,7 +162,7 @@ mod wide {
                             );
                         }
                     }
-                    a[0] = $xor(a[0], $all(round.cast_signed()));
+                    a[0] = $xor(a[0], $broadcast(round.cast_signed()));
                 }
             }
         };
@@ -189,10 +189,10 @@ mod wide {
             _mm512_ternarylogic_epi64::<0xd2>(a, b, c)
         }
         #[target_feature(enable = "avx512f")]
-        fn all(word: i64) -> __m512i {
+        fn broadcast(word: i64) -> __m512i {
             _mm512_set1_epi64(word)
         }
-        permutation!("avx512f", __m512i, xor, xor3, rotate, chi, all);
+        permutation!("avx512f", __m512i, xor, xor3, rotate, chi, broadcast);
         let mut vectors: [__m512i; WORDS] = bytemuck::cast(*states);
         permute(&mut vectors);
         *states = bytemuck::cast(vectors);
@@ -221,10 +221,10 @@ mod wide {
             _mm256_xor_si256(a, _mm256_andnot_si256(b, c))
         }
         #[target_feature(enable = "avx2")]
-        fn all(word: i64) -> __m256i {
+        fn broadcast(word: i64) -> __m256i {
             _mm256_set1_epi64x(word)
         }
-        permutation!("avx2", __m256i, xor, xor3, rotate, chi, all);
+        permutation!("avx2", __m256i, xor, xor3, rotate, chi, broadcast);
         let mut halves: [[__m256i; 2]; WORDS] = bytemuck::cast(*states);
         for half in 0..2 {
             let mut vectors = halves.map(|word| word[half]);
@@ -253,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn every_way_that_this_machine_has_gives_the_same() {
-        let mut each = states();
-        each.permute_each();
-        let mut best = states();
-        best.permute();
-        assert_eq!(best.0, each.0);
+    fn vector_instructions_match_the_scalar_permutation() {
+        let mut scalar = states();
+        scalar.permute_scalar();
+        let mut detected = states();
+        detected.permute();
+        assert_eq!(detected.0, scalar.0);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             let mut half = states();
@@ -268,9 +268,9 @@ mod tests {
                 reason = "a machine with AVX-512 does not take this way by itself"
             )]
             unsafe {
-                wide::avx2(&mut half.0);
+                simd::avx2(&mut half.0);
             }
-            assert_eq!(half.0, each.0);
+            assert_eq!(half.0, scalar.0);
         }
     }
 }

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_seeds() {
+    fn derives_the_known_seed_of_raw_transactions() {
         let raw = Seed::new("APTOS", "RawTransaction");
         assert_eq!(
             hex::encode(raw.as_bytes()),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn text_needs_all_digits() {
+    fn parses_only_texts_with_all_digits() {
         let hash = HashValue::sha3_of(&[b"a"]);
         assert_eq!(hash.to_string().parse(), Ok(hash));
         assert_eq!(hash.to_string()[2..].parse(), Ok(hash));

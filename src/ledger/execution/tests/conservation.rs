@@ -20,7 +20,7 @@ fn held_and_supply(chain: &MemoryChain) -> (u128, u128) {
     let registry = chain.chain.registry();
     let (mut held, mut supply) = (0, 0);
     for (key, bytes) in &chain.state {
-        let StateKeyParts::Resource { tag, .. } = key.parts().unwrap() else {
+        let StateKeyParts::Resource { tag, .. } = key.decode().unwrap() else {
             continue;
         };
         let json = registry.value_to_json(&tag.clone().into(), bytes).unwrap();

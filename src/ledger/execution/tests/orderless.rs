@@ -86,13 +86,13 @@ fn user_transactions(chain: &MemoryChain) -> Vec<&ExecutedTransaction> {
 }
 
 fn bucket(chain: &MemoryChain, nonce: u64) -> Bucket {
-    Bucket::read(chain, &NonceSlot::of(&address(0), nonce)).unwrap()
+    Bucket::read(chain, &NonceSlot::new(&address(0), nonce)).unwrap()
 }
 
 /// Returns the first `count` nonces of account 0 in the bucket of nonce 0, beginning with nonce 0.
 fn nonces_in_one_bucket(count: usize) -> Vec<u64> {
     let sender = address(0);
-    let bucket_of = |nonce| NonceSlot::of(&sender, nonce).bucket();
+    let bucket_of = |nonce| NonceSlot::new(&sender, nonce).bucket();
     let expected_bucket = bucket_of(0);
     (0..)
         .filter(|nonce| bucket_of(*nonce) == expected_bucket)
@@ -322,7 +322,7 @@ fn rejects_nonces_while_their_bucket_is_full() {
     };
     let others = (1..BUCKET_NONCES_MAX as u128 - 1).map(colliding);
     nearly_full.nonces.extend(others);
-    let key = NonceSlot::of(&address(0), 0).state_key();
+    let key = NonceSlot::new(&address(0), 0).state_key();
     chain
         .state
         .insert(key, bcs::to_bytes(&nearly_full).unwrap().into());

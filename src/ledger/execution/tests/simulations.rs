@@ -11,7 +11,7 @@ use ledger_types::{
         AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, TransactionAuthenticator,
     },
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const UNSIGNED: AccountAuthenticator = AccountAuthenticator::NoAccountAuthenticator;
@@ -145,7 +145,7 @@ fn charges_a_missing_signature_as_one_signature() {
             fee_payer_address: AccountAddress::ZERO,
             fee_payer_signer: Box::new(fee_payer_signer),
         };
-        intrinsic_units(0, &authenticator)
+        intrinsic_gas_units(0, &authenticator)
     };
     let signed = || AccountAuthenticator::Ed25519 {
         public_key: key().public_key(),
@@ -167,7 +167,7 @@ fn rejects_unsigned_transactions_in_a_block() {
     let signed = unsigned(chain.raw(&key(), chain.transfer(UNKNOWN_ADDRESS, 1)));
     let executed = simulated(&chain, chain.next_secs(), &signed);
     assert_eq!(status(&chain, &executed), "Executed successfully");
-    let ordered = CheckedTransaction::trusted(signed, chain.chain.vendor());
+    let ordered = CheckedTransaction::new_unchecked(signed, chain.chain.vendor());
     let facts = chain.transaction_facts(&ordered);
     let rejection =
         validate_for_admission(&chain.chain, &facts, &ordered, chain.next_secs()).unwrap_err();

@@ -11,7 +11,7 @@ use ledger_types::{
     SignedTransaction, StateKey, ValidationStatus as Status,
     transaction::{AccountAuthenticator, TransactionAuthenticator},
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 const UNKNOWN_ADDRESS: AccountAddress = AccountAddress::from_low_u64(0xabcdef);
 const COIN: &str = "0x1::node_coin::NodeCoin";
@@ -293,7 +293,7 @@ fn charges_gas_for_each_signature() {
     raw.max_gas_amount = signature_gas;
     let signed = chain.sign_together(&all.iter().collect::<Vec<_>>(), None, raw);
     let authenticator = &signed.transaction().authenticator;
-    assert!(intrinsic_units(signed.size_bytes(), authenticator) > signature_gas);
+    assert!(intrinsic_gas_units(signed.size_bytes(), authenticator) > signature_gas);
     assert_eq!(
         rejection_status(&mut chain, signed),
         Status::MaxGasUnitsBelowMinTransactionGasUnits

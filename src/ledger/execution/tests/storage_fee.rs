@@ -7,7 +7,7 @@ use ledger_test_support::{GAS_UNIT_PRICE, MemoryChain};
 use ledger_types::{
     AccountAddress, ExecutedTransaction, Parameters, StateKey, ValidationStatus, Vendor,
 };
-use ledger_vm::intrinsic_units;
+use ledger_vm::intrinsic_gas_units;
 
 fn key() -> Ed25519PrivateKey {
     development_accounts().remove(0).private_key
@@ -300,9 +300,9 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
         (raw.gas_unit_price, raw.max_gas_amount) = (price, max_gas_amount);
         chain.sign_together(&[&sender], Some(&payer), raw)
     };
-    let intrinsic_units = {
+    let intrinsic_gas_units = {
         let any = signed(&chain_with_rich_accounts(), 1, 1, 2_000_000);
-        intrinsic_units(any.size_bytes(), &any.transaction().authenticator)
+        intrinsic_gas_units(any.size_bytes(), &any.transaction().authenticator)
     };
     let pay = |price: u64, amount: u64, max_gas_amount: u64| {
         let mut chain = chain_with_rich_accounts();
@@ -345,7 +345,7 @@ fn charges_at_least_the_deposit_of_a_sponsored_account_at_every_gas_price() {
             );
             // Admission requires the same units, in addition to the intrinsic gas of the
             // transaction.
-            let min_gas_units = intrinsic_units + deposit_units;
+            let min_gas_units = intrinsic_gas_units + deposit_units;
             assert!(pay(price, amount, min_gas_units).is_ok(), "{context}");
             let rejection = pay(price, amount, min_gas_units - 1).expect_err(&context);
             assert_eq!(

@@ -348,7 +348,7 @@ fn decodes_the_genesis_state_by_the_declarations() {
     };
     let mut members = 0;
     for (key, bytes) in &chain.state {
-        match key.parts().unwrap() {
+        match key.decode().unwrap() {
             StateKeyParts::Resource { tag, .. } => round_trip(tag, bytes),
             // The paired asset of the chain's coin is an object.
             StateKeyParts::ResourceGroup { .. } => {

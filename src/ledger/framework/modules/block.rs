@@ -72,16 +72,16 @@ impl NewBlockEvent {
     }
 }
 
-fn newest(context: &mut Context<'_>) -> Result<BlockResource, VmError> {
+fn newest_block(context: &mut Context<'_>) -> Result<BlockResource, VmError> {
     context.require_resource(AccountAddress::ONE, &[])
 }
 
 fn get_current_block_height(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
-    Ok(newest(context)?.height)
+    Ok(newest_block(context)?.height)
 }
 
 fn get_epoch_interval_secs(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
-    Ok(newest(context)?.epoch_interval / USECS_PER_SEC)
+    Ok(newest_block(context)?.epoch_interval / USECS_PER_SEC)
 }
 
 pub(super) fn module() -> ModuleDeclaration {

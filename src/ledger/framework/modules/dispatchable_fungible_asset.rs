@@ -73,19 +73,19 @@ fn derived_supply(
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    let with_key_parameter = |function: Function| function.with_type_parameters(&[&["key"]]);
     ModuleDeclaration {
         name: "dispatchable_fungible_asset",
         structs: vec![],
         functions: vec![
-            of_any(Function::entry("transfer", fungible_asset::transfer)),
-            of_any(Function::entry(
+            with_key_parameter(Function::entry("transfer", fungible_asset::transfer)),
+            with_key_parameter(Function::entry(
                 "transfer_assert_minimum_deposit",
                 transfer_assert_minimum_deposit,
             )),
-            of_any(Function::view("derived_balance", derived_balance)),
-            of_any(Function::view("derived_supply", derived_supply)),
-            of_any(Function::view(
+            with_key_parameter(Function::view("derived_balance", derived_balance)),
+            with_key_parameter(Function::view("derived_supply", derived_supply)),
+            with_key_parameter(Function::view(
                 "is_derived_balance_at_least",
                 is_derived_balance_at_least,
             )),

@@ -6,7 +6,7 @@
 use super::{
     coin,
     object::{Object, TypeParameter},
-    primary_fungible_store as primary,
+    primary_fungible_store,
 };
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{
@@ -104,8 +104,14 @@ fn exchange_assets(
     second_amount: u64,
 ) -> Result<(), VmError> {
     check_amounts(context, first_amount, second_amount)?;
-    primary::transfer_between(context, first.0, first_asset.inner, second.0, first_amount)?;
-    primary::transfer_between(
+    primary_fungible_store::transfer_between(
+        context,
+        first.0,
+        first_asset.inner,
+        second.0,
+        first_amount,
+    )?;
+    primary_fungible_store::transfer_between(
         context,
         second.0,
         second_asset.inner,

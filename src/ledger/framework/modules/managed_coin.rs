@@ -33,7 +33,7 @@ move_structs! {
     }
 }
 
-fn ensure_capabilities(
+fn check_capabilities(
     context: &mut Context<'_>,
     account: Signer,
     type_args: &[TypeTag],
@@ -79,7 +79,7 @@ fn mint(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    ensure_capabilities(context, account, type_args)?;
+    check_capabilities(context, account, type_args)?;
     coin::mint(context, &type_args[0], to, amount)
 }
 
@@ -90,7 +90,7 @@ fn burn(
     account: Signer,
     amount: u64,
 ) -> Result<(), VmError> {
-    ensure_capabilities(context, account, type_args)?;
+    check_capabilities(context, account, type_args)?;
     coin::burn(context, &type_args[0], account.0, amount)
 }
 
@@ -100,7 +100,7 @@ fn destroy_caps(
     type_args: &[TypeTag],
     account: Signer,
 ) -> Result<(), VmError> {
-    ensure_capabilities(context, account, type_args)?;
+    check_capabilities(context, account, type_args)?;
     context.remove_resource::<Capabilities>(account.0, type_args)
 }
 
@@ -127,7 +127,7 @@ fn freeze_coin_store(
     account: Signer,
     owner: AccountAddress,
 ) -> Result<(), VmError> {
-    ensure_capabilities(context, account, type_args)?;
+    check_capabilities(context, account, type_args)?;
     set_frozen(context, &type_args[0], owner, true)
 }
 
@@ -137,23 +137,23 @@ fn unfreeze_coin_store(
     account: Signer,
     owner: AccountAddress,
 ) -> Result<(), VmError> {
-    ensure_capabilities(context, account, type_args)?;
+    check_capabilities(context, account, type_args)?;
     set_frozen(context, &type_args[0], owner, false)
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
+    let with_coin_parameter = |function: Function| function.with_type_parameters(COIN_TYPE);
     ModuleDeclaration {
         name: "managed_coin",
         structs: vec![Capabilities::declaration()],
         functions: vec![
-            of_coin(Function::entry("burn", burn)),
-            of_coin(Function::entry("destroy_caps", destroy_caps)),
-            of_coin(Function::entry("freeze_coin_store", freeze_coin_store)),
-            of_coin(Function::entry("initialize", initialize)),
-            of_coin(Function::entry("mint", mint)),
-            of_coin(Function::entry("register", register)),
-            of_coin(Function::entry("unfreeze_coin_store", unfreeze_coin_store)),
+            with_coin_parameter(Function::entry("burn", burn)),
+            with_coin_parameter(Function::entry("destroy_caps", destroy_caps)),
+            with_coin_parameter(Function::entry("freeze_coin_store", freeze_coin_store)),
+            with_coin_parameter(Function::entry("initialize", initialize)),
+            with_coin_parameter(Function::entry("mint", mint)),
+            with_coin_parameter(Function::entry("register", register)),
+            with_coin_parameter(Function::entry("unfreeze_coin_store", unfreeze_coin_store)),
         ],
         errors: &[ENO_CAPABILITIES],
     }

@@ -51,14 +51,16 @@ move_structs! {
     }
 }
 
-fn keep_refs(
+fn store_refs(
     context: &mut Context<'_>,
     owner: AccountAddress,
-    made: &ConstructorRef,
+    constructor_ref: &ConstructorRef,
 ) -> Result<(), VmError> {
-    let object = made.self_;
+    let object = constructor_ref.self_;
     let refs = ObjectRefs {
-        delete_ref: made.can_delete.then_some(DeleteRef { self_: object }),
+        delete_ref: constructor_ref
+            .can_delete
+            .then_some(DeleteRef { self_: object }),
         transfer_ref: TransferRef { self_: object },
     };
     context.write_resource(object, &[], &refs)?;
@@ -72,8 +74,8 @@ fn create_named(
     creator: Signer,
     seed: Vec<u8>,
 ) -> Result<(), VmError> {
-    let made = object::create_named_object(context, creator.0, &seed)?;
-    keep_refs(context, creator.0, &made)
+    let constructor_ref = object::create_named_object(context, creator.0, &seed)?;
+    store_refs(context, creator.0, &constructor_ref)
 }
 
 fn create_generated(
@@ -81,13 +83,13 @@ fn create_generated(
     _: &[TypeTag],
     creator: Signer,
 ) -> Result<(), VmError> {
-    let made = object::create_object_from_account(context, creator.0)?;
-    keep_refs(context, creator.0, &made)
+    let constructor_ref = object::create_object_from_account(context, creator.0)?;
+    store_refs(context, creator.0, &constructor_ref)
 }
 
 fn create_sticky(context: &mut Context<'_>, _: &[TypeTag], creator: Signer) -> Result<(), VmError> {
-    let made = object::create_sticky_object(context, creator.0)?;
-    keep_refs(context, creator.0, &made)
+    let constructor_ref = object::create_sticky_object(context, creator.0)?;
+    store_refs(context, creator.0, &constructor_ref)
 }
 
 /// Returns the references of an object after checking that `owner` owns it.
@@ -96,7 +98,7 @@ fn refs(
     owner: Signer,
     object: AccountAddress,
 ) -> Result<ObjectRefs, VmError> {
-    object::verify_owner(context, object, owner.0)?;
+    object::check_owner(context, object, owner.0)?;
     context.require_resource(object, &[])
 }
 
@@ -159,7 +161,7 @@ fn transfer_fungible_assets(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    object::verify_owner(context, object.inner, owner.0)?;
+    object::check_owner(context, object.inner, owner.0)?;
     transfer_between(context, object.inner, metadata.inner, to, amount)
 }
 

@@ -46,12 +46,12 @@ use ledger_vm::{ModuleDeclaration, RegisteredModule};
 
 /// Returns every module with the framework version that introduced it.
 pub(super) fn all() -> Vec<RegisteredModule> {
-    let first = first_version().into_iter().map(|module| (1, module));
-    let listed = |(since_version, declaration)| RegisteredModule {
+    let initial = first_version().into_iter().map(|module| (1, module));
+    let to_registered = |(since_version, declaration)| RegisteredModule {
         since_version,
         declaration,
     };
-    first.chain(later_versions()).map(listed).collect()
+    initial.chain(later_versions()).map(to_registered).collect()
 }
 
 /// Returns the modules added after version 1, each with the framework version that introduced it.

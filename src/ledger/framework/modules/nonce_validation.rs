@@ -86,18 +86,18 @@ pub struct NonceSlot {
 
 impl NonceSlot {
     /// Computes the slot of `nonce` of `sender`.
-    pub fn of(sender: &AccountAddress, nonce: u64) -> Self {
+    pub fn new(sender: &AccountAddress, nonce: u64) -> Self {
         let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
-        let (digest, rest) = hash.as_bytes().split_at(16);
-        let number = |bytes: &[u8]| {
+        let (digest, bucket_bytes) = hash.as_bytes().split_at(16);
+        let from_little_endian = |bytes: &[u8]| {
             bytes
                 .iter()
                 .rev()
                 .fold(0u128, |n, byte| n << 8 | u128::from(*byte))
         };
         Self {
-            bucket: (number(&rest[..8]) % u128::from(BUCKETS)) as u64,
-            digest: number(digest),
+            bucket: (from_little_endian(&bucket_bytes[..8]) % u128::from(BUCKETS)) as u64,
+            digest: from_little_endian(digest),
         }
     }
 
@@ -153,7 +153,7 @@ impl Bucket {
             Table::<u64, Self>::ensure_at(context, *NONCE_TABLE)?;
         }
         let bytes = bcs::to_bytes(self).expect("declared types have a BCS form");
-        context.put_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
+        context.write_item(&NONCE_TABLE, &slot.table_key(), Some(bytes.into()))
     }
 
     /// Returns the size of the nonces, in bytes.
@@ -178,22 +178,26 @@ impl Bucket {
         expiration_secs: u64,
         now_secs: u64,
     ) -> Result<(), NonceError> {
-        let matters = || self.nonces.iter().filter(|nonce| nonce.matters(now_secs));
-        match matters().find(|nonce| nonce.digest == slot.digest) {
-            Some(used) if expiration_secs <= used.forgotten_secs() => {
+        let can_reject = || {
+            self.nonces
+                .iter()
+                .filter(|nonce| nonce.can_reject(now_secs))
+        };
+        match can_reject().find(|nonce| nonce.digest == slot.digest) {
+            Some(used) if expiration_secs <= used.last_rejection_secs() => {
                 Err(NonceError::Used(used.txn_expiration_time))
             }
             Some(_) => Ok(()),
-            None if matters().count() >= BUCKET_NONCES_MAX => Err(NonceError::Full),
+            None if can_reject().count() >= BUCKET_NONCES_MAX => Err(NonceError::Full),
             None => Ok(()),
         }
     }
 
     /// Inserts a nonce that passed [`Self::check`], and drops the nonces that can no longer reject
     /// a transaction.
-    pub fn remember(&mut self, slot: &NonceSlot, expiration_secs: u64, now_secs: u64) {
+    pub fn insert(&mut self, slot: &NonceSlot, expiration_secs: u64, now_secs: u64) {
         self.nonces
-            .retain(|nonce| nonce.matters(now_secs) && nonce.digest != slot.digest);
+            .retain(|nonce| nonce.can_reject(now_secs) && nonce.digest != slot.digest);
         self.nonces.push(RememberedNonce {
             digest: slot.digest,
             txn_expiration_time: expiration_secs,
@@ -203,16 +207,16 @@ impl Bucket {
 
 impl RememberedNonce {
     /// Returns the last second at which the nonce can reject a transaction, in seconds since 1970.
-    fn forgotten_secs(&self) -> u64 {
+    fn last_rejection_secs(&self) -> u64 {
         self.txn_expiration_time.saturating_add(OVERLAP_SECS)
     }
 
     /// Returns whether the nonce can reject a transaction in a block at `now_secs`.
     ///
-    /// A transaction in a block after [`Self::forgotten_secs`] also expires after it, so the nonce
-    /// cannot reject the transaction.
-    fn matters(&self, now_secs: u64) -> bool {
-        now_secs <= self.forgotten_secs()
+    /// A transaction in a block after [`Self::last_rejection_secs`] also expires after it, so the
+    /// nonce cannot reject the transaction.
+    fn can_reject(&self, now_secs: u64) -> bool {
+        now_secs <= self.last_rejection_secs()
     }
 }
 

@@ -133,7 +133,7 @@ mod tests {
     use ledger_vm::{BlockState, Environment};
 
     #[test]
-    fn sums_end_at_the_limit_and_at_zero() {
+    fn rejects_results_above_the_limit_and_below_zero() {
         let chain = crate::new_chain(4, Vendor::default(), Parameters::default());
         let empty = |_: &StateKey| Ok(None);
         let state = BlockState::new(&empty);

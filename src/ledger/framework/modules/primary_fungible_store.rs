@@ -82,8 +82,8 @@ pub fn ensure_store(
     if context.read_resource::<Metadata>(metadata, &[])?.is_none() {
         return context.abort("object", &object::ERESOURCE_DOES_NOT_EXIST);
     }
-    let pod: DeriveRefPod = context.require_resource(metadata, &[])?;
-    object::create_user_derived_object(context, owner, pod.metadata_derive_ref.self_)?;
+    let derive_ref_pod: DeriveRefPod = context.require_resource(metadata, &[])?;
+    object::create_user_derived_object(context, owner, derive_ref_pod.metadata_derive_ref.self_)?;
     object::set_ungated_transfer(context, &object::TransferRef { self_: address }, false)?;
     fungible_asset::create_store(context, address, metadata)?;
     Ok(address)
@@ -111,8 +111,8 @@ pub fn transfer_between(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let asset = Asset::at(context, metadata)?;
-    transfer_of(context, &asset, from, to, amount)
+    let asset = Asset::of_metadata(context, metadata)?;
+    transfer_asset(context, &asset, from, to, amount)
 }
 
 /// An asset and the kind of store that holds it.
@@ -120,7 +120,7 @@ pub enum Asset {
     /// The paired asset of this coin, held in coin stores.
     Coin(TypeTag),
     /// An asset held in primary stores, named by the address of its metadata.
-    Plain(AccountAddress),
+    PrimaryStore(AccountAddress),
 }
 
 impl Asset {
@@ -130,21 +130,24 @@ impl Asset {
     ///
     /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
     /// if gas runs out.
-    pub fn at(context: &mut Context<'_>, metadata: AccountAddress) -> Result<Self, VmError> {
+    pub fn of_metadata(
+        context: &mut Context<'_>,
+        metadata: AccountAddress,
+    ) -> Result<Self, VmError> {
         let coin = coin::paired_coin(context, metadata)?;
-        Ok(coin.map_or(Self::Plain(metadata), Self::Coin))
+        Ok(coin.map_or(Self::PrimaryStore(metadata), Self::Coin))
     }
 }
 
 /// Transfers `amount` of an asset between two accounts on behalf of `from`.
 ///
-/// Unlike [`transfer_between`], this takes the result of [`Asset::at`], so that a batch of
+/// Unlike [`transfer_between`], this takes the result of [`Asset::of_metadata`], so that a batch of
 /// transfers reads it once.
 ///
 /// # Errors
 ///
 /// Fails under the conditions of [`transfer_between`].
-pub fn transfer_of(
+pub fn transfer_asset(
     context: &mut Context<'_>,
     asset: &Asset,
     from: AccountAddress,
@@ -153,7 +156,7 @@ pub fn transfer_of(
 ) -> Result<(), VmError> {
     let metadata = match asset {
         Asset::Coin(coin) => return coin::transfer_between(context, coin, from, to, amount),
-        Asset::Plain(metadata) => *metadata,
+        Asset::PrimaryStore(metadata) => *metadata,
     };
     let from_store = ensure_store(context, from, metadata)?;
     if object::is_burnt(context, from_store)? {
@@ -286,25 +289,25 @@ fn is_frozen(
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    let with_key_parameter = |function: Function| function.with_type_parameters(&[&["key"]]);
     ModuleDeclaration {
         name: "primary_fungible_store",
         structs: vec![DeriveRefPod::declaration()],
         functions: vec![
-            of_any(Function::entry("transfer", transfer)),
-            of_any(Function::entry(
+            with_key_parameter(Function::entry("transfer", transfer)),
+            with_key_parameter(Function::entry(
                 "transfer_assert_minimum_deposit",
                 transfer_assert_minimum_deposit,
             )),
-            of_any(Function::view("balance", balance)),
-            of_any(Function::view("is_balance_at_least", is_balance_at_least)),
-            of_any(Function::view("is_frozen", is_frozen)),
-            of_any(Function::view("primary_store", primary_store)),
-            of_any(Function::view(
+            with_key_parameter(Function::view("balance", balance)),
+            with_key_parameter(Function::view("is_balance_at_least", is_balance_at_least)),
+            with_key_parameter(Function::view("is_frozen", is_frozen)),
+            with_key_parameter(Function::view("primary_store", primary_store)),
+            with_key_parameter(Function::view(
                 "primary_store_address",
                 primary_store_address,
             )),
-            of_any(Function::view("primary_store_exists", primary_store_exists)),
+            with_key_parameter(Function::view("primary_store_exists", primary_store_exists)),
         ],
         errors: &[],
     }

@@ -100,7 +100,7 @@ fn set(
     if content.len() > CONTENT_BYTES_MAX {
         return context.abort("registry", &ECONTENT_TOO_LONG);
     }
-    let mut registry = registry_of(context, owner)?;
+    let mut registry = require_registry(context, owner)?;
     let previous = registry.records.get(context, &name)?;
     let revision = previous.map_or(0, |record| record.revision);
     let record = Record {
@@ -120,7 +120,7 @@ fn remove(
     owner: Signer,
     name: String,
 ) -> Result<(), VmError> {
-    let mut registry = registry_of(context, owner)?;
+    let mut registry = require_registry(context, owner)?;
     let Some(record) = registry.records.remove(context, &name)? else {
         return context.abort("registry", &ERECORD_NOT_FOUND);
     };
@@ -128,7 +128,7 @@ fn remove(
     context.write_resource(owner.0, &[], &registry)
 }
 
-fn registry_of(context: &mut Context<'_>, owner: Signer) -> Result<Registry, VmError> {
+fn require_registry(context: &mut Context<'_>, owner: Signer) -> Result<Registry, VmError> {
     match context.read_resource(owner.0, &[])? {
         Some(registry) => Ok(registry),
         None => context.abort("registry", &EREGISTRY_NOT_FOUND),

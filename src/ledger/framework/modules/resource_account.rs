@@ -40,7 +40,7 @@ fn create_resource_account(
     optional_auth_key: Vec<u8>,
 ) -> Result<(), VmError> {
     let address = account::create_resource_account(context, origin.0, &seed)?;
-    hand_over(context, origin.0, address, optional_auth_key)
+    store_capability_and_set_key(context, origin.0, address, optional_auth_key)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
@@ -55,14 +55,14 @@ fn create_resource_account_and_fund(
     let address = account::create_resource_account(context, origin.0, &seed)?;
     let native = context.native_coin().clone();
     coin::transfer_between(context, &native, origin.0, address, fund_amount)?;
-    hand_over(context, origin.0, address, optional_auth_key)
+    store_capability_and_set_key(context, origin.0, address, optional_auth_key)
 }
 
 /// Stores the signer capability with the creator and sets the key of the resource account.
 ///
 /// The key is `optional_auth_key`, or the current key of the creator if `optional_auth_key` is
 /// empty.
-fn hand_over(
+fn store_capability_and_set_key(
     context: &mut Context<'_>,
     origin: AccountAddress,
     address: AccountAddress,

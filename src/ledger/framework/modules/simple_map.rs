@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keys_stay_in_the_order_in_which_they_came() {
+    fn keeps_keys_in_insertion_order() {
         let mut map = SimpleMap::default();
         for (key, value) in [("b", 1), ("a", 2)] {
             assert_eq!(map.upsert(key, value), None);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn its_json_is_that_of_its_type_arguments() {
+    fn converts_to_json_by_its_type_arguments() {
         let vendor = Vendor::default();
         let registry = crate::module_registry(&vendor);
         let tag = SimpleMap::<String, Vec<u64>>::signature()

@@ -44,7 +44,7 @@ pub(super) fn check_size(context: &Context<'_>, key: &AnyPublicKey) -> Result<()
             context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
         }
         // An account with such a key could never sign again.
-        key if key.unsupported().is_some() => {
+        key if key.unsupported_kind().is_some() => {
             context.abort("single_key", &E_INVALID_PUBLIC_KEY_TYPE)
         }
         _ => Ok(()),

@@ -70,7 +70,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// Panics if `K` or `V` has an open type parameter.
     pub fn new(context: &mut Context<'_>) -> Result<Self, VmError> {
         let handle = context.new_table_handle();
-        context.write_resource(handle, &[], &Self::info(context))?;
+        context.write_resource(handle, &[], &Self::table_info(context))?;
         Ok(Self {
             handle,
             types: PhantomData,
@@ -90,7 +90,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// Panics if `K` or `V` has an open type parameter.
     pub fn ensure_at(context: &mut Context<'_>, handle: AccountAddress) -> Result<Self, VmError> {
         if context.read_resource::<TableInfo>(handle, &[])?.is_none() {
-            context.write_resource(handle, &[], &Self::info(context))?;
+            context.write_resource(handle, &[], &Self::table_info(context))?;
         }
         Ok(Self {
             handle,
@@ -98,19 +98,19 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
         })
     }
 
-    fn info(context: &Context<'_>) -> TableInfo {
+    fn table_info(context: &Context<'_>) -> TableInfo {
         let vendor = context.chain().vendor();
-        let printed = |signature: TypeSignature| {
+        let type_text = |signature: TypeSignature| {
             let tag = signature.resolve(&[], vendor);
             tag.expect("tables have closed types").to_string()
         };
         TableInfo {
-            key_type: printed(K::signature()),
-            value_type: printed(V::signature()),
+            key_type: type_text(K::signature()),
+            value_type: type_text(V::signature()),
         }
     }
 
-    fn encoded(key: &K) -> Vec<u8> {
+    fn encode_key(key: &K) -> Vec<u8> {
         bcs::to_bytes(key).expect("declared types have a BCS form")
     }
 
@@ -121,7 +121,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`]
     /// if gas runs out.
     pub fn get(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
-        let Some(bytes) = context.read_item(&self.handle, &Self::encoded(key))? else {
+        let Some(bytes) = context.read_item(&self.handle, &Self::encode_key(key))? else {
             return Ok(None);
         };
         let value = bcs::from_bytes(&bytes).map_err(|error| {
@@ -152,7 +152,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// Aborts with `EKEY_EXISTS` if the key exists.
     pub fn add(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         if context
-            .read_item(&self.handle, &Self::encoded(key))?
+            .read_item(&self.handle, &Self::encode_key(key))?
             .is_some()
         {
             return context.abort("table", &EKEY_EXISTS);
@@ -168,7 +168,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     /// runs out.
     pub fn upsert(&self, context: &mut Context<'_>, key: &K, value: &V) -> Result<(), VmError> {
         let bytes = bcs::to_bytes(value).expect("declared types have a BCS form");
-        context.put_item(&self.handle, &Self::encoded(key), Some(bytes.into()))
+        context.write_item(&self.handle, &Self::encode_key(key), Some(bytes.into()))
     }
 
     /// Removes and returns the value of `key`, if the key exists.
@@ -180,7 +180,7 @@ impl<K: MoveType, V: MoveType> Table<K, V> {
     pub fn take(&self, context: &mut Context<'_>, key: &K) -> Result<Option<V>, VmError> {
         let value = self.get(context, key)?;
         if value.is_some() {
-            context.put_item(&self.handle, &Self::encoded(key), None)?;
+            context.write_item(&self.handle, &Self::encode_key(key), None)?;
         }
         Ok(value)
     }

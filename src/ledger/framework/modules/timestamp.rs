@@ -21,8 +21,8 @@ move_structs! {
 ///
 /// Returns [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>) -> Result<(), VmError> {
-    let beginning = CurrentTimeMicroseconds { microseconds: 0 };
-    context.write_resource(AccountAddress::ONE, &[], &beginning)
+    let genesis_time = CurrentTimeMicroseconds { microseconds: 0 };
+    context.write_resource(AccountAddress::ONE, &[], &genesis_time)
 }
 
 fn now_microseconds(context: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {

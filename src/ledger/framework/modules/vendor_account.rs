@@ -87,7 +87,7 @@ fn batch_transfer(
     amounts: Vec<u64>,
 ) -> Result<(), VmError> {
     let native = context.native_coin();
-    for_each(context, recipients, amounts, |context, to, amount| {
+    transfer_to_each(context, recipients, amounts, |context, to, amount| {
         coin::transfer_between(context, native, from.0, to, amount)
     })
 }
@@ -101,7 +101,7 @@ fn transfer_coins(
 ) -> Result<(), VmError> {
     let coin = &type_args[0];
     coin::withdraw(context, from.0, coin, amount)?;
-    if !coin::has_store(context, to, coin)? && !accepts_all_coins(context, to)? {
+    if !coin::has_store(context, to, coin)? && !accepts_unregistered_coins(context, to)? {
         return context.abort(MODULE, &EACCOUNT_DOES_NOT_ACCEPT_DIRECT_COIN_TRANSFERS);
     }
     coin::deposit(context, to, coin, amount)
@@ -114,7 +114,7 @@ fn batch_transfer_coins(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), VmError> {
-    for_each(context, recipients, amounts, |context, to, amount| {
+    transfer_to_each(context, recipients, amounts, |context, to, amount| {
         transfer_coins(context, type_args, from, to, amount)
     })
 }
@@ -138,9 +138,9 @@ fn batch_transfer_fungible_assets(
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
 ) -> Result<(), VmError> {
-    let asset = primary_fungible_store::Asset::at(context, metadata.inner)?;
-    for_each(context, recipients, amounts, |context, to, amount| {
-        primary_fungible_store::transfer_of(context, &asset, from.0, to, amount)
+    let asset = primary_fungible_store::Asset::of_metadata(context, metadata.inner)?;
+    transfer_to_each(context, recipients, amounts, |context, to, amount| {
+        primary_fungible_store::transfer_asset(context, &asset, from.0, to, amount)
     })
 }
 
@@ -148,7 +148,7 @@ fn batch_transfer_fungible_assets(
 ///
 /// A failure undoes the whole transaction. The size of the transaction bounds the number of
 /// transfers, and each transfer is charged for one step.
-fn for_each(
+fn transfer_to_each(
     context: &mut Context<'_>,
     recipients: Vec<AccountAddress>,
     amounts: Vec<u64>,
@@ -164,7 +164,10 @@ fn for_each(
     Ok(())
 }
 
-fn accepts_all_coins(context: &mut Context<'_>, account: AccountAddress) -> Result<bool, VmError> {
+fn accepts_unregistered_coins(
+    context: &mut Context<'_>,
+    account: AccountAddress,
+) -> Result<bool, VmError> {
     let config = context.read_resource::<DirectTransferConfig>(account, &[])?;
     Ok(config.is_none_or(|config| config.allow_arbitrary_coin_transfers))
 }
@@ -207,11 +210,11 @@ fn can_receive_direct_coin_transfers(
     _: &[TypeTag],
     account: AccountAddress,
 ) -> Result<bool, VmError> {
-    accepts_all_coins(context, account)
+    accepts_unregistered_coins(context, account)
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
+    let with_coin_parameter = |function: Function| function.with_type_parameters(COIN_TYPE);
     ModuleDeclaration {
         name: MODULE,
         structs: vec![
@@ -221,7 +224,7 @@ pub(super) fn module() -> ModuleDeclaration {
         ],
         functions: vec![
             Function::entry("batch_transfer", batch_transfer),
-            of_coin(Function::entry(
+            with_coin_parameter(Function::entry(
                 "batch_transfer_coins",
                 batch_transfer_coins,
             )),
@@ -235,7 +238,7 @@ pub(super) fn module() -> ModuleDeclaration {
                 set_allow_direct_coin_transfers,
             ),
             Function::entry("transfer", transfer),
-            of_coin(Function::entry("transfer_coins", transfer_coins)),
+            with_coin_parameter(Function::entry("transfer_coins", transfer_coins)),
             Function::entry("transfer_fungible_assets", transfer_fungible_assets),
             Function::view(
                 "can_receive_direct_coin_transfers",

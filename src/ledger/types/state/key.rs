@@ -106,7 +106,7 @@ impl StateKey {
         &self.0
     }
 
-    /// Creates a key from its storage encoding, without a check. [`Self::parts`] decodes it.
+    /// Creates a key from its storage encoding, without a check. [`Self::decode`] decodes it.
     pub fn from_encoded(bytes: Bytes) -> Self {
         Self(bytes)
     }
@@ -140,7 +140,7 @@ impl StateKey {
     /// # Errors
     ///
     /// Returns [`StateKeyError`] if the bytes are not a state key.
-    pub fn parts(&self) -> Result<StateKeyParts, StateKeyError> {
+    pub fn decode(&self) -> Result<StateKeyParts, StateKeyError> {
         let error = |text: &str| StateKeyError(text.to_owned());
         let Some((&tag, rest)) = self.0.split_first() else {
             return Err(error("empty"));
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_round_trip() {
+    fn decodes_the_parts_of_each_kind_of_key() {
         let tag: StructTag = "0x1::coin::CoinStore<0x1::m::A>".parse().unwrap();
         let address = AccountAddress::from_low_u64(7);
         let module: ModuleId = "0x1::coin".parse().unwrap();
@@ -250,7 +250,7 @@ mod tests {
                 StateKeyParts::TableItem { .. } => None,
             };
             assert_eq!(key.address(), owner);
-            assert_eq!(key.parts(), Ok(parts));
+            assert_eq!(key.decode(), Ok(parts));
         }
         assert_eq!(
             StateKey::from_encoded(Bytes::from_static(b"\0\x01")).address(),
@@ -258,13 +258,13 @@ mod tests {
         );
         assert!(
             StateKey::from_encoded(Bytes::from_static(b"\0"))
-                .parts()
+                .decode()
                 .is_err()
         );
     }
 
     #[test]
-    fn hashes_state_keys_in_a_batch_as_alone() {
+    fn batch_hashes_equal_single_hashes() {
         let vendor = Vendor::default();
         let handle = AccountAddress::ONE;
         let counts = [0, 1, 9, STATE_KEYS_PER_BATCH, 2 * STATE_KEYS_PER_BATCH + 3];
@@ -272,8 +272,8 @@ mod tests {
             let keys: Vec<_> = (0..count)
                 .map(|n| StateKey::table_item(&handle, &vec![n as u8; 3 * n]))
                 .collect();
-            let alone: Vec<_> = keys.iter().map(|key| key.hash(&vendor)).collect();
-            assert_eq!(state_key_hashes(&vendor, &keys), alone, "{count} keys");
+            let expected: Vec<_> = keys.iter().map(|key| key.hash(&vendor)).collect();
+            assert_eq!(state_key_hashes(&vendor, &keys), expected, "{count} keys");
         }
     }
 }

@@ -35,81 +35,81 @@ pub fn check_all(
     parameters: &Parameters,
     keys: &mut DecodedKeys,
 ) -> Vec<Result<(), Discard>> {
-    let mut gathered = Gathered {
+    let mut batch_input = EquationBatch {
         keys,
         equations: Vec::new(),
     };
-    let claims: Vec<Result<Claims<'_>, Discard>> = transactions
+    let checks: Vec<Result<PartialCheck<'_>, Discard>> = transactions
         .iter()
         .map(|transaction| {
             parameters.check_transaction_size(transaction.size_bytes())?;
             transaction.authenticator.check_form()?;
-            Claims::gather(transaction, vendor, &mut gathered)
+            PartialCheck::begin(transaction, vendor, &mut batch_input)
         })
         .collect();
-    let holds = batch::check(&gathered.equations);
-    claims
+    let results = batch::check(&batch_input.equations);
+    checks
         .into_iter()
-        .map(|claims| claims?.settle(&holds))
+        .map(|check| check?.finish(&results))
         .collect()
 }
 
 /// Equations to check as one batch, and the cache of decoded keys.
-struct Gathered<'k> {
+struct EquationBatch<'k> {
     keys: &'k mut DecodedKeys,
     equations: Vec<Equation>,
 }
 
 /// A partly verified transaction. Only its equations in the batch are unchecked.
-struct Claims<'a> {
+struct PartialCheck<'a> {
     messages: Messages,
-    claims: Vec<Claim<'a>>,
+    signers: Vec<SignerCheck<'a>>,
 }
 
 /// A partly verified signer. Only its equations in the batch are unchecked.
-struct Claim<'a> {
+struct SignerCheck<'a> {
     signer: Signer<'a>,
     /// Indices of the signer's equations in the batch.
     equations: Range<usize>,
     /// `true` if the equations are for the alternative message. If they do not hold, the main
     /// message may still verify.
-    or_main: bool,
+    may_sign_main: bool,
 }
 
-impl<'a> Claims<'a> {
+impl<'a> PartialCheck<'a> {
     /// Verifies all signatures of a transaction, except for its Ed25519 equations, which it adds to
     /// the batch.
     ///
     /// # Errors
     ///
     /// Returns the discard status of the first invalid signature. The batch is then unchanged.
-    fn gather(
+    fn begin(
         transaction: &'a SignedTransaction,
         vendor: &Vendor,
-        gathered: &mut Gathered<'_>,
+        batch_input: &mut EquationBatch<'_>,
     ) -> Result<Self, Discard> {
         let messages = Messages::of(transaction, vendor);
-        let start = gathered.equations.len();
-        let claims: Result<Vec<_>, Discard> = signers(&transaction.authenticator)
-            .map(|signer| signer.claim(&messages, gathered))
+        let start = batch_input.equations.len();
+        let checks: Result<Vec<_>, Discard> = signers(&transaction.authenticator)
+            .map(|signer| signer.begin_check(&messages, batch_input))
             .collect();
-        match claims {
-            Ok(claims) => Ok(Self { messages, claims }),
+        match checks {
+            Ok(signers) => Ok(Self { messages, signers }),
             Err(discard) => {
-                gathered.equations.truncate(start);
+                batch_input.equations.truncate(start);
                 Err(discard)
             }
         }
     }
 
-    /// Returns the verdict of the transaction. `holds` has the result of each equation of the
+    /// Returns the verdict of the transaction. `results` has the result of each equation of the
     /// batch.
-    fn settle(self, holds: &[bool]) -> Result<(), Discard> {
-        self.claims.iter().try_for_each(|claim| {
-            let signer = &claim.signer;
-            if holds[claim.equations.clone()].iter().all(|&holds| holds) {
+    fn finish(self, results: &[bool]) -> Result<(), Discard> {
+        self.signers.iter().try_for_each(|check| {
+            let signer = &check.signer;
+            if results[check.equations.clone()].iter().all(|&holds| holds) {
                 Ok(())
-            } else if claim.or_main {
+            } else if check.may_sign_main {
                 signer.verify(&self.messages.main)
             } else {
                 Err(signer.discard(&SignatureError::Mismatch.into()))
@@ -212,33 +212,41 @@ impl<'a> From<&'a AccountAuthenticator> for Signature<'a> {
 
 impl<'a> Signer<'a> {
     /// Verifies the signature, except for its Ed25519 equations, which it adds to the batch.
-    fn claim(self, messages: &Messages, gathered: &mut Gathered<'_>) -> Result<Claim<'a>, Discard> {
-        let start = gathered.equations.len();
-        let payer_unknown = match self.role {
-            Role::Sender | Role::Secondary(_) => messages.payer_unknown.as_deref(),
+    fn begin_check(
+        self,
+        messages: &Messages,
+        batch_input: &mut EquationBatch<'_>,
+    ) -> Result<SignerCheck<'a>, Discard> {
+        let start = batch_input.equations.len();
+        let zero_payer = match self.role {
+            Role::Sender | Role::Secondary(_) => messages.zero_payer.as_deref(),
             Role::FeePayer(_) => None,
         };
         // SDKs let the other signers sign before the fee payer is known, so the message with the
         // zero address is tried first.
-        let or_main = payer_unknown.is_some_and(|message| self.gather(message, gathered).is_ok());
-        if !or_main {
-            self.gather(&messages.main, gathered)?;
+        let may_sign_main =
+            zero_payer.is_some_and(|message| self.add_equations(message, batch_input).is_ok());
+        if !may_sign_main {
+            self.add_equations(&messages.main, batch_input)?;
         }
-        Ok(Claim {
+        Ok(SignerCheck {
             signer: self,
-            equations: start..gathered.equations.len(),
-            or_main,
+            equations: start..batch_input.equations.len(),
+            may_sign_main,
         })
     }
 
     /// Verifies the signature over `message`, outside the batch.
     fn verify(&self, message: &[u8]) -> Result<(), Discard> {
-        let mut gathered = Gathered {
+        let mut batch_input = EquationBatch {
             keys: &mut DecodedKeys::default(),
             equations: Vec::new(),
         };
-        self.gather(message, &mut gathered)?;
-        if batch::check(&gathered.equations).iter().all(|&holds| holds) {
+        self.add_equations(message, &mut batch_input)?;
+        if batch::check(&batch_input.equations)
+            .iter()
+            .all(|&holds| holds)
+        {
             Ok(())
         } else {
             Err(self.discard(&SignatureError::Mismatch.into()))
@@ -247,13 +255,17 @@ impl<'a> Signer<'a> {
 
     /// Verifies the signature over `message`, except for its Ed25519 equations, which it adds to
     /// the batch. If it fails, it adds none.
-    fn gather(&self, message: &[u8], gathered: &mut Gathered<'_>) -> Result<(), Discard> {
-        let Gathered { keys, equations } = gathered;
-        let gathered = match self.signature {
+    fn add_equations(
+        &self,
+        message: &[u8],
+        batch_input: &mut EquationBatch<'_>,
+    ) -> Result<(), Discard> {
+        let EquationBatch { keys, equations } = batch_input;
+        let added = match self.signature {
             Signature::Ed25519(key, signature) => key
-                .equation_with(keys, &[message], signature)
+                .equation_with_cache(keys, &[message], signature)
                 .map(|equation| equations.push(equation))
-                .map_err(Fault::from),
+                .map_err(SignatureFault::from),
             Signature::MultiEd25519(key, signature) => {
                 multi_ed25519(key, signature, message).map(|all| equations.extend(all))
             }
@@ -264,17 +276,17 @@ impl<'a> Signer<'a> {
                 multi_key(set, signatures, bitmap, message, keys).map(|all| equations.extend(all))
             }
             Signature::Absent => {
-                return Err(Discard::not_supported("a transaction without a signature"));
+                return Err(Discard::unsupported("a transaction without a signature"));
             }
             Signature::Abstract => {
-                return Err(Discard::not_supported(AccountAuthenticator::ABSTRACT));
+                return Err(Discard::unsupported(AccountAuthenticator::ABSTRACT));
             }
         };
-        gathered.map_err(|fault| self.discard(&fault))
+        added.map_err(|fault| self.discard(&fault))
     }
 
-    fn discard(&self, fault: &Fault) -> Discard {
-        Discard::because(
+    fn discard(&self, fault: &SignatureFault) -> Discard {
+        Discard::with_detail(
             ValidationStatus::InvalidSignature,
             format_args!("{}: {fault}", self.role),
         )
@@ -286,7 +298,7 @@ fn multi_ed25519(
     key: &MultiEd25519PublicKey,
     signature: &MultiEd25519Signature,
     message: &[u8],
-) -> Result<Vec<Equation>, Fault> {
+) -> Result<Vec<Equation>, SignatureFault> {
     let signature = multi_ed25519::MultiEd25519Signature::from_bytes(&signature.0)?;
     let key = multi_ed25519::MultiEd25519PublicKey::from_bytes(&key.0)?;
     Ok(key.equations(&[message], &signature)?)
@@ -298,10 +310,14 @@ fn single_key(
     signature: &AnySignature,
     message: &[u8],
     keys: &mut DecodedKeys,
-) -> Result<Option<Equation>, Fault> {
+) -> Result<Option<Equation>, SignatureFault> {
     match (key, signature) {
         (AnyPublicKey::Ed25519(key), AnySignature::Ed25519(signature)) => {
-            return Ok(Some(key.equation_with(keys, &[message], signature)?));
+            return Ok(Some(key.equation_with_cache(
+                keys,
+                &[message],
+                signature,
+            )?));
         }
         (AnyPublicKey::Secp256k1Ecdsa(key), AnySignature::Secp256k1Ecdsa(signature)) => {
             secp256k1::verify(key, &[message], signature)?;
@@ -309,7 +325,7 @@ fn single_key(
         (AnyPublicKey::Secp256r1Ecdsa(key), AnySignature::WebAuthn(assertion)) => {
             assertion.verify(key, &[message])?;
         }
-        _ => return Err(Fault::Kinds),
+        _ => return Err(SignatureFault::KindMismatch),
     }
     Ok(None)
 }
@@ -324,47 +340,44 @@ fn multi_key(
     bitmap: &[u8],
     message: &[u8],
     decoded: &mut DecodedKeys,
-) -> Result<Vec<Equation>, Fault> {
+) -> Result<Vec<Equation>, SignatureFault> {
     let (keys, required) = (&set.public_keys, usize::from(set.signatures_required));
     if keys.is_empty() || keys.len() > MultiKey::KEYS_MAX {
-        return Err(Fault::Keys);
+        return Err(SignatureFault::KeyCount);
     }
     if required == 0 || required > keys.len() {
-        return Err(Fault::Required);
+        return Err(SignatureFault::Threshold);
     }
     if bitmap.len() > BITMAP_BYTES_MAX {
-        return Err(Fault::Bitmap);
+        return Err(SignatureFault::Bitmap);
     }
-    let signed = |number: usize| {
+    let signed = |index: usize| {
         bitmap
-            .get(number / 8)
-            .is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
+            .get(index / 8)
+            .is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
     };
     let signers: Vec<usize> = (0..MultiKey::KEYS_MAX)
-        .filter(|&number| signed(number))
+        .filter(|&index| signed(index))
         .collect();
     if signers.len() != signatures.len() || signers.iter().any(|&signer| signer >= keys.len()) {
-        return Err(Fault::Bitmap);
+        return Err(SignatureFault::Bitmap);
     }
     if signers.len() < required {
-        return Err(Fault::TooFew {
+        return Err(SignatureFault::TooFew {
             given: signers.len(),
             required,
         });
     }
-    let idle = keys
-        .iter()
-        .enumerate()
-        .filter(|(number, _)| !signed(*number));
-    for (number, key) in idle {
-        check_key(key).map_err(|fault| fault.of_key(number))?;
+    let unsigned_keys = keys.iter().enumerate().filter(|(index, _)| !signed(*index));
+    for (index, key) in unsigned_keys {
+        check_key(key).map_err(|fault| fault.at_key(index))?;
     }
     let checked = signers
         .into_iter()
         .zip(signatures)
-        .map(|(number, signature)| {
-            single_key(&keys[number], signature, message, decoded)
-                .map_err(|fault| fault.of_key(number))
+        .map(|(index, signature)| {
+            single_key(&keys[index], signature, message, decoded)
+                .map_err(|fault| fault.at_key(index))
         });
     let equations: Vec<Option<Equation>> = checked.collect::<Result<_, _>>()?;
     Ok(equations.into_iter().flatten().collect())
@@ -372,20 +385,20 @@ fn multi_key(
 
 /// Checks that a key without a signature is valid. A set with an invalid key thus fails at the
 /// first transaction of the account, not only when that key must sign.
-fn check_key(key: &AnyPublicKey) -> Result<(), Fault> {
+fn check_key(key: &AnyPublicKey) -> Result<(), SignatureFault> {
     match key {
         AnyPublicKey::Ed25519(key) => Ok(key.check()?),
         AnyPublicKey::Secp256k1Ecdsa(key) => Ok(secp256k1::check_key(key)?),
         AnyPublicKey::Secp256r1Ecdsa(key) => Ok(secp256r1::check_key(key)?),
         AnyPublicKey::Keyless(_) | AnyPublicKey::FederatedKeyless(_) | AnyPublicKey::SlhDsa(_) => {
-            Err(Fault::Unsupported)
+            Err(SignatureFault::Unsupported)
         }
     }
 }
 
 /// The reason for which the signature of an account does not verify.
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+enum SignatureFault {
     #[error(transparent)]
     Ed25519(#[from] SignatureError),
     #[error(transparent)]
@@ -395,27 +408,30 @@ enum Fault {
     #[error(transparent)]
     WebAuthn(#[from] WebAuthnError),
     #[error("the kind of the signature is not the key's")]
-    Kinds,
+    KindMismatch,
     #[error("a set has 1 to {max} keys", max = MultiKey::KEYS_MAX)]
-    Keys,
+    KeyCount,
     #[error("the signatures required are not between 1 and the number of keys")]
-    Required,
+    Threshold,
     #[error(
         "the bitmap has more than {BITMAP_BYTES_MAX} bytes or does not fit the signatures and keys"
     )]
     Bitmap,
     #[error("{given} signatures of the {required} required")]
     TooFew { given: usize, required: usize },
-    #[error("key {number}: {fault}")]
-    OfKey { number: usize, fault: Box<Fault> },
+    #[error("key {index}: {fault}")]
+    InvalidKey {
+        index: usize,
+        fault: Box<SignatureFault>,
+    },
     #[error("a kind that this ledger does not check")]
     Unsupported,
 }
 
-impl Fault {
-    fn of_key(self, number: usize) -> Self {
-        Self::OfKey {
-            number,
+impl SignatureFault {
+    fn at_key(self, index: usize) -> Self {
+        Self::InvalidKey {
+            index,
             fault: Box::new(self),
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     RawTransaction, SignedTransaction, TransactionAuthenticator,
     check::check_all,
-    raw::{USER_TRANSACTION, bcs_bytes, hash_of_bytes},
+    raw::{USER_VARIANT, bcs_bytes, hash_of_bytes},
 };
 use crate::{Discard, Parameters, Vendor};
 use ledger_crypto::{DecodedKeys, Ed25519PublicKey, HashBatch, HashValue};
@@ -34,7 +34,7 @@ impl SignedTransaction {
 /// A signed transaction with checked signatures, its hash, and its size.
 ///
 /// [`Self::check`] and [`Self::check_all`] are the only constructors for data from outside, so a
-/// value proves the check. [`Self::trusted`] leaves the check to the caller.
+/// value proves the check. [`Self::new_unchecked`] leaves the check to the caller.
 ///
 /// The check of the transaction does not read the state. The prologue compares the authentication
 /// key of the signer with the account, on the state of the block.
@@ -59,7 +59,7 @@ impl CheckedTransaction {
         parameters: &Parameters,
     ) -> Result<Self, Discard> {
         transaction.check(vendor, parameters)?;
-        Ok(Self::trusted(transaction, vendor))
+        Ok(Self::new_unchecked(transaction, vendor))
     }
 
     /// Checks several transactions. The verdicts are those of [`Self::check`], in order.
@@ -77,9 +77,9 @@ impl CheckedTransaction {
         let passed =
             passed.filter_map(|(transaction, verdict)| verdict.is_ok().then_some(transaction));
         let mut hashes = TransactionHashes::of(passed, vendor);
-        let judged = transactions.into_iter().zip(verdicts);
-        judged
-            .map(|(transaction, verdict)| verdict.map(|()| hashes.next_of(transaction)))
+        let checked = transactions.into_iter().zip(verdicts);
+        checked
+            .map(|(transaction, verdict)| verdict.map(|()| hashes.attach_next(transaction)))
             .collect()
     }
 
@@ -87,13 +87,13 @@ impl CheckedTransaction {
     ///
     /// The signatures must have been checked before, as those in the node's own durable files, or
     /// must not matter, as in a simulation.
-    pub fn trusted(transaction: SignedTransaction, vendor: &Vendor) -> Self {
+    pub fn new_unchecked(transaction: SignedTransaction, vendor: &Vendor) -> Self {
         let bytes = bcs_bytes(&transaction);
-        Self::of_bytes(transaction, &bytes, vendor)
+        Self::from_bytes(transaction, &bytes, vendor)
     }
 
     /// Creates a checked transaction from its BCS form `bytes`.
-    fn of_bytes(transaction: SignedTransaction, bytes: &[u8], vendor: &Vendor) -> Self {
+    fn from_bytes(transaction: SignedTransaction, bytes: &[u8], vendor: &Vendor) -> Self {
         let hash = hash_of_bytes(bytes, vendor);
         let plain_key = plain_key(&transaction);
         Self {
@@ -160,8 +160,7 @@ impl TransactionHashes {
         let sizes_bytes: Vec<_> = transactions
             .clone()
             .map(|transaction| {
-                batch.push_bcs(seed, &(USER_TRANSACTION, transaction))
-                    - size_of_val(&USER_TRANSACTION)
+                batch.push_bcs(seed, &(USER_VARIANT, transaction)) - size_of_val(&USER_VARIANT)
             })
             .collect();
         let hashes = batch.finish();
@@ -181,7 +180,7 @@ impl TransactionHashes {
     /// # Panics
     ///
     /// Panics if there is no hash left.
-    fn next_of(&mut self, transaction: SignedTransaction) -> CheckedTransaction {
+    fn attach_next(&mut self, transaction: SignedTransaction) -> CheckedTransaction {
         let mut next_key = || {
             self.plain_authentication_keys
                 .next()

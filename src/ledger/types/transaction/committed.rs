@@ -1,18 +1,18 @@
 //! Transactions of every kind as the ledger stores them, and the transaction info that commits to
 //! their results.
 
-use super::{SignedTransaction, payload::refused_when_decoded};
+use super::{SignedTransaction, payload::undecodable_type};
 use crate::{AccountAddress, ContractEvent, ModuleId, Vendor, WriteSet};
 use ledger_crypto::HashValue;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::sync::Arc;
 
-refused_when_decoded!(
+undecodable_type!(
     /// Placeholder for validator transactions, which this ledger does not have.
     ValidatorTransaction,
     "a validator transaction"
 );
-refused_when_decoded!(
+undecodable_type!(
     /// Placeholder for block metadata with randomness, which this ledger does not have.
     BlockMetadataExt,
     "extended block metadata"

@@ -14,7 +14,7 @@ pub(super) struct Messages {
     pub main: Vec<u8>,
     /// Message that the other signers may sign instead if there is a fee payer. It has the zero
     /// address as the fee payer, so that they can sign before the fee payer is known.
-    pub payer_unknown: Option<Vec<u8>>,
+    pub zero_payer: Option<Vec<u8>>,
 }
 
 impl Messages {
@@ -28,19 +28,20 @@ impl Messages {
             | TransactionAuthenticator::MultiEd25519 { .. }
             | TransactionAuthenticator::SingleSender { .. } => Self {
                 main: raw.signing_message(vendor),
-                payer_unknown: None,
+                zero_payer: None,
             },
             TransactionAuthenticator::MultiAgent { .. } => Self {
                 main: raw.multi_agent_signing_message(secondary, vendor),
-                payer_unknown: None,
+                zero_payer: None,
             },
             TransactionAuthenticator::FeePayer {
                 fee_payer_address, ..
             } => {
-                let with = |payer| raw.fee_payer_signing_message(secondary, payer, vendor);
+                let message_for_payer =
+                    |payer| raw.fee_payer_signing_message(secondary, payer, vendor);
                 Self {
-                    main: with(*fee_payer_address),
-                    payer_unknown: Some(with(AccountAddress::ZERO)),
+                    main: message_for_payer(*fee_payer_address),
+                    zero_payer: Some(message_for_payer(AccountAddress::ZERO)),
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Transactions as clients sign them (`raw`, `payload`, `authenticator`), with checked signatures
-//! (`check`, `checked`, `message`), and as the ledger stores them (`committed`). BCS forms and variant indices are those of the reference node
-//! (docs/reference/reference-node.md#r26).
+//! (`check`, `checked`, `message`), and as the ledger stores them (`committed`). BCS forms and
+//! variant indices are those of the reference node (docs/reference/reference-node.md#r26).
 
 mod authenticator;
 mod check;

@@ -109,7 +109,7 @@ pub enum ExtraConfig {
 /// Declares a type without values, which stands for bytes that this ledger does not support.
 ///
 /// Decoding fails with `$text` and "is not supported".
-macro_rules! refused_when_decoded {
+macro_rules! undecodable_type {
     ($(#[$doc:meta])* $name:ident, $text:literal) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Debug)]
@@ -128,14 +128,14 @@ macro_rules! refused_when_decoded {
         }
     };
 }
-pub(super) use refused_when_decoded;
+pub(super) use undecodable_type;
 
-refused_when_decoded!(
+undecodable_type!(
     /// Placeholder for encrypted payloads, which this ledger does not decode.
     Encrypted,
     "an encrypted payload"
 );
-refused_when_decoded!(
+undecodable_type!(
     /// Placeholder for a request for higher limits.
     HigherLimits,
     "a request for higher transaction limits"
@@ -209,28 +209,28 @@ impl TransactionPayload {
     /// Returns `FEATURE_UNDER_GATING` with the name of the kind if the ledger does not execute it:
     /// a script, a module bundle, or an empty payload without a multisig account.
     pub fn executable(&self) -> Result<Executable<'_>, Discard> {
-        let refused = |what: &'static str| Err(Discard::not_supported(what));
+        let reject = |kind: &'static str| Err(Discard::unsupported(kind));
         let call = match self {
             Self::EntryFunction(call) => Some(call),
             Self::Multisig(multisig) => match &multisig.payload {
                 Some(MultisigPayload::EntryFunction(call)) => Some(call),
-                Some(MultisigPayload::Script(_)) => return refused("a script payload"),
+                Some(MultisigPayload::Script(_)) => return reject("a script payload"),
                 None => None,
             },
             Self::Payload(InnerPayload::V1 { executable, .. }) => match executable {
                 TransactionExecutable::EntryFunction(call) => Some(call),
-                TransactionExecutable::Script(_) => return refused("a script payload"),
+                TransactionExecutable::Script(_) => return reject("a script payload"),
                 TransactionExecutable::Empty => None,
                 TransactionExecutable::Encrypted(never) => match *never {},
             },
-            Self::Script(_) => return refused("a script payload"),
-            Self::ModuleBundle(_) => return refused("a module bundle payload"),
+            Self::Script(_) => return reject("a script payload"),
+            Self::ModuleBundle(_) => return reject("a module bundle payload"),
             Self::EncryptedPayload(never) => match *never {},
         };
         match (self.multisig_address(), call) {
             (Some(account), call) => Ok(Executable::Multisig { account, call }),
             (None, Some(call)) => Ok(Executable::EntryFunction(call)),
-            (None, None) => refused("an empty payload"),
+            (None, None) => reject("an empty payload"),
         }
     }
 }

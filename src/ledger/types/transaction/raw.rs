@@ -42,8 +42,8 @@ impl RawTransaction {
     /// form.
     pub fn signing_message(&self, vendor: &Vendor) -> Vec<u8> {
         /// Initial capacity of the message, in bytes. A transfer takes half of it.
-        const USUAL_BYTES: usize = 512;
-        let mut message = Vec::with_capacity(USUAL_BYTES);
+        const TYPICAL_BYTES: usize = 512;
+        let mut message = Vec::with_capacity(TYPICAL_BYTES);
         message.extend_from_slice(vendor.seeds().raw_transaction.as_bytes());
         bcs::serialize_into(&mut message, self).expect("a transaction has a BCS form");
         message
@@ -98,14 +98,11 @@ pub(super) fn bcs_bytes(transaction: &SignedTransaction) -> Vec<u8> {
 
 /// Byte that precedes the BCS form of a signed transaction in the input of its hash: the variant
 /// index of `Transaction::User`.
-pub(super) const USER_TRANSACTION: u8 = 0;
+pub(super) const USER_VARIANT: u8 = 0;
 
 /// Returns the transaction hash of a signed transaction in its BCS form.
 pub(super) fn hash_of_bytes(bytes: &[u8], vendor: &Vendor) -> HashValue {
-    vendor
-        .seeds()
-        .transaction
-        .hash(&[&[USER_TRANSACTION], bytes])
+    vendor.seeds().transaction.hash(&[&[USER_VARIANT], bytes])
 }
 
 /// Decodes the body of a submission.

@@ -47,9 +47,9 @@ impl Identifier {
         let error = || IdentifierError(text.chars().take(80).collect());
         let mut bytes = text.bytes();
         let first = bytes.next().ok_or_else(error)?;
-        let first_ok = first.is_ascii_alphabetic() || first == b'_';
-        let rest_ok = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if !first_ok || !rest_ok || text.len() > Self::LENGTH_MAX || text == "_" {
+        let is_first_valid = first.is_ascii_alphabetic() || first == b'_';
+        let is_rest_valid = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !is_first_valid || !is_rest_valid || text.len() > Self::LENGTH_MAX || text == "_" {
             return Err(error());
         }
         Ok(Self(text.into()))
@@ -140,7 +140,7 @@ pub enum TypeTag {
     U32,
     U256,
     /// A function type, which the wire format has but the ledger rejects.
-    Function(NotAType),
+    Function(UnsupportedFunctionType),
     I8,
     I16,
     I32,
@@ -153,15 +153,15 @@ pub enum TypeTag {
 ///
 /// Deserialization fails with a message that names function types.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum NotAType {}
+pub enum UnsupportedFunctionType {}
 
-impl Serialize for NotAType {
+impl Serialize for UnsupportedFunctionType {
     fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         match *self {}
     }
 }
 
-impl<'de> Deserialize<'de> for NotAType {
+impl<'de> Deserialize<'de> for UnsupportedFunctionType {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         Err(D::Error::custom("function types are not supported"))
     }

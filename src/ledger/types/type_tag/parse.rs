@@ -14,12 +14,12 @@ const TEXT_LENGTH_MAX: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeParseError {
     /// The text does not have an expected token.
-    #[error("expected {expected} at byte {at}")]
+    #[error("expected {expected} at byte {offset}")]
     Expected {
         /// Description of the expected token.
         expected: &'static str,
         /// Offset from the start of the text, in bytes.
-        at: usize,
+        offset: usize,
     },
     /// The type is nested deeper than [`TYPE_DEPTH_MAX`].
     #[error("type arguments nest deeper than {TYPE_DEPTH_MAX}")]
@@ -33,7 +33,7 @@ pub enum TypeParseError {
 struct Parser<'a> {
     text: &'a str,
     /// Offset of the next byte to parse.
-    at: usize,
+    offset: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -41,28 +41,28 @@ impl<'a> Parser<'a> {
         if text.len() > TEXT_LENGTH_MAX {
             return Err(TypeParseError::TooLong);
         }
-        Ok(Self { text, at: 0 })
+        Ok(Self { text, offset: 0 })
     }
 
     /// Returns the error that `expected` is missing at the current offset.
-    fn expected<T>(&self, expected: &'static str) -> Result<T, TypeParseError> {
+    fn expected_error<T>(&self, expected: &'static str) -> Result<T, TypeParseError> {
         Err(TypeParseError::Expected {
             expected,
-            at: self.at,
+            offset: self.offset,
         })
     }
 
     fn skip_space(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
+        let rest = &self.text[self.offset..];
+        self.offset += rest.len() - rest.trim_start().len();
     }
 
     /// Skips white space, consumes `token` if it follows, and returns whether it followed.
-    fn eat(&mut self, token: &str) -> bool {
+    fn consume(&mut self, token: &str) -> bool {
         self.skip_space();
-        let found = self.text[self.at..].starts_with(token);
+        let found = self.text[self.offset..].starts_with(token);
         if found {
-            self.at += token.len();
+            self.offset += token.len();
         }
         found
     }
@@ -72,39 +72,39 @@ impl<'a> Parser<'a> {
     /// # Errors
     ///
     /// Returns [`TypeParseError::Expected`] if another text follows.
-    fn need(&mut self, token: &'static str) -> Result<(), TypeParseError> {
-        if self.eat(token) {
+    fn expect_token(&mut self, token: &'static str) -> Result<(), TypeParseError> {
+        if self.consume(token) {
             Ok(())
         } else {
-            self.expected(token)
+            self.expected_error(token)
         }
     }
 
     /// Consumes a possibly empty run of ASCII letters, digits, and underscores.
     fn word(&mut self) -> &'a str {
         self.skip_space();
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let end = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .unwrap_or(rest.len());
-        self.at += end;
+        self.offset += end;
         &rest[..end]
     }
 
     fn identifier(&mut self) -> Result<Identifier, TypeParseError> {
-        let start = self.at;
+        let start = self.offset;
         Identifier::new(self.word()).map_err(|_| TypeParseError::Expected {
             expected: "an identifier",
-            at: start,
+            offset: start,
         })
     }
 
     fn address(&mut self) -> Result<AccountAddress, TypeParseError> {
-        let start = self.at;
+        let start = self.offset;
         let word = self.word();
         let error = TypeParseError::Expected {
             expected: "an address 0x...",
-            at: start,
+            offset: start,
         };
         if !word.starts_with("0x") {
             return Err(error);
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
 
     fn module(&mut self) -> Result<ModuleId, TypeParseError> {
         let address = self.address()?;
-        self.need("::")?;
+        self.expect_token("::")?;
         Ok(ModuleId {
             address,
             name: self.identifier()?,
@@ -130,17 +130,17 @@ impl<'a> Parser<'a> {
             address,
             name: module,
         } = self.module()?;
-        self.need("::")?;
+        self.expect_token("::")?;
         let name = self.identifier()?;
         let mut type_args = Vec::new();
-        if self.eat("<") {
+        if self.consume("<") {
             loop {
                 type_args.push(self.type_tag(depth + 1)?);
-                if !self.eat(",") {
+                if !self.consume(",") {
                     break;
                 }
             }
-            self.need(">")?;
+            self.expect_token(">")?;
         }
         Ok(StructTag {
             address,
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
             return Err(TypeParseError::TooDeep);
         }
         self.skip_space();
-        let start = self.at;
+        let start = self.offset;
         Ok(match self.word() {
             "bool" => TypeTag::Bool,
             "u8" => TypeTag::U8,
@@ -174,31 +174,31 @@ impl<'a> Parser<'a> {
             "address" => TypeTag::Address,
             "signer" => TypeTag::Signer,
             "vector" => {
-                self.need("<")?;
+                self.expect_token("<")?;
                 let item = self.type_tag(depth + 1)?;
-                self.need(">")?;
+                self.expect_token(">")?;
                 TypeTag::Vector(Box::new(item))
             }
             word if word.starts_with("0x") => {
-                self.at = start;
+                self.offset = start;
                 self.struct_tag(depth)?.into()
             }
             _ => {
                 return Err(TypeParseError::Expected {
                     expected: "a type",
-                    at: start,
+                    offset: start,
                 });
             }
         })
     }
 
     /// Checks that only white space remains.
-    fn end(mut self) -> Result<(), TypeParseError> {
+    fn expect_end(mut self) -> Result<(), TypeParseError> {
         self.skip_space();
-        if self.at == self.text.len() {
+        if self.offset == self.text.len() {
             Ok(())
         } else {
-            self.expected("the end")
+            self.expected_error("the end")
         }
     }
 }
@@ -209,7 +209,7 @@ impl FromStr for TypeTag {
     fn from_str(text: &str) -> Result<Self, TypeParseError> {
         let mut parser = Parser::new(text)?;
         let tag = parser.type_tag(1)?;
-        parser.end().map(|()| tag)
+        parser.expect_end().map(|()| tag)
     }
 }
 
@@ -219,7 +219,7 @@ impl FromStr for StructTag {
     fn from_str(text: &str) -> Result<Self, TypeParseError> {
         let mut parser = Parser::new(text)?;
         let tag = parser.struct_tag(1)?;
-        parser.end().map(|()| tag)
+        parser.expect_end().map(|()| tag)
     }
 }
 
@@ -229,7 +229,7 @@ impl FromStr for ModuleId {
     fn from_str(text: &str) -> Result<Self, TypeParseError> {
         let mut parser = Parser::new(text)?;
         let module = parser.module()?;
-        parser.end().map(|()| module)
+        parser.expect_end().map(|()| module)
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn white_space_is_ignored() {
+    fn ignores_white_space() {
         let a: StructTag = "0x1::coin::Coin<u8,vector<0x1::m::A>>".parse().unwrap();
         let b: StructTag = " 0x1 :: coin :: Coin < u8 , vector< 0x01::m::A > > "
             .parse()
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_with_the_place() {
+    fn rejects_invalid_types_with_their_offset() {
         for text in [
             "",
             "u7",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_bounded() {
+    fn rejects_deep_nesting_and_long_texts() {
         let nested = |n: usize| format!("{}u8{}", "vector<".repeat(n), ">".repeat(n));
         assert!(nested(TYPE_DEPTH_MAX - 1).parse::<TypeTag>().is_ok());
         assert_eq!(
@@ -314,14 +314,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn print_and_parse_round_trip(tag in any_tag()) {
+        fn parses_the_printed_and_bcs_forms(tag in any_tag()) {
             prop_assert_eq!(tag.to_string().parse::<TypeTag>(), Ok(tag.clone()));
             let bytes = bcs::to_bytes(&tag).unwrap();
             prop_assert_eq!(bcs::from_bytes::<TypeTag>(&bytes).unwrap(), tag);
         }
 
         #[test]
-        fn parsing_is_total(text in "\\PC{0,60}") {
+        fn parses_or_rejects_any_text(text in "\\PC{0,60}") {
             let _ = text.parse::<TypeTag>();
         }
     }

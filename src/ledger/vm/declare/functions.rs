@@ -115,7 +115,7 @@ pub trait Returns {
     fn signatures() -> Vec<TypeSignature>;
 
     /// Returns the BCS form of each result.
-    fn into_values(self) -> Vec<Bytes>;
+    fn into_bcs_values(self) -> Vec<Bytes>;
 }
 
 /// Returns the BCS form of a value.
@@ -130,7 +130,7 @@ impl Returns for () {
         Vec::new()
     }
 
-    fn into_values(self) -> Vec<Bytes> {
+    fn into_bcs_values(self) -> Vec<Bytes> {
         Vec::new()
     }
 }
@@ -140,7 +140,7 @@ impl<T: MoveType> Returns for T {
         vec![T::signature()]
     }
 
-    fn into_values(self) -> Vec<Bytes> {
+    fn into_bcs_values(self) -> Vec<Bytes> {
         vec![encode(&self)]
     }
 }
@@ -153,7 +153,7 @@ impl<A: MoveType, B: MoveType> Returns for Values<(A, B)> {
         vec![A::signature(), B::signature()]
     }
 
-    fn into_values(self) -> Vec<Bytes> {
+    fn into_bcs_values(self) -> Vec<Bytes> {
         vec![encode(&self.0.0), encode(&self.0.1)]
     }
 }
@@ -281,7 +281,8 @@ impl Function {
             parameters: F::parameters(),
             returns: R::signatures(),
             body: Box::new(move |context, type_args, inputs| {
-                body.call(context, type_args, inputs).map(R::into_values)
+                body.call(context, type_args, inputs)
+                    .map(R::into_bcs_values)
             }),
         }
     }

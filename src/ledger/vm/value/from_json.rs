@@ -4,8 +4,8 @@
 //! The conversion handles any input without a panic. A value nests at most [`VALUE_DEPTH_MAX`]
 //! levels, and the work is proportional to the length of the input.
 
-use super::layout::{Special, VALUE_DEPTH_MAX, special};
-use crate::{ModuleRegistry, SchemaError, call::shortened};
+use super::layout::{SpecialForm, VALUE_DEPTH_MAX, special_form};
+use crate::{ModuleRegistry, SchemaError, call::truncated};
 use ethnum::{I256, U256};
 use ledger_types::{AccountAddress, StructTag, TypeTag};
 use serde_json::{Number, Value};
@@ -25,17 +25,17 @@ impl ModuleRegistry {
         // The writer does not visit the element types of empty vectors and options, so check them
         // here.
         self.layout(tag)?;
-        let mut writer = Writer {
+        let mut writer = BcsWriter {
             registry: self,
             bytes: Vec::new(),
         };
-        writer.value(tag, value, VALUE_DEPTH_MAX)?;
+        writer.write_value(tag, value, VALUE_DEPTH_MAX)?;
         Ok(writer.bytes)
     }
 }
 
 /// A BCS encoder of one JSON value.
-struct Writer<'a> {
+struct BcsWriter<'a> {
     registry: &'a ModuleRegistry,
     bytes: Vec<u8>,
 }
@@ -51,14 +51,14 @@ fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
     } else {
         digits.parse().ok()
     };
-    number.ok_or_else(|| error(format!("{} is no number of this type", shortened(digits))))
+    number.ok_or_else(|| error(format!("{} is no number of this type", truncated(digits))))
 }
 
 /// Returns the error for a JSON value of another type than expected.
 fn unexpected(expected: &str, value: &Value) -> SchemaError {
     error(format!(
         "expected {expected}, got {}",
-        shortened(&value.to_string())
+        truncated(&value.to_string())
     ))
 }
 
@@ -79,13 +79,13 @@ fn only_field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     object.get(name)
 }
 
-impl Writer<'_> {
+impl BcsWriter<'_> {
     fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Appends a length as ULEB128.
-    fn length(&mut self, length: usize) {
+    fn write_length(&mut self, length: usize) {
         let mut rest = length;
         while rest >= 0x80 {
             self.bytes.push((rest & 0x7f) as u8 | 0x80);
@@ -94,16 +94,21 @@ impl Writer<'_> {
         self.bytes.push(rest as u8);
     }
 
-    fn address(&mut self, value: &Value) -> Result<(), SchemaError> {
+    fn write_address(&mut self, value: &Value) -> Result<(), SchemaError> {
         let text = text(value)?;
         let address: AccountAddress = text
             .parse()
-            .map_err(|e| error(format!("{}: {e}", shortened(text))))?;
+            .map_err(|e| error(format!("{}: {e}", truncated(text))))?;
         self.put(address.as_bytes());
         Ok(())
     }
 
-    fn value(&mut self, tag: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
+    fn write_value(
+        &mut self,
+        tag: &TypeTag,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), SchemaError> {
         let depth = depth
             .checked_sub(1)
             .ok_or_else(|| error("the value nests too deep"))?;
@@ -124,45 +129,47 @@ impl Writer<'_> {
             TypeTag::I64 => self.put(&decimal::<i64>(value)?.to_le_bytes()),
             TypeTag::I128 => self.put(&decimal::<i128>(value)?.to_le_bytes()),
             TypeTag::I256 => self.put(&decimal::<I256>(value)?.to_le_bytes()),
-            TypeTag::Address | TypeTag::Signer => self.address(value)?,
+            TypeTag::Address | TypeTag::Signer => self.write_address(value)?,
             TypeTag::Vector(item) if **item == TypeTag::U8 => {
                 let digits = text(value)?;
                 let digits = digits.strip_prefix("0x").unwrap_or(digits);
                 let bytes =
                     hex::decode(digits).map_err(|e| error(format!("not hex bytes: {e}")))?;
-                self.length(bytes.len());
+                self.write_length(bytes.len());
                 self.put(&bytes);
             }
             TypeTag::Vector(item) => {
                 let items = value
                     .as_array()
                     .ok_or_else(|| unexpected("an array", value))?;
-                self.length(items.len());
+                self.write_length(items.len());
                 items
                     .iter()
-                    .try_for_each(|value| self.value(item, value, depth))?;
+                    .try_for_each(|value| self.write_value(item, value, depth))?;
             }
-            TypeTag::Struct(tag) => self.structure(tag, value, depth)?,
+            TypeTag::Struct(tag) => self.write_struct(tag, value, depth)?,
             TypeTag::Function(never) => match *never {},
         }
         Ok(())
     }
 
-    fn structure(
+    fn write_struct(
         &mut self,
         tag: &StructTag,
         value: &Value,
         depth: usize,
     ) -> Result<(), SchemaError> {
-        match special(tag) {
-            Some(Special::Text) => {
+        match special_form(tag) {
+            Some(SpecialForm::Text) => {
                 let text = text(value)?;
-                self.length(text.len());
+                self.write_length(text.len());
                 self.put(text.as_bytes());
                 Ok(())
             }
-            Some(Special::Optional(item)) => self.optional(item, value, depth),
-            Some(Special::Object) => self.address(only_field(value, "inner").unwrap_or(value)),
+            Some(SpecialForm::Optional(item)) => self.write_option(item, value, depth),
+            Some(SpecialForm::Object) => {
+                self.write_address(only_field(value, "inner").unwrap_or(value))
+            }
             None => {
                 let object = value
                     .as_object()
@@ -172,13 +179,13 @@ impl Writer<'_> {
                     .keys()
                     .find(|key| !fields.iter().any(|(name, _)| name == key))
                 {
-                    return Err(error(format!("{tag} has no field {}", shortened(unknown))));
+                    return Err(error(format!("{tag} has no field {}", truncated(unknown))));
                 }
                 for (name, field) in fields {
                     let value = object
                         .get(name)
                         .ok_or_else(|| error(format!("field {name:?} is missing")))?;
-                    self.value(&field, value, depth)?;
+                    self.write_value(&field, value, depth)?;
                 }
                 Ok(())
             }
@@ -187,7 +194,12 @@ impl Writer<'_> {
 
     /// Appends an option. It accepts `{"vec":[]}` and `{"vec":[x]}`, which is the printed form, and
     /// also `null` and the bare value.
-    fn optional(&mut self, item: &TypeTag, value: &Value, depth: usize) -> Result<(), SchemaError> {
+    fn write_option(
+        &mut self,
+        item: &TypeTag,
+        value: &Value,
+        depth: usize,
+    ) -> Result<(), SchemaError> {
         let items = only_field(value, "vec").and_then(Value::as_array);
         let inner = match (items.map(Vec::as_slice), value) {
             (Some([]), _) | (None, Value::Null) => None,
@@ -196,6 +208,6 @@ impl Writer<'_> {
             (None, bare) => Some(bare),
         };
         self.put(&[u8::from(inner.is_some())]);
-        inner.map_or(Ok(()), |inner| self.value(item, inner, depth))
+        inner.map_or(Ok(()), |inner| self.write_value(item, inner, depth))
     }
 }

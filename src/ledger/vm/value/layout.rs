@@ -48,7 +48,7 @@ pub(crate) enum Layout {
 }
 
 /// Struct types with a JSON form of their own.
-pub(crate) enum Special<'a> {
+pub(crate) enum SpecialForm<'a> {
     Text,
     Optional(&'a TypeTag),
     Object,
@@ -56,11 +56,11 @@ pub(crate) enum Special<'a> {
 
 /// Returns the special form of a struct type, or `None` if its JSON form is an object with its
 /// fields.
-pub(crate) fn special(tag: &StructTag) -> Option<Special<'_>> {
+pub(crate) fn special_form(tag: &StructTag) -> Option<SpecialForm<'_>> {
     match tag.type_args.as_slice() {
-        [] if tag.is_framework("string", "String") => Some(Special::Text),
-        [item] if tag.is_framework("option", "Option") => Some(Special::Optional(item)),
-        [_] if tag.is_framework("object", "Object") => Some(Special::Object),
+        [] if tag.is_framework("string", "String") => Some(SpecialForm::Text),
+        [item] if tag.is_framework("option", "Option") => Some(SpecialForm::Optional(item)),
+        [_] if tag.is_framework("object", "Object") => Some(SpecialForm::Object),
         _ => None,
     }
 }
@@ -87,23 +87,23 @@ impl ModuleRegistry {
     /// Returns [`SchemaError`] if a type in it is not declared or has a wrong number of type
     /// arguments, if it nests too deep, or if it has too many parts.
     pub(crate) fn layout(&self, tag: &TypeTag) -> Result<Cow<'_, Layout>, SchemaError> {
-        let known = match tag {
+        let cached = match tag {
             TypeTag::Struct(tag) => self.cached_type(tag),
             _ => None,
         };
-        match known {
-            Some(known) => Ok(Cow::Borrowed(&known.layout)),
-            None => self.make_layout(tag).map(Cow::Owned),
+        match cached {
+            Some(cached) => Ok(Cow::Borrowed(&cached.layout)),
+            None => self.build_layout(tag).map(Cow::Owned),
         }
     }
 
     /// Builds the layout of a type. The errors are those of [`Self::layout`].
-    pub(crate) fn make_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
-        let mut maker = LayoutBuilder {
+    pub(crate) fn build_layout(&self, tag: &TypeTag) -> Result<Layout, SchemaError> {
+        let mut builder = LayoutBuilder {
             registry: self,
             parts_left: LAYOUT_PARTS_MAX,
         };
-        maker.value(tag, VALUE_DEPTH_MAX)
+        builder.value(tag, VALUE_DEPTH_MAX)
     }
 
     /// Returns the fields of a struct with its type arguments substituted.
@@ -160,16 +160,18 @@ impl LayoutBuilder<'_> {
             TypeTag::Address | TypeTag::Signer => Layout::Address,
             TypeTag::Vector(item) if **item == TypeTag::U8 => Layout::Bytes,
             TypeTag::Vector(item) => Layout::Vector(Box::new(self.value(item, depth)?)),
-            TypeTag::Struct(tag) => self.structure(tag, depth)?,
+            TypeTag::Struct(tag) => self.struct_layout(tag, depth)?,
             TypeTag::Function(never) => match *never {},
         })
     }
 
-    fn structure(&mut self, tag: &StructTag, depth: usize) -> Result<Layout, SchemaError> {
-        Ok(match special(tag) {
-            Some(Special::Text) => Layout::Text,
-            Some(Special::Optional(item)) => Layout::Optional(Box::new(self.value(item, depth)?)),
-            Some(Special::Object) => Layout::Object,
+    fn struct_layout(&mut self, tag: &StructTag, depth: usize) -> Result<Layout, SchemaError> {
+        Ok(match special_form(tag) {
+            Some(SpecialForm::Text) => Layout::Text,
+            Some(SpecialForm::Optional(item)) => {
+                Layout::Optional(Box::new(self.value(item, depth)?))
+            }
+            Some(SpecialForm::Object) => Layout::Object,
             None => {
                 let fields = self.registry.fields(tag)?;
                 let field = |(name, tag)| Ok((name, self.value(&tag, depth)?));

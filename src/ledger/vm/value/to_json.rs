@@ -39,18 +39,18 @@ impl<'a> JsonView<'a> {
     /// # Errors
     ///
     /// Returns [`SchemaError`] if `bytes` are not exactly one value of the type.
-    pub fn of_known(known: &'a CachedType, bytes: Bytes) -> Result<Self, SchemaError> {
-        Self::new(Cow::Borrowed(&known.layout), bytes, known.text())
+    pub fn from_cached(cached: &'a CachedType, bytes: Bytes) -> Result<Self, SchemaError> {
+        Self::new(Cow::Borrowed(&cached.layout), bytes, cached.text())
     }
 
     /// Creates the view of a value. `name` is the name of the type in error messages.
     fn new(layout: Cow<'a, Layout>, bytes: Bytes, name: impl Display) -> Result<Self, SchemaError> {
         let cursor = Cursor(Cell::new(&bytes));
         cursor.skip(&layout)?;
-        let left_over = cursor.0.get().len();
-        if left_over > 0 {
+        let trailing = cursor.0.get().len();
+        if trailing > 0 {
             return Err(error(format!(
-                "{left_over} bytes are left over after a {name}"
+                "{trailing} bytes are left over after a {name}"
             )));
         }
         Ok(Self { layout, bytes })
@@ -74,8 +74,8 @@ impl ModuleRegistry {
     ///
     /// Returns the errors of [`Self::json_view`].
     pub fn value_to_json(&self, tag: &TypeTag, bytes: &[u8]) -> Result<Value, SchemaError> {
-        let shown = self.json_view(tag, Bytes::copy_from_slice(bytes))?;
-        serde_json::to_value(shown).map_err(|cause| error(cause.to_string()))
+        let view = self.json_view(tag, Bytes::copy_from_slice(bytes))?;
+        serde_json::to_value(view).map_err(|cause| error(cause.to_string()))
     }
 }
 

@@ -426,7 +426,7 @@ fn returns_no_paired_coin_for_a_plain_asset() {
 
 /// Returns the written slots of a transaction: their addresses and the names of their structs.
 fn written_slots(executed: &ledger_types::ExecutedTransaction) -> Vec<(AccountAddress, String)> {
-    let slot = |key: &ledger_types::StateKey| match key.parts().unwrap() {
+    let slot = |key: &ledger_types::StateKey| match key.decode().unwrap() {
         StateKeyParts::Resource { address, tag }
         | StateKeyParts::ResourceGroup { address, tag } => (address, tag.name.to_string()),
         other => panic!("{other:?}"),

@@ -32,7 +32,7 @@ impl Census {
             census: Self::default(),
         };
         for (key, bytes) in &chain.state {
-            match key.parts().unwrap() {
+            match key.decode().unwrap() {
                 StateKeyParts::Resource { address, tag } => walk.value(address, &tag.into(), bytes),
                 StateKeyParts::ResourceGroup { address, .. } => {
                     let members: BTreeMap<StructTag, Bytes> = bcs::from_bytes(bytes).unwrap();

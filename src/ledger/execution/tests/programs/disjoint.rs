@@ -75,6 +75,6 @@ fn changes_no_common_slot_in_unrelated_transactions() {
         written_keys(&mut program, 2, 3),
     );
     assert!(one.len() > 15 && other.len() > 15);
-    let common: Vec<_> = one.intersection(&other).map(StateKey::parts).collect();
+    let common: Vec<_> = one.intersection(&other).map(StateKey::decode).collect();
     assert!(common.is_empty(), "{common:#?}");
 }

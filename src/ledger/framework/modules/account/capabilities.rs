@@ -38,14 +38,14 @@ move_structs! {
 
 /// A kind of capability.
 #[derive(Clone, Copy)]
-pub(super) enum Right {
+pub(super) enum CapabilityKind {
     /// The right to rotate the key of the account.
     Rotation,
     /// The right to sign for the account.
     Signer,
 }
 
-impl Right {
+impl CapabilityKind {
     /// Returns the account that received the offer of `account`, or `None` without an offer.
     pub(super) fn offer(self, account: &Account) -> Option<AccountAddress> {
         match self {
@@ -62,7 +62,7 @@ impl Right {
     }
 
     /// Returns the error of a view that reads an offer of an account without a resource.
-    pub(super) fn absent_account(self) -> &'static ErrorConstant {
+    pub(super) fn missing_account_error(self) -> &'static ErrorConstant {
         match self {
             Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,
             Self::Signer => &errors::ENO_SIGNER_CAPABILITY_OFFERED,
@@ -70,7 +70,7 @@ impl Right {
     }
 
     /// Returns the error of revoking an offer that does not exist.
-    fn absent(self) -> &'static ErrorConstant {
+    fn missing_offer_error(self) -> &'static ErrorConstant {
         match self {
             Self::Rotation => &errors::ENO_SUCH_ROTATION_CAPABILITY_OFFER,
             Self::Signer => &errors::ENO_SUCH_SIGNER_CAPABILITY,
@@ -96,7 +96,7 @@ pub(super) fn offer_rotation_capability(
         recipient_address: recipient,
     };
     check_signed_by(context, &account, (scheme, &public_key), &proof, &challenge)?;
-    Right::Rotation.set_offer(&mut account, Some(recipient));
+    CapabilityKind::Rotation.set_offer(&mut account, Some(recipient));
     context.write_resource(signer.0, &[], &account)
 }
 
@@ -117,7 +117,7 @@ pub(super) fn offer_signer_capability(
         recipient_address: recipient,
     };
     check_signed_by(context, &account, (scheme, &public_key), &proof, &challenge)?;
-    Right::Signer.set_offer(&mut account, Some(recipient));
+    CapabilityKind::Signer.set_offer(&mut account, Some(recipient));
     context.write_resource(signer.0, &[], &account)
 }
 
@@ -129,26 +129,26 @@ pub(super) fn offer_signer_capability(
 ///
 /// Aborts with:
 ///
-/// * The error of [`Right::absent`] if `owner` has no account resource, or if `holder` is given and
-///   did not receive the offer.
+/// * The error of [`CapabilityKind::missing_offer_error`] if `owner` has no account resource, or if
+///   `holder` is given and did not receive the offer.
 /// * `EOPTION_NOT_SET` of `0x1::option` if `holder` is `None` and there is no offer.
 fn revoke(
     context: &mut Context<'_>,
-    right: Right,
+    kind: CapabilityKind,
     owner: AccountAddress,
     holder: Option<AccountAddress>,
 ) -> Result<(), VmError> {
     let Some(mut account) = context.read_resource::<Account>(owner, &[])? else {
-        return context.abort("account", right.absent());
+        return context.abort("account", kind.missing_offer_error());
     };
-    let offer = right.offer(&account);
+    let offer = kind.offer(&account);
     if holder.is_some() && offer != holder {
-        return context.abort("account", right.absent());
+        return context.abort("account", kind.missing_offer_error());
     }
     if offer.is_none() {
         return context.abort("option", &EOPTION_NOT_SET);
     }
-    right.set_offer(&mut account, None);
+    kind.set_offer(&mut account, None);
     context.write_resource(owner, &[], &account)
 }
 
@@ -158,7 +158,7 @@ pub(super) fn revoke_rotation_capability(
     signer: Signer,
     holder: AccountAddress,
 ) -> Result<(), VmError> {
-    revoke(context, Right::Rotation, signer.0, Some(holder))
+    revoke(context, CapabilityKind::Rotation, signer.0, Some(holder))
 }
 
 pub(super) fn revoke_any_rotation_capability(
@@ -166,7 +166,7 @@ pub(super) fn revoke_any_rotation_capability(
     _: &[TypeTag],
     signer: Signer,
 ) -> Result<(), VmError> {
-    revoke(context, Right::Rotation, signer.0, None)
+    revoke(context, CapabilityKind::Rotation, signer.0, None)
 }
 
 pub(super) fn revoke_signer_capability(
@@ -175,7 +175,7 @@ pub(super) fn revoke_signer_capability(
     signer: Signer,
     holder: AccountAddress,
 ) -> Result<(), VmError> {
-    revoke(context, Right::Signer, signer.0, Some(holder))
+    revoke(context, CapabilityKind::Signer, signer.0, Some(holder))
 }
 
 pub(super) fn revoke_any_signer_capability(
@@ -183,5 +183,5 @@ pub(super) fn revoke_any_signer_capability(
     _: &[TypeTag],
     signer: Signer,
 ) -> Result<(), VmError> {
-    revoke(context, Right::Signer, signer.0, None)
+    revoke(context, CapabilityKind::Signer, signer.0, None)
 }

@@ -15,13 +15,13 @@ use ledger_vm::{Context, MoveStruct, VmError, cost};
 /// Price of decoding one member of a MultiEd25519 key, in internal gas units.
 ///
 /// Decoding a point takes about an eighth of the time of a signature check.
-const KEY_CHECK: u64 = cost::SIGNATURE_CHECK / 8;
+const KEY_DECODING: u64 = cost::SIGNATURE_CHECK / 8;
 
 /// Bitmap of the signers in events for a single key: the first key signed.
-const FIRST_KEY_SIGNED: [u8; BITMAP_BYTES] = [0x80, 0, 0, 0];
+const FIRST_SIGNER_BITMAP: [u8; BITMAP_BYTES] = [0x80, 0, 0, 0];
 
 /// Returns the key scheme with this number, or `None` if there is none.
-pub(super) fn scheme_of(number: u8) -> Option<Scheme> {
+pub(super) fn scheme_from_number(number: u8) -> Option<Scheme> {
     Some(match number {
         0 => Scheme::Ed25519,
         1 => Scheme::MultiEd25519,
@@ -51,12 +51,12 @@ pub(super) fn hashed_key(
 ///
 /// * `EUNRECOGNIZED_SCHEME` if no scheme has this number.
 /// * An abort code of the scheme's module if the key is malformed.
-pub(super) fn unproven_key(
+pub(super) fn unproven_authentication_key(
     context: &mut Context<'_>,
     scheme: u8,
     public_key: &[u8],
 ) -> Result<HashValue, VmError> {
-    let Some(scheme) = scheme_of(scheme) else {
+    let Some(scheme) = scheme_from_number(scheme) else {
         return context.abort("account", &errors::EUNRECOGNIZED_SCHEME);
     };
     match scheme {
@@ -90,7 +90,7 @@ impl<'a> ProofKey<'a> {
         scheme: u8,
         bytes: &'a [u8],
     ) -> Result<Self, VmError> {
-        match scheme_of(scheme) {
+        match scheme_from_number(scheme) {
             Some(Scheme::Ed25519) => ed25519::public_key(context, bytes).map(Self::Ed25519),
             Some(Scheme::MultiEd25519) => {
                 multi_ed25519::check_public_key_size(context, bytes)?;
@@ -131,7 +131,7 @@ impl<'a> ProofKey<'a> {
     ) -> Result<(), VmError> {
         let message = ed25519::signed_bytes(context.chain().registry(), challenge);
         context.charge(message.len() as u64 * cost::HASH_PER_BYTE)?;
-        let holds = match self {
+        let is_valid = match self {
             Self::Ed25519(key) => {
                 let signature = ed25519::signature(context, signature)?;
                 context.charge(cost::SIGNATURE_CHECK)?;
@@ -141,11 +141,11 @@ impl<'a> ProofKey<'a> {
                 multi_ed25519::check_signature_size(context, signature)?;
                 let keys = (key.len() / 32) as u64;
                 let signatures = (signature.len() / 64).min(KEYS_MAX) as u64;
-                context.charge(keys * KEY_CHECK + signatures * cost::SIGNATURE_CHECK)?;
-                multi_signature_holds(key, &message, signature)
+                context.charge(keys * KEY_DECODING + signatures * cost::SIGNATURE_CHECK)?;
+                is_valid_multi_signature(key, &message, signature)
             }
         };
-        if holds {
+        if is_valid {
             Ok(())
         } else {
             context.abort("account", &errors::EINVALID_PROOF_OF_KNOWLEDGE)
@@ -155,7 +155,7 @@ impl<'a> ProofKey<'a> {
     /// Returns the bitmap of the keys that signed, in the encoding of events.
     pub(super) fn signers_bitmap(&self, signature: &[u8]) -> Vec<u8> {
         match self {
-            Self::Ed25519(_) => FIRST_KEY_SIGNED.to_vec(),
+            Self::Ed25519(_) => FIRST_SIGNER_BITMAP.to_vec(),
             Self::MultiEd25519(_) => {
                 signature[signature.len().saturating_sub(BITMAP_BYTES)..].to_vec()
             }
@@ -163,7 +163,7 @@ impl<'a> ProofKey<'a> {
     }
 }
 
-fn multi_signature_holds(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+fn is_valid_multi_signature(key: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let key = MultiEd25519PublicKey::from_bytes(key);
     let signature = MultiEd25519Signature::from_bytes(signature);
     matches!((key, signature), (Ok(key), Ok(signature)) if key.verify(&[message], &signature).is_ok())
@@ -231,7 +231,7 @@ mod tests {
     const NEW_PROOF: &str = "4b07a7f0c5cb2a93f51b05783d1649b5b158e9ec77f3b0fb7744ad9c0de53ffb8375404eb91ae804bc65d85c49a059c7e03d41942dc83651b2c06a2549d76c0d9630df91d77580f820a5c3ee27b167fb66379a738536f2633e99d23189c967f9cbced44f3298529c39d13885518de8e2471a723f7c0ad0a108a65f5fac60da0aa0000000";
 
     #[test]
-    fn proofs_that_the_sdk_signed_hold() {
+    fn verifies_proofs_signed_by_the_sdk() {
         let old_key = Ed25519PrivateKey::from_seed(&[1; 32]).public_key();
         let new_key = hex::decode(NEW_KEY).unwrap();
         let challenge = RotationProofChallenge {
@@ -247,8 +247,12 @@ mod tests {
             Ok(())
         );
         let new_proof = hex::decode(NEW_PROOF).unwrap();
-        assert!(multi_signature_holds(&new_key, &message, &new_proof));
-        assert!(!multi_signature_holds(&new_key, &message[1..], &new_proof));
+        assert!(is_valid_multi_signature(&new_key, &message, &new_proof));
+        assert!(!is_valid_multi_signature(
+            &new_key,
+            &message[1..],
+            &new_proof
+        ));
         let authentication_key = authentication_key(&new_key, Scheme::MultiEd25519);
         assert_eq!(
             hex::encode(authentication_key.as_bytes()),

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_those_of_the_sdk() {
+    fn derives_the_addresses_of_the_sdk() {
         // Expected values of `createResourceAddress` in the TypeScript SDK.
         for (source, seed, address) in [
             (

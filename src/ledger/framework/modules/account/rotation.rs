@@ -5,7 +5,7 @@
 
 use super::{
     Account, KeyRotationEvent, errors, load, originating,
-    proof::{ProofKey, unproven_key},
+    proof::{ProofKey, unproven_authentication_key},
 };
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, TypeTag};
@@ -55,7 +55,7 @@ move_structs! {
 }
 
 /// Bitmap of the signers in a rotation without a proof.
-const NOBODY_SIGNED: [u8; 4] = [0; 4];
+const NO_SIGNERS_BITMAP: [u8; 4] = [0; 4];
 
 /// Replaces the key of `account` by one for which the caller has checked a signature.
 ///
@@ -215,14 +215,14 @@ pub(super) fn rotate_authentication_key_from_public_key(
     scheme: u8,
     public_key: Vec<u8>,
 ) -> Result<(), VmError> {
-    let new_auth_key = unproven_key(context, scheme, &public_key)?
+    let new_auth_key = unproven_authentication_key(context, scheme, &public_key)?
         .as_bytes()
         .to_vec();
     let old_auth_key = load(context, signer.0)?.authentication_key;
     rotate_without_proof(context, signer.0, new_auth_key.clone())?;
     context.emit(&KeyRotationToPublicKey {
         account: signer.0,
-        verified_public_key_bit_map: NOBODY_SIGNED.to_vec(),
+        verified_public_key_bit_map: NO_SIGNERS_BITMAP.to_vec(),
         public_key_scheme: scheme,
         public_key,
         old_auth_key,

@@ -2,7 +2,7 @@
 //!
 //! An account without a resource reads as on the reference node.
 
-use super::{Account, capabilities::Right, errors, load};
+use super::{Account, capabilities::CapabilityKind, errors, load};
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, VmError};
 
@@ -46,10 +46,10 @@ pub(super) fn get_authentication_key(
 
 fn offer(
     context: &mut Context<'_>,
-    right: Right,
+    kind: CapabilityKind,
     address: AccountAddress,
 ) -> Result<Option<AccountAddress>, VmError> {
-    Ok(right.offer(&load(context, address)?))
+    Ok(kind.offer(&load(context, address)?))
 }
 
 /// Returns the account that received the offer of a capability.
@@ -60,16 +60,16 @@ fn offer(
 ///
 /// * `ENO_SIGNER_CAPABILITY_OFFERED`, for either capability, if the account exists and has no
 ///   offer.
-/// * The error of [`Right::absent_account`] if the account has no resource.
-fn offered_for(
+/// * The error of [`CapabilityKind::missing_account_error`] if the account has no resource.
+fn offer_recipient(
     context: &mut Context<'_>,
-    right: Right,
+    kind: CapabilityKind,
     address: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
     let Some(account) = context.read_resource::<Account>(address, &[])? else {
-        return context.abort("account", right.absent_account());
+        return context.abort("account", kind.missing_account_error());
     };
-    match right.offer(&account) {
+    match kind.offer(&account) {
         Some(holder) => Ok(holder),
         None => context.abort("account", &errors::ENO_SIGNER_CAPABILITY_OFFERED),
     }
@@ -80,7 +80,7 @@ pub(super) fn is_rotation_capability_offered(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(offer(context, Right::Rotation, address)?.is_some())
+    Ok(offer(context, CapabilityKind::Rotation, address)?.is_some())
 }
 
 pub(super) fn get_rotation_capability_offer_for(
@@ -88,7 +88,7 @@ pub(super) fn get_rotation_capability_offer_for(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
-    offered_for(context, Right::Rotation, address)
+    offer_recipient(context, CapabilityKind::Rotation, address)
 }
 
 pub(super) fn is_signer_capability_offered(
@@ -96,7 +96,7 @@ pub(super) fn is_signer_capability_offered(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(offer(context, Right::Signer, address)?.is_some())
+    Ok(offer(context, CapabilityKind::Signer, address)?.is_some())
 }
 
 pub(super) fn get_signer_capability_offer_for(
@@ -104,5 +104,5 @@ pub(super) fn get_signer_capability_offer_for(
     _: &[TypeTag],
     address: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
-    offered_for(context, Right::Signer, address)
+    offer_recipient(context, CapabilityKind::Signer, address)
 }

@@ -23,7 +23,7 @@ pub(super) fn read(context: &mut Context<'_>, coin: &TypeTag) -> Result<Option<C
 /// Returns `true` if `coin` is initialized.
 ///
 /// The native coin needs no look-up, because genesis initializes it.
-pub(super) fn is_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, VmError> {
+pub(super) fn is_initialized(context: &mut Context<'_>, coin: &TypeTag) -> Result<bool, VmError> {
     Ok(coin == context.native_coin() || read(context, coin)?.is_some())
 }
 
@@ -32,8 +32,8 @@ pub(super) fn is_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Resul
 /// # Errors
 ///
 /// Aborts with `ECOIN_INFO_NOT_PUBLISHED` if it is not.
-pub(super) fn ensure_initialised(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), VmError> {
-    if is_initialised(context, coin)? {
+pub(super) fn ensure_initialized(context: &mut Context<'_>, coin: &TypeTag) -> Result<(), VmError> {
+    if is_initialized(context, coin)? {
         Ok(())
     } else {
         context.abort(MODULE, &ECOIN_INFO_NOT_PUBLISHED)

@@ -52,7 +52,7 @@ fn type_info(tag: &StructTag) -> TypeInfo {
 }
 
 /// Parses the coin type from the parts that [`type_info_of`] returned.
-fn coin_named(info: &TypeInfo) -> Result<TypeTag, StateError> {
+fn parse_coin_type(info: &TypeInfo) -> Result<TypeTag, StateError> {
     let text = format!(
         "{}::{}::{}",
         info.account_address,
@@ -92,7 +92,7 @@ pub fn paired_coin(
     }
     let paired = context.read_resource::<PairedCoinType>(metadata, &[])?;
     Ok(paired
-        .map(|paired| coin_named(&paired.r#type))
+        .map(|paired| parse_coin_type(&paired.r#type))
         .transpose()?)
 }
 
@@ -166,7 +166,7 @@ mod tests {
         "0x2b3be0a97a73c87ff62cbdd36837a9fb5bbd1d7f06a73b7ed62ec15c5326c1b8";
 
     #[test]
-    fn paired_assets_are_where_the_reference_has_them() {
+    fn derives_the_paired_asset_addresses_of_the_reference_node() {
         let chain = chain();
         let address = |text| paired_metadata_address(&chain, &coin(text)).to_string();
         assert_eq!(address(BRIDGED_COIN), BRIDGED_ASSET);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_are_no_structs_have_no_type_info() {
+    fn returns_no_type_info_for_types_that_are_not_structs() {
         for text in ["u8", "vector<0x1::node_coin::NodeCoin>", "signer"] {
             assert_eq!(type_info_of(&coin(text)), None);
         }
@@ -204,10 +204,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pair_names_its_coin(text in any_struct()) {
+        fn parses_the_coin_type_from_its_type_info(text in any_struct()) {
             let coin = coin(&text);
             let info = type_info_of(&coin).unwrap();
-            prop_assert_eq!(coin_named(&info).unwrap(), coin);
+            prop_assert_eq!(parse_coin_type(&info).unwrap(), coin);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     Coin, CoinStore, DepositEvent, EBALANCE_OVERFLOW, EFROZEN, EINSUFFICIENT_BALANCE, MODULE,
-    WithdrawEvent, info::ensure_initialised, type_info_of,
+    WithdrawEvent, info::ensure_initialized, type_info_of,
 };
 use crate::modules::account::{self, CoinRegisterEvent};
 use ledger_types::{AccountAddress, TypeTag};
@@ -47,7 +47,7 @@ pub fn withdraw(
     amount: u64,
 ) -> Result<(), VmError> {
     let Some(mut store) = read(context, owner, coin)? else {
-        ensure_initialised(context, coin)?;
+        ensure_initialized(context, coin)?;
         return if amount == 0 {
             Ok(())
         } else {
@@ -60,10 +60,10 @@ pub fn withdraw(
     if amount == 0 {
         return Ok(());
     }
-    let Some(rest) = store.coin.value.checked_sub(amount) else {
+    let Some(remaining) = store.coin.value.checked_sub(amount) else {
         return context.abort(MODULE, &EINSUFFICIENT_BALANCE);
     };
-    store.coin.value = rest;
+    store.coin.value = remaining;
     context.emit_to(&mut store.withdraw_events, &WithdrawEvent { amount })?;
     write(context, owner, coin, &store)
 }
@@ -112,7 +112,7 @@ fn new_store(
     owner: AccountAddress,
     coin: &TypeTag,
 ) -> Result<CoinStore, VmError> {
-    ensure_initialised(context, coin)?;
+    ensure_initialized(context, coin)?;
     if owner.is_reserved() {
         return context.abort("account", &account::ECANNOT_RESERVED_ADDRESS);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     COIN_TYPE, CoinInfo, balance_of,
-    info::{self, ensure_initialised, is_initialised},
+    info::{self, ensure_initialized, is_initialized},
     is_frozen, paired_metadata_address, supply_of, type_info_of,
 };
 use crate::modules::{
@@ -31,7 +31,7 @@ fn is_balance_at_least(
 }
 
 fn is_coin_initialized(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<bool, VmError> {
-    is_initialised(context, &type_args[0])
+    is_initialized(context, &type_args[0])
 }
 
 fn is_coin_store_frozen(
@@ -54,24 +54,24 @@ fn is_account_registered(
     type_args: &[TypeTag],
     owner: AccountAddress,
 ) -> Result<bool, VmError> {
-    ensure_initialised(context, &type_args[0])?;
+    ensure_initialized(context, &type_args[0])?;
     super::has_store(context, owner, &type_args[0])
 }
 
-fn required(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, VmError> {
+fn require_info(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<CoinInfo, VmError> {
     info::read(context, &type_args[0])?.ok_or(VmError::MissingResource)
 }
 
 fn name(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, VmError> {
-    Ok(required(context, type_args)?.name)
+    Ok(require_info(context, type_args)?.name)
 }
 
 fn symbol(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<String, VmError> {
-    Ok(required(context, type_args)?.symbol)
+    Ok(require_info(context, type_args)?.symbol)
 }
 
 fn decimals(context: &mut Context<'_>, type_args: &[TypeTag]) -> Result<u8, VmError> {
-    Ok(required(context, type_args)?.decimals)
+    Ok(require_info(context, type_args)?.decimals)
 }
 
 /// Returns the supply of the coin, which includes that of its paired asset.
@@ -87,7 +87,7 @@ fn paired_metadata(
     type_args: &[TypeTag],
 ) -> Result<Option<Object<Metadata>>, VmError> {
     let coin = &type_args[0];
-    if !is_initialised(context, coin)? {
+    if !is_initialized(context, coin)? {
         return Ok(None);
     }
     object::charge_derivation(context, coin.to_string().len())?;
@@ -115,28 +115,28 @@ fn paired_ref_exists(_: &mut Context<'_>, _: &[TypeTag]) -> Result<bool, VmError
 }
 
 pub(super) fn functions() -> Vec<Function> {
-    let of_coin = |function: Function| function.with_type_parameters(COIN_TYPE);
+    let with_coin_type = |function: Function| function.with_type_parameters(COIN_TYPE);
     vec![
-        of_coin(Function::view("balance", balance)),
-        of_coin(Function::view("coin_supply", supply)),
-        of_coin(Function::view("decimals", decimals)),
-        of_coin(Function::view(
+        with_coin_type(Function::view("balance", balance)),
+        with_coin_type(Function::view("coin_supply", supply)),
+        with_coin_type(Function::view("decimals", decimals)),
+        with_coin_type(Function::view(
             "is_account_registered",
             is_account_registered,
         )),
-        of_coin(Function::view("is_balance_at_least", is_balance_at_least)),
-        of_coin(Function::view("is_coin_initialized", is_coin_initialized)),
-        of_coin(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
-        of_coin(Function::view("name", name)),
-        of_coin(Function::view("paired_burn_ref_exists", paired_ref_exists)),
+        with_coin_type(Function::view("is_balance_at_least", is_balance_at_least)),
+        with_coin_type(Function::view("is_coin_initialized", is_coin_initialized)),
+        with_coin_type(Function::view("is_coin_store_frozen", is_coin_store_frozen)),
+        with_coin_type(Function::view("name", name)),
+        with_coin_type(Function::view("paired_burn_ref_exists", paired_ref_exists)),
         Function::view("paired_coin", paired_coin),
-        of_coin(Function::view("paired_metadata", paired_metadata)),
-        of_coin(Function::view("paired_mint_ref_exists", paired_ref_exists)),
-        of_coin(Function::view(
+        with_coin_type(Function::view("paired_metadata", paired_metadata)),
+        with_coin_type(Function::view("paired_mint_ref_exists", paired_ref_exists)),
+        with_coin_type(Function::view(
             "paired_transfer_ref_exists",
             paired_ref_exists,
         )),
-        of_coin(Function::view("supply", supply)),
-        of_coin(Function::view("symbol", symbol)),
+        with_coin_type(Function::view("supply", supply)),
+        with_coin_type(Function::view("symbol", symbol)),
     ]
 }

@@ -99,10 +99,10 @@ pub fn add_fungibility(
 /// [`publish_metadata`].
 pub fn mutate_metadata(
     context: &mut Context<'_>,
-    power: &MutateMetadataRef,
+    mutate_ref: &MutateMetadataRef,
     change: impl FnOnce(Metadata) -> Metadata,
 ) -> Result<(), VmError> {
-    let asset = power.metadata.inner;
+    let asset = mutate_ref.metadata.inner;
     let metadata = change(context.require_resource(asset, &[])?);
     check_metadata(context, &metadata)?;
     context.write_resource(asset, &[], &metadata)
@@ -139,7 +139,7 @@ pub(super) fn decrease_supply(
     amount: u64,
 ) -> Result<(), VmError> {
     let mut supply: ConcurrentSupply = context.require_resource(asset, &[])?;
-    let rest = supply.current.value.checked_sub(u128::from(amount));
-    supply.current.value = rest.ok_or(VmError::Arithmetic)?;
+    let remaining = supply.current.value.checked_sub(u128::from(amount));
+    supply.current.value = remaining.ok_or(VmError::Arithmetic)?;
     context.write_resource(asset, &[], &supply)
 }

@@ -32,7 +32,7 @@ pub fn store_at(
     store: AccountAddress,
 ) -> Result<FungibleStore, VmError> {
     match context.read_resource(store, &[])? {
-        Some(found) => Ok(found),
+        Some(resource) => Ok(resource),
         None => abort(context, &EFUNGIBLE_STORE_EXISTENCE),
     }
 }
@@ -64,7 +64,7 @@ pub fn create_store(
     context.write_resource(at, &[], &store)
 }
 
-/// Removes an empty store and its object on behalf of the owner `who`.
+/// Removes an empty store and its object on behalf of the owner `caller`.
 ///
 /// A frozen store cannot be removed, because the owner could escape the freeze by creating the
 /// store again.
@@ -73,22 +73,22 @@ pub fn create_store(
 ///
 /// Aborts with:
 ///
-/// * `ENOT_STORE_OWNER` if `who` does not own the store.
+/// * `ENOT_STORE_OWNER` if `caller` does not own the store.
 /// * `EFUNGIBLE_STORE_EXISTENCE` if there is no store.
 /// * `ESTORE_IS_FROZEN` if the store is frozen.
 /// * `EBALANCE_IS_NOT_ZERO` if the store is not empty.
 /// * The errors of [`object::owns`].
 pub fn remove_store(
     context: &mut Context<'_>,
-    who: AccountAddress,
+    caller: AccountAddress,
     store: AccountAddress,
 ) -> Result<(), VmError> {
-    verify_store_owner(context, store, who)?;
-    let found = store_at(context, store)?;
-    if found.frozen {
+    verify_store_owner(context, store, caller)?;
+    let resource = store_at(context, store)?;
+    if resource.frozen {
         return abort(context, &ESTORE_IS_FROZEN);
     }
-    if found.balance != 0 {
+    if resource.balance != 0 {
         return abort(context, &EBALANCE_IS_NOT_ZERO);
     }
     let owner = object::owner_of(context, store)?.ok_or(VmError::MissingResource)?;
@@ -97,16 +97,16 @@ pub fn remove_store(
     context.emit(&FungibleStoreDeletion {
         store,
         owner,
-        metadata: found.metadata.inner,
+        metadata: resource.metadata.inner,
     })
 }
 
 fn verify_store_owner(
     context: &mut Context<'_>,
     store: AccountAddress,
-    who: AccountAddress,
+    caller: AccountAddress,
 ) -> Result<(), VmError> {
-    if object::owns(context, store, who)? {
+    if object::owns(context, store, caller)? {
         Ok(())
     } else {
         abort(context, &ENOT_STORE_OWNER)
@@ -115,43 +115,43 @@ fn verify_store_owner(
 
 /// The effect of a freeze on an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ice {
+enum FreezeRule {
     /// A frozen store rejects the operation: transfers by owners, and mints.
-    Holds,
+    Enforced,
     /// The freeze does not apply: operations with a [`TransferRef`] or a [`BurnRef`].
-    Yields,
+    Bypassed,
 }
 
-fn take(
+fn withdraw_from(
     context: &mut Context<'_>,
     at: AccountAddress,
     amount: u64,
-    ice: Ice,
+    freeze_rule: FreezeRule,
 ) -> Result<(), VmError> {
     let mut store = store_at(context, at)?;
-    if store.frozen && ice == Ice::Holds {
+    if store.frozen && freeze_rule == FreezeRule::Enforced {
         return abort(context, &ESTORE_IS_FROZEN);
     }
     if amount == 0 {
         return Ok(());
     }
-    let Some(rest) = store.balance.checked_sub(amount) else {
+    let Some(remaining) = store.balance.checked_sub(amount) else {
         return abort(context, &EINSUFFICIENT_BALANCE);
     };
-    store.balance = rest;
+    store.balance = remaining;
     context.write_resource(at, &[], &store)?;
     context.emit(&Withdraw { store: at, amount })
 }
 
-fn put(
+fn deposit_into(
     context: &mut Context<'_>,
     at: AccountAddress,
     asset: AccountAddress,
     amount: u64,
-    ice: Ice,
+    freeze_rule: FreezeRule,
 ) -> Result<(), VmError> {
     let mut store = store_at(context, at)?;
-    if store.frozen && ice == Ice::Holds {
+    if store.frozen && freeze_rule == FreezeRule::Enforced {
         return abort(context, &ESTORE_IS_FROZEN);
     }
     if store.metadata.inner != asset {
@@ -169,7 +169,8 @@ fn put(
     context.emit(&Deposit { store: at, amount })
 }
 
-/// Transfers `amount` between two stores of one asset, on behalf of `who`, the owner of the first.
+/// Transfers `amount` between two stores of one asset, on behalf of `caller`, the owner of the
+/// first.
 ///
 /// The amount is in the asset's smallest unit.
 ///
@@ -177,7 +178,7 @@ fn put(
 ///
 /// Fails with:
 ///
-/// * `ENOT_STORE_OWNER` if `who` does not own the store `from`.
+/// * `ENOT_STORE_OWNER` if `caller` does not own the store `from`.
 /// * `EFUNGIBLE_STORE_EXISTENCE` if one of the stores does not exist.
 /// * `ESTORE_IS_FROZEN` if one of the stores is frozen.
 /// * `EINSUFFICIENT_BALANCE` if `from` holds less than the amount.
@@ -186,18 +187,18 @@ fn put(
 /// * The errors of [`object::owns`].
 pub fn transfer_by(
     context: &mut Context<'_>,
-    who: AccountAddress,
+    caller: AccountAddress,
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    verify_store_owner(context, from, who)?;
+    verify_store_owner(context, from, caller)?;
     let asset = store_at(context, from)?.metadata.inner;
-    take(context, from, amount, Ice::Holds)?;
-    put(context, to, asset, amount, Ice::Holds)
+    withdraw_from(context, from, amount, FreezeRule::Enforced)?;
+    deposit_into(context, to, asset, amount, FreezeRule::Enforced)
 }
 
-/// Transfers `amount` between two stores of the asset of `power`.
+/// Transfers `amount` between two stores of the asset of `asset_ref`.
 ///
 /// The amount is in the asset's smallest unit. The transfer needs no owner and ignores freezes.
 ///
@@ -211,18 +212,18 @@ pub fn transfer_by(
 /// * [`VmError::Arithmetic`] if the balance of `to` would exceed 64 bits.
 pub fn transfer_with_ref(
     context: &mut Context<'_>,
-    power: &TransferRef,
+    asset_ref: &TransferRef,
     from: AccountAddress,
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let asset = power.metadata.inner;
-    verify_asset(context, from, asset)?;
-    take(context, from, amount, Ice::Yields)?;
-    put(context, to, asset, amount, Ice::Yields)
+    let asset = asset_ref.metadata.inner;
+    require_store_of_asset(context, from, asset)?;
+    withdraw_from(context, from, amount, FreezeRule::Bypassed)?;
+    deposit_into(context, to, asset, amount, FreezeRule::Bypassed)
 }
 
-/// Mints `amount` of the asset of `power`, in its smallest unit, into a store.
+/// Mints `amount` of the asset of `asset_ref`, in its smallest unit, into a store.
 ///
 /// # Errors
 ///
@@ -235,16 +236,17 @@ pub fn transfer_with_ref(
 /// * [`VmError::Arithmetic`] if the balance of the store would exceed 64 bits.
 pub fn mint_to(
     context: &mut Context<'_>,
-    power: &MintRef,
+    asset_ref: &MintRef,
     store: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let asset = power.metadata.inner;
+    let asset = asset_ref.metadata.inner;
     increase_supply(context, asset, amount)?;
-    put(context, store, asset, amount, Ice::Holds)
+    deposit_into(context, store, asset, amount, FreezeRule::Enforced)
 }
 
-/// Burns `amount` of the asset of `power`, in its smallest unit, from a store, even a frozen one.
+/// Burns `amount` of the asset of `asset_ref`, in its smallest unit, from a store, even a frozen
+/// one.
 ///
 /// # Errors
 ///
@@ -255,17 +257,17 @@ pub fn mint_to(
 /// * `EINSUFFICIENT_BALANCE` if the store holds less than the amount.
 pub fn burn_from(
     context: &mut Context<'_>,
-    power: &BurnRef,
+    asset_ref: &BurnRef,
     store: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let asset = power.metadata.inner;
-    verify_asset(context, store, asset)?;
-    take(context, store, amount, Ice::Yields)?;
+    let asset = asset_ref.metadata.inner;
+    require_store_of_asset(context, store, asset)?;
+    withdraw_from(context, store, amount, FreezeRule::Bypassed)?;
     decrease_supply(context, asset, amount)
 }
 
-/// Freezes or unfreezes a store of the asset of `power`.
+/// Freezes or unfreezes a store of the asset of `asset_ref`.
 ///
 /// # Errors
 ///
@@ -275,11 +277,11 @@ pub fn burn_from(
 /// * `EFUNGIBLE_ASSET_AND_STORE_MISMATCH` if the store is for another asset.
 pub fn set_frozen_flag(
     context: &mut Context<'_>,
-    power: &TransferRef,
+    asset_ref: &TransferRef,
     at: AccountAddress,
     is_frozen: bool,
 ) -> Result<(), VmError> {
-    let mut store = verify_asset(context, at, power.metadata.inner)?;
+    let mut store = require_store_of_asset(context, at, asset_ref.metadata.inner)?;
     store.frozen = is_frozen;
     context.write_resource(at, &[], &store)?;
     context.emit(&Frozen {
@@ -289,14 +291,14 @@ pub fn set_frozen_flag(
 }
 
 /// Returns the store at `store` after checking that it is for `asset`.
-fn verify_asset(
+fn require_store_of_asset(
     context: &mut Context<'_>,
     store: AccountAddress,
     asset: AccountAddress,
 ) -> Result<FungibleStore, VmError> {
-    let found = store_at(context, store)?;
-    if found.metadata.inner == asset {
-        Ok(found)
+    let resource = store_at(context, store)?;
+    if resource.metadata.inner == asset {
+        Ok(resource)
     } else {
         abort(context, &EFUNGIBLE_ASSET_AND_STORE_MISMATCH)
     }

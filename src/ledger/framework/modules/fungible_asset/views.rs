@@ -112,8 +112,8 @@ fn is_untransferable(
     _: &[TypeTag],
     metadata: AnyObject,
 ) -> Result<bool, VmError> {
-    let mark = context.read_resource::<Untransferable>(metadata.inner, &[])?;
-    Ok(mark.is_some())
+    let marker = context.read_resource::<Untransferable>(metadata.inner, &[])?;
+    Ok(marker.is_some())
 }
 
 fn is_asset_type_dispatchable(
@@ -157,8 +157,8 @@ fn store_metadata(
 /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
 /// out.
 pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u64, VmError> {
-    let found = context.read_resource::<FungibleStore>(store, &[])?;
-    Ok(found.map_or(0, |store| store.balance))
+    let resource = context.read_resource::<FungibleStore>(store, &[])?;
+    Ok(resource.map_or(0, |store| store.balance))
 }
 
 /// Returns `true` if the store is frozen, or `false` if there is no store.
@@ -168,8 +168,8 @@ pub fn balance_of(context: &mut Context<'_>, store: AccountAddress) -> Result<u6
 /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
 /// out.
 pub fn is_store_frozen(context: &mut Context<'_>, store: AccountAddress) -> Result<bool, VmError> {
-    let found = context.read_resource::<FungibleStore>(store, &[])?;
-    Ok(found.is_some_and(|store| store.frozen))
+    let resource = context.read_resource::<FungibleStore>(store, &[])?;
+    Ok(resource.is_some_and(|store| store.frozen))
 }
 
 fn balance(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Result<u64, VmError> {
@@ -191,26 +191,26 @@ fn is_frozen(context: &mut Context<'_>, _: &[TypeTag], store: AnyObject) -> Resu
 
 /// Returns the view functions of the module.
 pub(super) fn functions() -> Vec<Function> {
-    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    let with_object_type = |function: Function| function.with_type_parameters(&[&["key"]]);
     vec![
-        of_any(Function::view("balance", balance)),
-        of_any(Function::view("decimals", decimals)),
-        of_any(Function::view("icon_uri", icon_uri)),
+        with_object_type(Function::view("balance", balance)),
+        with_object_type(Function::view("decimals", decimals)),
+        with_object_type(Function::view("icon_uri", icon_uri)),
         Function::view("is_asset_type_dispatchable", is_asset_type_dispatchable),
-        of_any(Function::view("is_balance_at_least", is_balance_at_least)),
-        of_any(Function::view("is_frozen", is_frozen)),
-        of_any(Function::view(
+        with_object_type(Function::view("is_balance_at_least", is_balance_at_least)),
+        with_object_type(Function::view("is_frozen", is_frozen)),
+        with_object_type(Function::view(
             "is_store_dispatchable",
             is_store_dispatchable,
         )),
-        of_any(Function::view("is_untransferable", is_untransferable)),
-        of_any(Function::view("maximum", maximum)),
-        of_any(Function::view("metadata", metadata)),
-        of_any(Function::view("name", name)),
-        of_any(Function::view("project_uri", project_uri)),
+        with_object_type(Function::view("is_untransferable", is_untransferable)),
+        with_object_type(Function::view("maximum", maximum)),
+        with_object_type(Function::view("metadata", metadata)),
+        with_object_type(Function::view("name", name)),
+        with_object_type(Function::view("project_uri", project_uri)),
         Function::view("store_exists", store_exists),
-        of_any(Function::view("store_metadata", store_metadata)),
-        of_any(Function::view("supply", supply)),
-        of_any(Function::view("symbol", symbol)),
+        with_object_type(Function::view("store_metadata", store_metadata)),
+        with_object_type(Function::view("supply", supply)),
+        with_object_type(Function::view("symbol", symbol)),
     ]
 }

@@ -45,13 +45,13 @@ fn create_at_symbol(
     let asset = object::create_named_object(context, creator, seed.as_bytes())?.self_;
     primary_fungible_store::create_asset(context, asset, metadata, maximum_supply)?;
     let metadata = Object::at(asset);
-    let powers = ManagedFungibleAsset {
+    let manager_refs = ManagedFungibleAsset {
         mint_ref: MintRef { metadata },
         transfer_ref: TransferRef { metadata },
         burn_ref: BurnRef { metadata },
         mutate_metadata_ref: MutateMetadataRef { metadata },
     };
-    context.write_resource(asset, &[], &powers)?;
+    context.write_resource(asset, &[], &manager_refs)?;
     Ok(asset)
 }
 
@@ -94,16 +94,16 @@ fn create(
 }
 
 /// Returns the references of an asset after checking that `manager` manages it.
-fn powers(
+fn manager_refs(
     context: &mut Context<'_>,
     manager: Signer,
     asset: AccountAddress,
 ) -> Result<ManagedFungibleAsset, VmError> {
-    let Some(powers) = context.read_resource::<ManagedFungibleAsset>(asset, &[])? else {
+    let Some(manager_refs) = context.read_resource::<ManagedFungibleAsset>(asset, &[])? else {
         return context.abort(MODULE, &ENOT_MANAGED);
     };
     if object::owns(context, asset, manager.0)? {
-        Ok(powers)
+        Ok(manager_refs)
     } else {
         context.abort(MODULE, &ENOT_MANAGER)
     }
@@ -117,7 +117,7 @@ fn mint(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let mint_ref = powers(context, manager, metadata.inner)?.mint_ref;
+    let mint_ref = manager_refs(context, manager, metadata.inner)?.mint_ref;
     let store = ensure_store(context, to, mint_ref.metadata.inner)?;
     fungible_asset::mint_to(context, &mint_ref, store, amount)
 }
@@ -130,7 +130,7 @@ fn burn(
     from: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let burn_ref = powers(context, manager, metadata.inner)?.burn_ref;
+    let burn_ref = manager_refs(context, manager, metadata.inner)?.burn_ref;
     let store = store_address(context, from, metadata.inner)?;
     fungible_asset::burn_from(context, &burn_ref, store, amount)
 }
@@ -144,7 +144,7 @@ fn transfer(
     to: AccountAddress,
     amount: u64,
 ) -> Result<(), VmError> {
-    let transfer_ref = powers(context, manager, metadata.inner)?.transfer_ref;
+    let transfer_ref = manager_refs(context, manager, metadata.inner)?.transfer_ref;
     let from_store = store_address(context, from, metadata.inner)?;
     let to_store = ensure_store(context, to, metadata.inner)?;
     fungible_asset::transfer_with_ref(context, &transfer_ref, from_store, to_store, amount)
@@ -157,7 +157,7 @@ fn set_frozen(
     owner: AccountAddress,
     is_frozen: bool,
 ) -> Result<(), VmError> {
-    let transfer_ref = powers(context, manager, asset)?.transfer_ref;
+    let transfer_ref = manager_refs(context, manager, asset)?.transfer_ref;
     let store = ensure_store(context, owner, asset)?;
     fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
 }
@@ -189,7 +189,7 @@ fn set_store_frozen(
     is_frozen: bool,
 ) -> Result<(), VmError> {
     let asset = store_at(context, store)?.metadata.inner;
-    let transfer_ref = powers(context, manager, asset)?.transfer_ref;
+    let transfer_ref = manager_refs(context, manager, asset)?.transfer_ref;
     fungible_asset::set_frozen_flag(context, &transfer_ref, store, is_frozen)
 }
 
@@ -219,7 +219,7 @@ fn burn_from_store(
     amount: u64,
 ) -> Result<(), VmError> {
     let asset = store_at(context, store.inner)?.metadata.inner;
-    let burn_ref = powers(context, manager, asset)?.burn_ref;
+    let burn_ref = manager_refs(context, manager, asset)?.burn_ref;
     fungible_asset::burn_from(context, &burn_ref, store.inner, amount)
 }
 
@@ -239,8 +239,8 @@ fn set_metadata(
     icon_uri: Option<String>,
     project_uri: Option<String>,
 ) -> Result<(), VmError> {
-    let power = powers(context, manager, metadata.inner)?.mutate_metadata_ref;
-    fungible_asset::mutate_metadata(context, &power, |old| Metadata {
+    let mutate_metadata_ref = manager_refs(context, manager, metadata.inner)?.mutate_metadata_ref;
+    fungible_asset::mutate_metadata(context, &mutate_metadata_ref, |old| Metadata {
         name: name.unwrap_or(old.name),
         symbol: symbol.unwrap_or(old.symbol),
         decimals: decimals.unwrap_or(old.decimals),

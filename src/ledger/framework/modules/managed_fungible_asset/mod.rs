@@ -37,8 +37,8 @@ fn is_managed(
     _: &[TypeTag],
     metadata: Object<Metadata>,
 ) -> Result<bool, VmError> {
-    let found = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
-    Ok(found.is_some())
+    let refs = context.read_resource::<ManagedFungibleAsset>(metadata.inner, &[])?;
+    Ok(refs.is_some())
 }
 
 pub(super) fn module() -> ModuleDeclaration {

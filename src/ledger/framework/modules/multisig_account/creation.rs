@@ -5,7 +5,7 @@
 
 use super::{
     errors::EINVALID_SIGNATURES_REQUIRED,
-    owners::{Change, change, check_owner_count, check_owners, paired_metadata},
+    owners::{OwnerUpdate, change, check_owner_count, check_owners, paired_metadata},
     types::{CreationMessage, CreationWithAuthKeyRevocationMessage, MultisigAccount},
 };
 use crate::modules::{
@@ -70,7 +70,7 @@ pub(super) fn next_address(
 }
 
 /// Initial parameters of a multisig account.
-struct Terms {
+struct InitialConfig {
     owners: Vec<Address>,
     num_signatures_required: u64,
     metadata_keys: Vec<String>,
@@ -92,15 +92,15 @@ fn publish(
     context: &mut Context<'_>,
     address: Address,
     signer_cap: Option<SignerCapability>,
-    terms: Terms,
+    config: InitialConfig,
 ) -> Result<(), VmError> {
-    let required = terms.num_signatures_required;
-    if required == 0 || required > terms.owners.len() as u64 {
+    let required = config.num_signatures_required;
+    if required == 0 || required > config.owners.len() as u64 {
         return context.abort("multisig_account", &EINVALID_SIGNATURES_REQUIRED);
     }
-    check_owner_count(context, terms.owners.len())?;
-    check_owners(context, &terms.owners, address)?;
-    let metadata = paired_metadata(context, terms.metadata_keys, terms.metadata_values)?;
+    check_owner_count(context, config.owners.len())?;
+    check_owners(context, &config.owners, address)?;
+    let metadata = paired_metadata(context, config.metadata_keys, config.metadata_values)?;
     if context
         .read_resource::<MultisigAccount>(address, &[])?
         .is_some()
@@ -109,7 +109,7 @@ fn publish(
     }
     let mut account = account::load(context, address)?;
     let multisig = MultisigAccount {
-        owners: terms.owners,
+        owners: config.owners,
         num_signatures_required: required,
         transactions: Table::new(context)?,
         last_executed_sequence_number: 0,
@@ -164,7 +164,7 @@ fn create_with_owners(
     let sequence_number = account::load(context, owner.0)?.sequence_number;
     let seed = seed(context, sequence_number);
     let address = account::create_resource_account(context, owner.0, &seed)?;
-    let terms = Terms {
+    let config = InitialConfig {
         owners,
         num_signatures_required,
         metadata_keys,
@@ -174,7 +174,7 @@ fn create_with_owners(
         context,
         address,
         Some(SignerCapability { account: address }),
-        terms,
+        config,
     )
 }
 
@@ -197,11 +197,11 @@ fn create_with_owners_then_remove_bootstrapper(
         metadata_keys,
         metadata_values,
     )?;
-    let leave = Change {
+    let removal = OwnerUpdate {
         remove: vec![bootstrapper.0],
-        ..Change::default()
+        ..OwnerUpdate::default()
     };
-    change(context, address, leave)
+    change(context, address, removal)
 }
 
 fn create_with_existing_account_call(
@@ -213,13 +213,13 @@ fn create_with_existing_account_call(
     metadata_keys: Vec<String>,
     metadata_values: Vec<Vec<u8>>,
 ) -> Result<(), VmError> {
-    let terms = Terms {
+    let config = InitialConfig {
         owners,
         num_signatures_required,
         metadata_keys,
         metadata_values,
     };
-    publish(context, multisig_account.0, None, terms)
+    publish(context, multisig_account.0, None, config)
 }
 
 fn create_with_existing_account_and_revoke_auth_key_call(
@@ -285,13 +285,13 @@ fn create_with_existing_account(
     let key = (account_scheme, account_public_key.as_slice());
     let signature = &create_multisig_account_signed_message;
     account::verify_signed_message(context, multisig_address, key, signature, &message)?;
-    let terms = Terms {
+    let config = InitialConfig {
         owners,
         num_signatures_required,
         metadata_keys,
         metadata_values,
     };
-    publish(context, multisig_address, None, terms)
+    publish(context, multisig_address, None, config)
 }
 
 /// Converts an account to a multisig account and revokes its key.
@@ -325,12 +325,12 @@ fn create_with_existing_account_and_revoke_auth_key(
     let key = (account_scheme, account_public_key.as_slice());
     let signature = &create_multisig_account_signed_message;
     account::verify_signed_message(context, multisig_address, key, signature, &message)?;
-    let terms = Terms {
+    let config = InitialConfig {
         owners,
         num_signatures_required,
         metadata_keys,
         metadata_values,
     };
-    publish(context, multisig_address, None, terms)?;
+    publish(context, multisig_address, None, config)?;
     revoke_auth_key(context, multisig_address)
 }

@@ -10,7 +10,7 @@ use ledger_vm::{MoveStruct, StructDeclaration, move_structs};
 use serde_bytes::ByteBuf;
 
 /// Declares an event as the type of a handle, and as a module event that begins with the account.
-macro_rules! told_twice {
+macro_rules! declare_events {
     ($(
         $(#[$doc:meta])*
         $of_handle:ident $of_handle_name:literal, $event:ident $event_name:literal {
@@ -42,7 +42,7 @@ macro_rules! told_twice {
     };
 }
 
-told_twice! {
+declare_events! {
     /// Addition of owners.
     AddOwnersEvent "AddOwnersEvent", AddOwners "AddOwners" {
         /// Added owners, in the order of the call.

@@ -7,7 +7,7 @@ use super::{
     events::{TransactionExecutionFailed, TransactionExecutionSucceeded, Vote},
     proposals::pending,
     transaction::{ExecutionError, MultisigTransaction},
-    types::{load, load_for},
+    types::{load, load_for_owner},
 };
 use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;
@@ -40,7 +40,7 @@ pub fn check_payload(
     multisig_account: Address,
     provided: Option<&[u8]>,
 ) -> Result<(), VmError> {
-    let multisig = load_for(context, multisig_account, executor)?;
+    let multisig = load_for_owner(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let mut transaction = pending(context, &multisig, number)?;
     multisig.vote(&mut transaction, executor, true);
@@ -85,7 +85,7 @@ pub fn next_payload(
     multisig_account: Address,
     provided: Option<Vec<u8>>,
 ) -> Result<Vec<u8>, VmError> {
-    let multisig = load_for(context, multisig_account, executor)?;
+    let multisig = load_for_owner(context, multisig_account, executor)?;
     let number = multisig.next_to_resolve();
     let transaction = pending(context, &multisig, number)?;
     // The check was free of charge, so the hash is charged here.
@@ -104,7 +104,7 @@ pub fn next_payload(
 }
 
 /// Values of an executed transaction for its event.
-struct Closed {
+struct ResolvedTransaction {
     sequence_number: u64,
     num_approvals: u64,
 }
@@ -113,11 +113,11 @@ struct Closed {
 ///
 /// Counts the votes again, because the payload may have changed the account. Emits a [`Vote`] if
 /// the executor had not approved the transaction before.
-fn close(
+fn resolve_executed(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
-) -> Result<Closed, VmError> {
+) -> Result<ResolvedTransaction, VmError> {
     let mut multisig = load(context, multisig_account)?;
     let sequence_number = multisig.next_to_resolve();
     let mut transaction = multisig.transactions.remove(context, &sequence_number)?;
@@ -135,7 +135,7 @@ fn close(
             approved: true,
         })?;
     }
-    Ok(Closed {
+    Ok(ResolvedTransaction {
         sequence_number,
         num_approvals,
     })
@@ -147,19 +147,19 @@ fn close(
 ///
 /// Returns [`VmError::State`] if the state cannot be read, and [`VmError::OutOfGas`] if gas runs
 /// out. Returns [`VmError::Miscellaneous`] if the event exceeds a limit of the transaction.
-pub fn close_succeeded(
+pub fn resolve_succeeded(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
     transaction_payload: Vec<u8>,
 ) -> Result<(), VmError> {
-    let closed = close(context, executor, multisig_account)?;
+    let resolved = resolve_executed(context, executor, multisig_account)?;
     context.emit(&TransactionExecutionSucceeded {
         multisig_account,
         executor,
-        sequence_number: closed.sequence_number,
+        sequence_number: resolved.sequence_number,
         transaction_payload: ByteBuf::from(transaction_payload),
-        num_approvals: closed.num_approvals,
+        num_approvals: resolved.num_approvals,
     })
 }
 
@@ -167,21 +167,21 @@ pub fn close_succeeded(
 ///
 /// # Errors
 ///
-/// Returns the errors of [`close_succeeded`].
-pub fn close_failed(
+/// Returns the errors of [`resolve_succeeded`].
+pub fn resolve_failed(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,
     transaction_payload: Vec<u8>,
     execution_error: ExecutionError,
 ) -> Result<(), VmError> {
-    let closed = close(context, executor, multisig_account)?;
+    let resolved = resolve_executed(context, executor, multisig_account)?;
     context.emit(&TransactionExecutionFailed {
         multisig_account,
         executor,
-        sequence_number: closed.sequence_number,
+        sequence_number: resolved.sequence_number,
         transaction_payload: ByteBuf::from(transaction_payload),
-        num_approvals: closed.num_approvals,
+        num_approvals: resolved.num_approvals,
         execution_error,
     })
 }

@@ -18,7 +18,7 @@ mod views;
 
 pub use errors::*;
 pub use events::*;
-pub use execution::{check_payload, close_failed, close_succeeded, next_payload};
+pub use execution::{check_payload, next_payload, resolve_failed, resolve_succeeded};
 pub use transaction::{ExecutionError, MultisigTransaction};
 pub use types::{
     CreationMessage, CreationWithAuthKeyRevocationMessage, METADATA_BYTES_MAX, METADATA_PAIRS_MAX,

@@ -42,7 +42,7 @@ pub(super) fn functions() -> Vec<Function> {
 
 /// A change of the owners and of the number of required signatures.
 #[derive(Default)]
-pub(super) struct Change {
+pub(super) struct OwnerUpdate {
     pub(super) add: Vec<Address>,
     pub(super) remove: Vec<Address>,
     pub(super) signatures_required: Option<u64>,
@@ -66,7 +66,7 @@ pub(super) struct Change {
 pub(super) fn change(
     context: &mut Context<'_>,
     address: Address,
-    change: Change,
+    change: OwnerUpdate,
 ) -> Result<(), VmError> {
     let mut multisig = types::load(context, address)?;
     check_overlap(context, &change)?;
@@ -95,7 +95,7 @@ pub(super) fn change(
     context.write_resource(address, &[], &multisig)
 }
 
-fn check_overlap(context: &mut Context<'_>, change: &Change) -> Result<(), VmError> {
+fn check_overlap(context: &mut Context<'_>, change: &OwnerUpdate) -> Result<(), VmError> {
     charge_steps(context, change.add.len() + change.remove.len())?;
     let to_remove: BTreeSet<&Address> = change.remove.iter().collect();
     if change.add.iter().any(|owner| to_remove.contains(owner)) {
@@ -230,8 +230,8 @@ pub(super) fn paired_metadata(
         return context.abort("multisig_account", &EMETADATA_TOO_LONG);
     }
     charge_steps(context, keys.len())?;
-    let different: BTreeSet<&String> = keys.iter().collect();
-    if different.len() != keys.len() {
+    let distinct: BTreeSet<&String> = keys.iter().collect();
+    if distinct.len() != keys.len() {
         return context.abort("multisig_account", &EDUPLICATE_METADATA_KEY);
     }
     let pairs = keys.into_iter().zip(values);
@@ -255,9 +255,9 @@ fn add_owners(
     multisig_account: Signer,
     new_owners: Vec<Address>,
 ) -> Result<(), VmError> {
-    let add = Change {
+    let add = OwnerUpdate {
         add: new_owners,
-        ..Change::default()
+        ..OwnerUpdate::default()
     };
     change(context, multisig_account.0, add)
 }
@@ -269,10 +269,10 @@ fn add_owners_and_update_signatures_required(
     new_owners: Vec<Address>,
     new_num_signatures_required: u64,
 ) -> Result<(), VmError> {
-    let add = Change {
+    let add = OwnerUpdate {
         add: new_owners,
         signatures_required: Some(new_num_signatures_required),
-        ..Change::default()
+        ..OwnerUpdate::default()
     };
     change(context, multisig_account.0, add)
 }
@@ -292,9 +292,9 @@ fn remove_owners(
     multisig_account: Signer,
     owners_to_remove: Vec<Address>,
 ) -> Result<(), VmError> {
-    let remove = Change {
+    let remove = OwnerUpdate {
         remove: owners_to_remove,
-        ..Change::default()
+        ..OwnerUpdate::default()
     };
     change(context, multisig_account.0, remove)
 }
@@ -322,7 +322,7 @@ fn swap_owners(
     to_swap_in: Vec<Address>,
     to_swap_out: Vec<Address>,
 ) -> Result<(), VmError> {
-    let swap = Change {
+    let swap = OwnerUpdate {
         add: to_swap_in,
         remove: to_swap_out,
         signatures_required: None,
@@ -338,7 +338,7 @@ fn swap_owners_and_update_signatures_required(
     owners_to_remove: Vec<Address>,
     new_num_signatures_required: u64,
 ) -> Result<(), VmError> {
-    let swap = Change {
+    let swap = OwnerUpdate {
         add: new_owners,
         remove: owners_to_remove,
         signatures_required: Some(new_num_signatures_required),
@@ -352,9 +352,9 @@ fn update_signatures_required(
     multisig_account: Signer,
     new_num_signatures_required: u64,
 ) -> Result<(), VmError> {
-    let update = Change {
+    let update = OwnerUpdate {
         signatures_required: Some(new_num_signatures_required),
-        ..Change::default()
+        ..OwnerUpdate::default()
     };
     change(context, multisig_account.0, update)
 }

@@ -7,7 +7,7 @@ use super::{
     },
     events::{CreateTransaction, ExecuteRejectedTransaction, Vote},
     transaction::MultisigTransaction,
-    types::{MultisigAccount, load_for},
+    types::{MultisigAccount, load_for_owner},
 };
 use crate::modules::simple_map::SimpleMap;
 use ledger_crypto::HashValue;
@@ -70,7 +70,7 @@ fn propose(
     payload: Option<ByteBuf>,
     payload_hash: Option<Vec<u8>>,
 ) -> Result<(), VmError> {
-    let mut multisig = load_for(context, multisig_account, creator)?;
+    let mut multisig = load_for_owner(context, multisig_account, creator)?;
     if multisig.queue_capacity() == 0 {
         return context.abort("multisig_account", &EMAX_PENDING_TRANSACTIONS_EXCEEDED);
     }
@@ -140,7 +140,7 @@ fn vote_transaction(
     sequence_number: u64,
     approved: bool,
 ) -> Result<(), VmError> {
-    let multisig = load_for(context, multisig_account, owner.0)?;
+    let multisig = load_for_owner(context, multisig_account, owner.0)?;
     vote(
         context,
         owner.0,
@@ -168,7 +168,7 @@ fn vote_transactions(
     if numbers.is_empty() {
         return Ok(());
     }
-    let multisig = load_for(context, multisig_account, owner.0)?;
+    let multisig = load_for_owner(context, multisig_account, owner.0)?;
     for sequence_number in numbers {
         vote(
             context,
@@ -227,8 +227,8 @@ fn execute_rejected_transaction(
     owner: Signer,
     multisig_account: Address,
 ) -> Result<(), VmError> {
-    let mut multisig = load_for(context, multisig_account, owner.0)?;
-    drop_next(context, owner.0, multisig_account, &mut multisig)?;
+    let mut multisig = load_for_owner(context, multisig_account, owner.0)?;
+    remove_next_rejected(context, owner.0, multisig_account, &mut multisig)?;
     context.write_resource(multisig_account, &[], &multisig)
 }
 
@@ -242,18 +242,18 @@ fn execute_rejected_transactions(
     multisig_account: Address,
     final_sequence_number: u64,
 ) -> Result<(), VmError> {
-    let mut multisig = load_for(context, multisig_account, owner.0)?;
-    let waiting = multisig.next_to_resolve()..multisig.next_sequence_number;
-    if !waiting.contains(&final_sequence_number) {
+    let mut multisig = load_for_owner(context, multisig_account, owner.0)?;
+    let pending_numbers = multisig.next_to_resolve()..multisig.next_sequence_number;
+    if !pending_numbers.contains(&final_sequence_number) {
         return context.abort("multisig_account", &EINVALID_SEQUENCE_NUMBER);
     }
     while multisig.last_executed_sequence_number < final_sequence_number {
-        drop_next(context, owner.0, multisig_account, &mut multisig)?;
+        remove_next_rejected(context, owner.0, multisig_account, &mut multisig)?;
     }
     context.write_resource(multisig_account, &[], &multisig)
 }
 
-fn drop_next(
+fn remove_next_rejected(
     context: &mut Context<'_>,
     executor: Address,
     multisig_account: Address,

@@ -127,7 +127,7 @@ pub(super) fn load(
 /// # Errors
 ///
 /// Aborts with `ENOT_OWNER` if it is not. Also returns the errors of [`load`].
-pub(super) fn load_for(
+pub(super) fn load_for_owner(
     context: &mut Context<'_>,
     address: AccountAddress,
     owner: AccountAddress,

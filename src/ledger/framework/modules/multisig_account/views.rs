@@ -130,7 +130,7 @@ fn get_next_transaction_payload(
 
 /// A resolution of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Resolution {
     Executed,
     Rejected,
 }
@@ -143,7 +143,7 @@ fn can_be_resolved(
     context: &mut Context<'_>,
     address: Address,
     sequence_number: u64,
-    way: Way,
+    resolution: Resolution,
     voter: Option<Address>,
 ) -> Result<bool, VmError> {
     let multisig = read(context, address)?;
@@ -152,12 +152,12 @@ fn can_be_resolved(
         if !multisig.owners.contains(&voter) {
             return Ok(false);
         }
-        multisig.vote(&mut transaction, voter, way == Way::Executed);
+        multisig.vote(&mut transaction, voter, resolution == Resolution::Executed);
     }
     let tally = multisig.tally(&transaction);
-    let votes = match way {
-        Way::Executed => tally.approvals,
-        Way::Rejected => tally.rejections,
+    let votes = match resolution {
+        Resolution::Executed => tally.approvals,
+        Resolution::Rejected => tally.rejections,
     };
     Ok(sequence_number == multisig.next_to_resolve() && votes >= multisig.num_signatures_required)
 }
@@ -168,7 +168,13 @@ fn can_be_executed(
     address: Address,
     sequence_number: u64,
 ) -> Result<bool, VmError> {
-    can_be_resolved(context, address, sequence_number, Way::Executed, None)
+    can_be_resolved(
+        context,
+        address,
+        sequence_number,
+        Resolution::Executed,
+        None,
+    )
 }
 
 fn can_execute(
@@ -182,7 +188,7 @@ fn can_execute(
         context,
         address,
         sequence_number,
-        Way::Executed,
+        Resolution::Executed,
         Some(owner),
     )
 }
@@ -193,7 +199,13 @@ fn can_be_rejected(
     address: Address,
     sequence_number: u64,
 ) -> Result<bool, VmError> {
-    can_be_resolved(context, address, sequence_number, Way::Rejected, None)
+    can_be_resolved(
+        context,
+        address,
+        sequence_number,
+        Resolution::Rejected,
+        None,
+    )
 }
 
 fn can_reject(
@@ -207,7 +219,7 @@ fn can_reject(
         context,
         address,
         sequence_number,
-        Way::Rejected,
+        Resolution::Rejected,
         Some(owner),
     )
 }

@@ -15,24 +15,24 @@ const GUID_SCHEME: u8 = 0xfd;
 /// Scheme of an address derived from a seed.
 const SEED_SCHEME: u8 = 0xfe;
 
-fn hashed(parts: &[&[u8]]) -> AccountAddress {
+fn sha3_address(parts: &[&[u8]]) -> AccountAddress {
     AccountAddress::new(*HashValue::sha3_of(parts).as_bytes())
 }
 
 /// Returns the address of the object that `creator` creates with `seed`.
 pub fn named_address(creator: AccountAddress, seed: &[u8]) -> AccountAddress {
-    hashed(&[creator.as_bytes(), seed, &[SEED_SCHEME]])
+    sha3_address(&[creator.as_bytes(), seed, &[SEED_SCHEME]])
 }
 
 /// Returns the address of the object that belongs to `owner` and is derived from the object at
 /// `derive_from`, such as the primary store of an asset.
 pub fn user_derived_address(owner: AccountAddress, derive_from: AccountAddress) -> AccountAddress {
-    hashed(&[owner.as_bytes(), derive_from.as_bytes(), &[DERIVED_SCHEME]])
+    sha3_address(&[owner.as_bytes(), derive_from.as_bytes(), &[DERIVED_SCHEME]])
 }
 
 /// Returns the address of the object that `source` creates with the creation number `creation_num`.
 pub fn guid_address(source: AccountAddress, creation_num: u64) -> AccountAddress {
-    hashed(&[
+    sha3_address(&[
         &creation_num.to_le_bytes(),
         source.as_bytes(),
         &[GUID_SCHEME],
@@ -58,10 +58,10 @@ mod tests {
     /// SHA3-256 hash of the BCS form of `guid::ID` and the scheme, computed with another
     /// implementation of the hash.
     #[test]
-    fn addresses_are_those_of_the_clients() {
+    fn derives_the_same_addresses_as_clients() {
         let creator = AccountAddress::new([0x11; 32]);
         let other = AccountAddress::new([0x22; 32]);
-        let known = [
+        let cases = [
             (
                 named_address(creator, b"MOON"),
                 "0x0e79f18e10a70bcc8555547dedf25e7c532ab03715006a7ee5b55f93580b86b6",
@@ -79,7 +79,7 @@ mod tests {
                 "0xc86cf13a753f105b7333235fbeeb7cdc1323bf1556495b1860471492c92484b2",
             ),
         ];
-        for (derived, expected) in known {
+        for (derived, expected) in cases {
             assert_eq!(derived, expected.parse().unwrap());
         }
     }

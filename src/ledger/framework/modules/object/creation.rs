@@ -136,8 +136,8 @@ pub fn create_at(
 ///
 /// Returns [`VmError::State`] if the state cannot be read or decoded, and [`VmError::OutOfGas`] if
 /// gas runs out.
-pub fn delete(context: &mut Context<'_>, power: &DeleteRef) -> Result<(), VmError> {
-    let object = power.self_;
+pub fn delete(context: &mut Context<'_>, delete_ref: &DeleteRef) -> Result<(), VmError> {
+    let object = delete_ref.self_;
     context.remove_resource::<ObjectCore>(object, &[])?;
     context.remove_resource::<TombStone>(object, &[])?;
     context.remove_resource::<Untransferable>(object, &[])

@@ -2,7 +2,7 @@
 
 use super::{
     EOBJECT_ALREADY_BURNT, EOBJECT_NOT_BURNT,
-    ownership::{is_burnt, transfer_by, verify_direct_owner},
+    ownership::{check_direct_owner, is_burnt, transfer_by},
     resources::{Object, TombStone, TypeParameter},
 };
 use ledger_types::{AccountAddress, TypeTag};
@@ -44,7 +44,7 @@ fn burn(
     owner: Signer,
     object: Object<TypeParameter<0>>,
 ) -> Result<(), VmError> {
-    verify_direct_owner(context, object.inner, owner.0)?;
+    check_direct_owner(context, object.inner, owner.0)?;
     if is_burnt(context, object.inner)? {
         return context.abort("object", &EOBJECT_ALREADY_BURNT);
     }
@@ -61,7 +61,7 @@ fn unburn(
     if !is_burnt(context, object.inner)? {
         return context.abort("object", &EOBJECT_NOT_BURNT);
     }
-    verify_direct_owner(context, object.inner, original_owner.0)?;
+    check_direct_owner(context, object.inner, original_owner.0)?;
     context.remove_resource::<TombStone>(object.inner, &[])
 }
 

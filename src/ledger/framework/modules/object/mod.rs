@@ -15,8 +15,8 @@ pub use creation::{
 };
 pub use errors::*;
 pub use ownership::{
-    is_burnt, is_untransferable, owner_of, owns, set_ungated_transfer, set_untransferable,
-    transfer_by, verify_direct_owner, verify_owner,
+    check_direct_owner, check_owner, is_burnt, is_untransferable, owner_of, owns,
+    set_ungated_transfer, set_untransferable, transfer_by,
 };
 pub use resources::{
     ConstructorRef, DeleteRef, DeriveRef, ExtendRef, Object, ObjectCore, ObjectGroup, TombStone,

@@ -24,7 +24,7 @@ const ROOT_OWNER_STEPS_MAX: u16 = 256;
 /// # Errors
 ///
 /// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`.
-pub(super) fn core_of(
+pub(super) fn require_core(
     context: &mut Context<'_>,
     object: AccountAddress,
 ) -> Result<ObjectCore, VmError> {
@@ -48,23 +48,24 @@ pub fn owner_of(
     Ok(core.map(|core| core.owner))
 }
 
-/// Returns whether `who` is the object itself, or owns it directly or through a chain of owners.
+/// Returns whether `account` is the object itself, or owns it directly or through a chain of
+/// owners.
 ///
 /// # Errors
 ///
 /// Aborts with `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`, and with
-/// `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
+/// `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `account`.
 pub fn owns(
     context: &mut Context<'_>,
     object: AccountAddress,
-    who: AccountAddress,
+    account: AccountAddress,
 ) -> Result<bool, VmError> {
-    if object == who {
+    if object == account {
         return Ok(true);
     }
-    let mut owner = core_of(context, object)?.owner;
+    let mut owner = require_core(context, object)?.owner;
     let mut steps = 0;
-    while owner != who {
+    while owner != account {
         steps += 1;
         check_nesting(context, steps)?;
         match owner_of(context, owner)? {
@@ -75,36 +76,36 @@ pub fn owns(
     Ok(true)
 }
 
-/// Checks that `who` is the object itself, or owns it directly or through a chain of owners.
+/// Checks that `account` is the object itself, or owns it directly or through a chain of owners.
 ///
 /// # Errors
 ///
 /// Aborts with `ENOT_OBJECT_OWNER` if it does not, `EOBJECT_DOES_NOT_EXIST` if there is no object
-/// at `object`, and `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
-pub fn verify_owner(
+/// at `object`, and `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `account`.
+pub fn check_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
-    who: AccountAddress,
+    account: AccountAddress,
 ) -> Result<(), VmError> {
-    if owns(context, object, who)? {
+    if owns(context, object, account)? {
         Ok(())
     } else {
         context.abort("object", &ENOT_OBJECT_OWNER)
     }
 }
 
-/// Checks that `who` is the direct owner of the object.
+/// Checks that `account` is the direct owner of the object.
 ///
 /// # Errors
 ///
 /// Aborts with `ENOT_OBJECT_OWNER` if it is not, and with `EOBJECT_DOES_NOT_EXIST` if there is no
 /// object at `object`.
-pub fn verify_direct_owner(
+pub fn check_direct_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
-    who: AccountAddress,
+    account: AccountAddress,
 ) -> Result<(), VmError> {
-    if core_of(context, object)?.owner == who {
+    if require_core(context, object)?.owner == account {
         Ok(())
     } else {
         context.abort("object", &ENOT_OBJECT_OWNER)
@@ -130,7 +131,7 @@ pub(super) fn root_owner(
     context: &mut Context<'_>,
     object: AccountAddress,
 ) -> Result<AccountAddress, VmError> {
-    let mut owner = core_of(context, object)?.owner;
+    let mut owner = require_core(context, object)?.owner;
     for _ in 0..ROOT_OWNER_STEPS_MAX {
         context.charge(cost::STEP)?;
         match owner_of(context, owner)? {
@@ -141,40 +142,40 @@ pub(super) fn root_owner(
     context.abort("object", &EMAXIMUM_NESTING)
 }
 
-/// Transfers the object to `to` on behalf of `who`.
+/// Transfers the object to `to` on behalf of `account`.
 ///
 /// # Errors
 ///
 /// Aborts with one of these codes:
 ///
 /// * `EOBJECT_DOES_NOT_EXIST` if there is no object at `object`.
-/// * `ENO_UNGATED_TRANSFERS` if the object, or an object in the chain up to `who`, forbids
+/// * `ENO_UNGATED_TRANSFERS` if the object, or an object in the chain up to `account`, forbids
 ///   transfers by owners.
-/// * `ENOT_OBJECT_OWNER` if `who` does not own the object, directly or through a chain.
-/// * `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `who`.
+/// * `ENOT_OBJECT_OWNER` if `account` does not own the object, directly or through a chain.
+/// * `EMAXIMUM_NESTING` if the chain reaches the nesting limit before `account`.
 pub fn transfer_by(
     context: &mut Context<'_>,
-    who: AccountAddress,
+    account: AccountAddress,
     object: AccountAddress,
     to: AccountAddress,
 ) -> Result<(), VmError> {
-    let core = core_of(context, object)?;
-    verify_ungated(context, &core)?;
+    let core = require_core(context, object)?;
+    check_ungated(context, &core)?;
     let mut owner = core.owner;
     let mut steps = 0;
-    while owner != who {
+    while owner != account {
         steps += 1;
         check_nesting(context, steps)?;
         let Some(next) = context.read_resource::<ObjectCore>(owner, &[])? else {
             return context.abort("object", &ENOT_OBJECT_OWNER);
         };
-        verify_ungated(context, &next)?;
+        check_ungated(context, &next)?;
         owner = next.owner;
     }
     set_owner(context, object, core, to)
 }
 
-fn verify_ungated(context: &Context<'_>, core: &ObjectCore) -> Result<(), VmError> {
+fn check_ungated(context: &Context<'_>, core: &ObjectCore) -> Result<(), VmError> {
     if core.allow_ungated_transfer {
         Ok(())
     } else {
@@ -221,11 +222,11 @@ pub fn is_untransferable(
 /// `EOBJECT_NOT_TRANSFERRABLE` if it is bound to its owner permanently.
 pub fn set_ungated_transfer(
     context: &mut Context<'_>,
-    power: &TransferRef,
+    transfer_ref: &TransferRef,
     is_allowed: bool,
 ) -> Result<(), VmError> {
-    let object = power.self_;
-    let mut core = core_of(context, object)?;
+    let object = transfer_ref.self_;
+    let mut core = require_core(context, object)?;
     if is_untransferable(context, object)? {
         return context.abort("object", &EOBJECT_NOT_TRANSFERRABLE);
     }
@@ -239,9 +240,16 @@ pub fn set_ungated_transfer(
 ///
 /// Aborts with `EOBJECT_DOES_NOT_EXIST` if the object does not exist, and with
 /// `EOBJECT_NOT_TRANSFERRABLE` if it is already bound.
-pub fn set_untransferable(context: &mut Context<'_>, power: &TransferRef) -> Result<(), VmError> {
-    set_ungated_transfer(context, power, false)?;
-    context.write_resource(power.self_, &[], &Untransferable { dummy_field: false })
+pub fn set_untransferable(
+    context: &mut Context<'_>,
+    transfer_ref: &TransferRef,
+) -> Result<(), VmError> {
+    set_ungated_transfer(context, transfer_ref, false)?;
+    context.write_resource(
+        transfer_ref.self_,
+        &[],
+        &Untransferable { dummy_field: false },
+    )
 }
 
 /// Returns whether the object is burned.

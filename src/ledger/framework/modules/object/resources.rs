@@ -203,7 +203,7 @@ impl<T: MoveType> MoveType for Object<T> {
             return context.abort("object", &EOBJECT_DOES_NOT_EXIST);
         }
         let resource = T::signature().resolve(type_args, context.chain().vendor());
-        if resource_is_there(context, self.inner, resource.as_ref())? {
+        if resource_exists_at(context, self.inner, resource.as_ref())? {
             Ok(())
         } else {
             context.abort("object", &ERESOURCE_DOES_NOT_EXIST)
@@ -213,7 +213,7 @@ impl<T: MoveType> MoveType for Object<T> {
 
 /// Returns whether `address` has a resource of type `tag`, which is false for a type that is not a
 /// struct.
-pub(super) fn resource_is_there(
+pub(super) fn resource_exists_at(
     context: &mut Context<'_>,
     address: AccountAddress,
     tag: Option<&TypeTag>,

@@ -5,8 +5,8 @@
 
 use super::{
     address::{charge_derivation, guid_address, named_address, user_derived_address},
-    ownership::{self, core_of},
-    resources::{Object, TypeParameter, resource_is_there},
+    ownership::{self, require_core},
+    resources::{Object, TypeParameter, resource_exists_at},
 };
 use ledger_types::{AccountAddress, TypeTag};
 use ledger_vm::{Context, Function, VmError};
@@ -18,7 +18,7 @@ fn owner(
     _: &[TypeTag],
     object: AnyObject,
 ) -> Result<AccountAddress, VmError> {
-    Ok(core_of(context, object.inner)?.owner)
+    Ok(require_core(context, object.inner)?.owner)
 }
 
 fn is_owner(
@@ -27,7 +27,7 @@ fn is_owner(
     object: AnyObject,
     owner: AccountAddress,
 ) -> Result<bool, VmError> {
-    Ok(core_of(context, object.inner)?.owner == owner)
+    Ok(require_core(context, object.inner)?.owner == owner)
 }
 
 fn owns(
@@ -64,7 +64,7 @@ fn ungated_transfer_allowed(
     _: &[TypeTag],
     object: AnyObject,
 ) -> Result<bool, VmError> {
-    Ok(core_of(context, object.inner)?.allow_ungated_transfer)
+    Ok(require_core(context, object.inner)?.allow_ungated_transfer)
 }
 
 fn is_object(
@@ -81,7 +81,7 @@ fn object_exists(
     object: AccountAddress,
 ) -> Result<bool, VmError> {
     Ok(ownership::owner_of(context, object)?.is_some()
-        && resource_is_there(context, object, type_args.first())?)
+        && resource_exists_at(context, object, type_args.first())?)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "arguments come by value")]
@@ -117,7 +117,7 @@ fn create_guid_object_address(
 
 /// Returns the view functions of the module.
 pub(super) fn functions() -> Vec<Function> {
-    let of_any = |function: Function| function.with_type_parameters(&[&["key"]]);
+    let with_key_parameter = |function: Function| function.with_type_parameters(&[&["key"]]);
     vec![
         Function::view("create_guid_object_address", create_guid_object_address),
         Function::view("create_object_address", create_object_address),
@@ -125,15 +125,15 @@ pub(super) fn functions() -> Vec<Function> {
             "create_user_derived_object_address",
             create_user_derived_object_address,
         ),
-        of_any(Function::view("is_burnt", is_burnt)),
+        with_key_parameter(Function::view("is_burnt", is_burnt)),
         Function::view("is_object", is_object),
-        of_any(Function::view("is_owner", is_owner)),
-        of_any(Function::view("is_untransferable", is_untransferable)),
-        of_any(Function::view("object_exists", object_exists)),
-        of_any(Function::view("owner", owner)),
-        of_any(Function::view("owns", owns)),
-        of_any(Function::view("root_owner", root_owner)),
-        of_any(Function::view(
+        with_key_parameter(Function::view("is_owner", is_owner)),
+        with_key_parameter(Function::view("is_untransferable", is_untransferable)),
+        with_key_parameter(Function::view("object_exists", object_exists)),
+        with_key_parameter(Function::view("owner", owner)),
+        with_key_parameter(Function::view("owns", owns)),
+        with_key_parameter(Function::view("root_owner", root_owner)),
+        with_key_parameter(Function::view(
             "ungated_transfer_allowed",
             ungated_transfer_allowed,
         )),

@@ -85,7 +85,7 @@ impl AccountAuthenticator {
             Self::SingleKey { public_key, .. } => Some(public_key.authentication_key()),
             Self::MultiKey { public_keys, .. } => Some(public_keys.authentication_key()),
             Self::NoAccountAuthenticator => None,
-            Self::Abstract { .. } => return Err(Discard::not_supported(Self::ABSTRACT)),
+            Self::Abstract { .. } => return Err(Discard::unsupported(Self::ABSTRACT)),
         })
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     /// A million pending transfers hold a million authenticators. A plain transfer must not take
     /// memory for secondary signers, passkeys, and unsupported kinds.
     #[test]
-    fn a_plain_signature_pays_for_itself_only() {
+    fn plain_authenticator_takes_memory_for_key_and_signature_only() {
         let (key, signature) = (size_of::<Ed25519PublicKey>(), size_of::<Ed25519Signature>());
         let tag = align_of::<TransactionAuthenticator>();
         assert_eq!(size_of::<TransactionAuthenticator>(), key + signature + tag);

@@ -5,7 +5,7 @@
 
 use super::{AccountAuthenticator, AnySignature, TransactionAuthenticator, form::SIGNATURES_MAX};
 
-/// Cost of an Ed25519 signature that is checked alone: the unit (`benches/signatures.rs`).
+/// Cost of an Ed25519 signature that is checked alone: the unit (`benches/signature_count.rs`).
 const ED25519: usize = 1;
 /// Cost of a secp256k1 signature.
 const SECP256K1: usize = 2;
@@ -20,12 +20,14 @@ impl TransactionAuthenticator {
     /// 1.
     pub fn check_cost(&self) -> usize {
         // A transaction above the limits is rejected before any signature is checked.
-        if self.signatures() > SIGNATURES_MAX || self.secondary_signers().len() > SIGNATURES_MAX {
+        if self.signature_count() > SIGNATURES_MAX
+            || self.secondary_signers().len() > SIGNATURES_MAX
+        {
             return ED25519;
         }
         let sender = match self.sender_account_authenticator() {
             Some(sender) => sender.check_cost(),
-            None => self.signatures(),
+            None => self.signature_count(),
         };
         let secondary = self.secondary_signers().iter();
         let fee_payer = self.fee_payer().map(|(_, signer)| signer);
@@ -43,7 +45,7 @@ impl TransactionAuthenticator {
     /// Each signer counts at least once, so that a simulation without signatures costs as much gas
     /// as the transaction with one signature of each signer.
     pub fn billed_signatures(&self) -> u64 {
-        self.signatures_of_each()
+        self.signature_counts()
             .map(|count| count.max(1) as u64)
             .sum()
     }
@@ -61,7 +63,7 @@ impl AccountAuthenticator {
                 let signatures: usize = signatures.iter().map(AnySignature::check_cost).sum();
                 signatures + public_keys.public_keys.len() / KEYS_PER_UNIT
             }
-            _ => self.signatures(),
+            _ => self.signature_count(),
         }
     }
 }
@@ -120,27 +122,33 @@ mod tests {
         }
     }
 
-    fn alone(sender: AccountAuthenticator) -> usize {
+    fn cost_of_single_sender(sender: AccountAuthenticator) -> usize {
         let sender = Box::new(sender);
         TransactionAuthenticator::SingleSender { sender }.check_cost()
     }
 
     #[test]
-    fn each_signature_costs_what_its_kind_does_and_keys_cost_too() {
+    fn charges_signatures_by_kind_and_keys_of_a_set() {
         let plain = TransactionAuthenticator::Ed25519 {
             public_key: Ed25519PublicKey([0; 32]),
             signature: Ed25519Signature([0; 64]),
         };
         assert_eq!(plain.check_cost(), 1);
-        assert_eq!(alone(single(secp256k1())), 2);
-        assert_eq!(alone(single(passkey())), 6);
-        assert_eq!(alone(set(32, vec![passkey(); 32])), 32 * 6 + 8);
-        assert_eq!(alone(set(32, vec![secp256k1()])), 2 + 8);
-        assert_eq!(alone(AccountAuthenticator::NoAccountAuthenticator), 1);
+        assert_eq!(cost_of_single_sender(single(secp256k1())), 2);
+        assert_eq!(cost_of_single_sender(single(passkey())), 6);
+        assert_eq!(
+            cost_of_single_sender(set(32, vec![passkey(); 32])),
+            32 * 6 + 8
+        );
+        assert_eq!(cost_of_single_sender(set(32, vec![secp256k1()])), 2 + 8);
+        assert_eq!(
+            cost_of_single_sender(AccountAuthenticator::NoAccountAuthenticator),
+            1
+        );
     }
 
     #[test]
-    fn all_signers_count() {
+    fn adds_up_the_cost_of_all_signers() {
         let sponsored = TransactionAuthenticator::FeePayer {
             sender: Box::new(single(secp256k1())),
             secondary_signer_addresses: vec![AccountAddress::ZERO; 2],
@@ -153,7 +161,7 @@ mod tests {
 
     /// The form check rejects the transaction before any signature is checked.
     #[test]
-    fn more_signatures_than_there_may_be_cost_nothing() {
-        assert_eq!(alone(set(33, vec![passkey(); 33])), 1);
+    fn returns_the_minimum_above_the_signature_limit() {
+        assert_eq!(cost_of_single_sender(set(33, vec![passkey(); 33])), 1);
     }
 }

@@ -26,7 +26,7 @@ impl TransactionAuthenticator {
         let addresses = self.secondary_signer_addresses().len();
         let secondary = self.secondary_signers();
         if addresses != secondary.len() {
-            return Err(Discard::because(
+            return Err(Discard::with_detail(
                 ValidationStatus::SecondaryKeysAddressesCountMismatch,
                 format_args!(
                     "{addresses} secondary signers are named, {} sign",
@@ -34,8 +34,8 @@ impl TransactionAuthenticator {
                 ),
             ));
         }
-        at_most(addresses, "secondary signers")?;
-        at_most(self.signatures(), "signatures")?;
+        check_signature_limit(addresses, "secondary signers")?;
+        check_signature_limit(self.signature_count(), "signatures")?;
         let account_authenticators = self.sender_account_authenticator().into_iter();
         let fee_payer = self.fee_payer().map(|(_, signer)| signer);
         account_authenticators
@@ -45,23 +45,23 @@ impl TransactionAuthenticator {
     }
 
     /// Returns the number of signatures, over all signers.
-    pub fn signatures(&self) -> usize {
-        self.signatures_of_each().sum()
+    pub fn signature_count(&self) -> usize {
+        self.signature_counts().sum()
     }
 
     /// Returns the number of signatures of each signer: sender, secondary signers, fee payer.
-    pub fn signatures_of_each(&self) -> impl Iterator<Item = usize> {
+    pub fn signature_counts(&self) -> impl Iterator<Item = usize> {
         let sender = match self {
             Self::Ed25519 { .. } => 1,
-            Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
+            Self::MultiEd25519 { signature, .. } => multi_ed25519_signature_count(&signature.0),
             Self::MultiAgent { sender, .. }
             | Self::FeePayer { sender, .. }
-            | Self::SingleSender { sender } => sender.signatures(),
+            | Self::SingleSender { sender } => sender.signature_count(),
         };
         let secondary = self.secondary_signers().iter();
         let fee_payer = self.fee_payer().map(|(_, signer)| signer);
         let others = secondary.chain(fee_payer);
-        std::iter::once(sender).chain(others.map(AccountAuthenticator::signatures))
+        std::iter::once(sender).chain(others.map(AccountAuthenticator::signature_count))
     }
 }
 
@@ -70,10 +70,10 @@ impl AccountAuthenticator {
     pub(crate) const ABSTRACT: &str = "an abstract account signature";
 
     /// Returns the number of signatures.
-    pub(super) fn signatures(&self) -> usize {
+    pub(super) fn signature_count(&self) -> usize {
         match self {
             Self::Ed25519 { .. } | Self::SingleKey { .. } | Self::Abstract { .. } => 1,
-            Self::MultiEd25519 { signature, .. } => multi_ed25519_signatures(&signature.0),
+            Self::MultiEd25519 { signature, .. } => multi_ed25519_signature_count(&signature.0),
             Self::MultiKey { signatures, .. } => signatures.len(),
             Self::NoAccountAuthenticator => 0,
         }
@@ -87,7 +87,9 @@ impl AccountAuthenticator {
             Self::SingleKey {
                 public_key,
                 signature,
-            } => public_key.unsupported().or(signature.unsupported()),
+            } => public_key
+                .unsupported_kind()
+                .or(signature.unsupported_kind()),
             Self::MultiKey {
                 public_keys,
                 signatures,
@@ -100,31 +102,35 @@ impl AccountAuthenticator {
                         MultiKey::KEYS_MAX,
                         keys.len()
                     );
-                    return Err(Discard::because(ValidationStatus::InvalidSignature, detail));
+                    return Err(Discard::with_detail(
+                        ValidationStatus::InvalidSignature,
+                        detail,
+                    ));
                 }
-                let of_key = keys.iter().find_map(AnyPublicKey::unsupported);
-                of_key.or_else(|| signatures.iter().find_map(AnySignature::unsupported))
+                let unsupported_key = keys.iter().find_map(AnyPublicKey::unsupported_kind);
+                unsupported_key
+                    .or_else(|| signatures.iter().find_map(AnySignature::unsupported_kind))
             }
             Self::Abstract { .. } => Some(Self::ABSTRACT),
         };
-        unsupported.map_or(Ok(()), |what| Err(Discard::not_supported(what)))
+        unsupported.map_or(Ok(()), |kind| Err(Discard::unsupported(kind)))
     }
 }
 
 /// Returns the number of signatures in the bytes of a MultiEd25519 signature. The division discards
 /// the bitmap of 4 bytes.
-fn multi_ed25519_signatures(bytes: &[u8]) -> usize {
+fn multi_ed25519_signature_count(bytes: &[u8]) -> usize {
     bytes.len() / multi_ed25519::SIGNATURE_BYTES
 }
 
-fn at_most(number: usize, what: &str) -> Result<(), Discard> {
+fn check_signature_limit(number: usize, noun: &str) -> Result<(), Discard> {
     if number <= SIGNATURES_MAX {
         return Ok(());
     }
-    Err(Discard::because(
+    Err(Discard::with_detail(
         ValidationStatus::InvalidSignature,
         format_args!(
-            "{number} {what} are more than the {SIGNATURES_MAX} that a transaction may have"
+            "{number} {noun} are more than the {SIGNATURES_MAX} that a transaction may have"
         ),
     ))
 }

@@ -44,7 +44,7 @@ impl AnyPublicKey {
 
     /// Returns the name of this key's signatures in error messages, or `None` if this ledger checks
     /// them.
-    pub fn unsupported(&self) -> Option<&'static str> {
+    pub fn unsupported_kind(&self) -> Option<&'static str> {
         match self {
             Self::Ed25519(_) | Self::Secp256k1Ecdsa(_) | Self::Secp256r1Ecdsa(_) => None,
             Self::Keyless(_) => Some("a keyless signature"),
@@ -70,7 +70,7 @@ pub enum AnySignature {
 
 impl AnySignature {
     /// Returns the name of this signature in error messages, or `None` if this ledger checks it.
-    pub fn unsupported(&self) -> Option<&'static str> {
+    pub fn unsupported_kind(&self) -> Option<&'static str> {
         match self {
             Self::Ed25519(_) | Self::Secp256k1Ecdsa(_) | Self::WebAuthn(_) => None,
             Self::Keyless(_) => Some("a keyless signature"),
