@@ -1,6 +1,6 @@
 //! Limits and prices of a chain.
 
-use crate::{Discard, FrameworkUpgrade, ValidationStatus};
+use crate::{Discard, FrameworkUpgrade, UpgradeError, ValidationStatus};
 use serde::{Deserialize, Serialize};
 
 /// Limits and prices of a chain, fixed at genesis except for [`Self::framework_upgrades`].
@@ -74,5 +74,136 @@ impl Parameters {
                 format_args!("the bound is {}", self.transaction_bytes_max),
             ))
         }
+    }
+
+    /// Checks that the upgrades ascend and that the program has every version.
+    ///
+    /// `newest_version` is the newest framework version of the program. It has all versions from 1.
+    ///
+    /// # Errors
+    ///
+    /// * [`UpgradeError::Order`] if the version or the height of an upgrade is not above that of
+    ///   the previous one.
+    /// * [`UpgradeError::UnknownVersion`] if a version is not between 1 and `newest_version`.
+    pub fn check_upgrades(&self, newest_version: u64) -> Result<(), UpgradeError> {
+        let upgrades = &self.framework_upgrades;
+        let is_out_of_order = |pair: &&[FrameworkUpgrade]| {
+            pair[0].version >= pair[1].version || pair[0].height >= pair[1].height
+        };
+        if let Some(pair) = upgrades.windows(2).find(is_out_of_order) {
+            return Err(UpgradeError::Order(pair[0], pair[1]));
+        }
+        let known = 1..=newest_version;
+        match upgrades
+            .iter()
+            .find(|upgrade| !known.contains(&upgrade.version))
+        {
+            Some(upgrade) => Err(UpgradeError::UnknownVersion {
+                upgrade: *upgrade,
+                newest_version,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a running chain may replace these parameters' upgrades with the ones of `next`.
+    ///
+    /// `height` is the height of the chain's newest block. The new list must include all upgrades
+    /// of the chain, and other upgrades must be above `height`.
+    ///
+    /// # Errors
+    ///
+    /// * [`UpgradeError::Missing`] with the first upgrade that `next` lacks.
+    /// * [`UpgradeError::TooLate`] with the first new upgrade at or below `height`.
+    pub fn check_upgrade_change(&self, next: &Self, height: u64) -> Result<(), UpgradeError> {
+        let (current, proposed) = (&self.framework_upgrades, &next.framework_upgrades);
+        if let Some(missing) = current.iter().find(|upgrade| !proposed.contains(upgrade)) {
+            return Err(UpgradeError::Missing(*missing));
+        }
+        let is_too_late =
+            |upgrade: &&FrameworkUpgrade| !current.contains(upgrade) && upgrade.height <= height;
+        match proposed.iter().find(is_too_late) {
+            Some(upgrade) => Err(UpgradeError::TooLate {
+                upgrade: *upgrade,
+                newest_height: height,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the framework version of the block at `height`.
+    pub fn framework_version(&self, height: u64) -> u64 {
+        let on = |upgrade: &&FrameworkUpgrade| upgrade.height <= height;
+        self.framework_upgrades
+            .iter()
+            .filter(on)
+            .map(|upgrade| upgrade.version)
+            .max()
+            .unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(upgrades: &str) -> Parameters {
+        Parameters {
+            framework_upgrades: FrameworkUpgrade::parse_list(upgrades).unwrap(),
+            ..Parameters::default()
+        }
+    }
+
+    #[test]
+    fn activates_a_version_from_its_height() {
+        let version = |upgrades: &str, height| parameters(upgrades).framework_version(height);
+        assert_eq!(version("", u64::MAX), 1);
+        assert_eq!(version("2@0", 0), 2);
+        assert_eq!((version("2@7", 6), version("2@7", 7)), (1, 2));
+        assert_eq!(version("2@7,3@9", u64::MAX), 3);
+    }
+
+    #[test]
+    fn rejects_unordered_and_unknown_versions() {
+        const NEWEST: u64 = 3;
+        for good in ["", "1@0", "2@0", "1@0,2@1"] {
+            assert_eq!(parameters(good).check_upgrades(NEWEST), Ok(()), "{good}");
+        }
+        for bad in ["2@1,1@2", "1@2,2@1", "2@1,2@2", "1@1,2@1"] {
+            let error = parameters(bad).check_upgrades(NEWEST).unwrap_err();
+            assert!(matches!(error, UpgradeError::Order(..)), "{bad}: {error}");
+        }
+        assert!(parameters("0@5").check_upgrades(NEWEST).is_err());
+        let unknown = format!("{}@1234", NEWEST + 1);
+        let error = parameters(&unknown)
+            .check_upgrades(NEWEST)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("height 1234"), "{error}");
+    }
+
+    #[test]
+    fn accepts_only_new_upgrades_above_the_height() {
+        let check_change = |current: &str, proposed: &str, height| {
+            parameters(current).check_upgrade_change(&parameters(proposed), height)
+        };
+        assert_eq!(check_change("", "2@11", 10), Ok(()));
+        assert_eq!(check_change("2@5", "2@5", 10), Ok(()));
+        assert_eq!(check_change("3@20", "2@15,3@20", 10), Ok(()));
+        assert!(matches!(
+            check_change("", "2@10", 10),
+            Err(UpgradeError::TooLate {
+                newest_height: 10,
+                ..
+            })
+        ));
+        assert!(matches!(
+            check_change("2@5", "", 10),
+            Err(UpgradeError::Missing(_))
+        ));
+        assert!(matches!(
+            check_change("2@15", "2@16", 10),
+            Err(UpgradeError::Missing(_))
+        ));
     }
 }

@@ -3,7 +3,7 @@
 //! The parser ignores white space between tokens (docs/reference/rest-contract.md#s2-1), bounds the
 //! nesting depth, and reports the position of an unexpected token.
 
-use super::{Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
+use super::tag::{Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
 use crate::AccountAddress;
 use std::str::FromStr;
 
