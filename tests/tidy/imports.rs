@@ -16,7 +16,12 @@ use syn::{
 
 /// Number of files in the largest import cycle of each crate, by the root file of the crate.
 ///
-/// A change that makes a cycle smaller lowers the number here.
+/// A change that makes a cycle smaller lowers the number here. Two cycles of the ledger stay:
+///
+/// * `vm`: a function is declared with its body, the body takes the context, and the context finds
+///   declarations in the registry of its chain.
+/// * `framework`: a coin and its paired asset have one supply and one balance, so each of the two
+///   modules calls the other.
 const LARGEST_CYCLES: [(&str, usize); 12] = [
     ("src/limits/lib.rs", 0),
     ("src/metrics/lib.rs", 0),
