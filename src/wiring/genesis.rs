@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<Genesis, ConfigError> {
 
 /// Whether the genesis can start a chain.
 fn check(genesis: &Genesis) -> Result<(), String> {
-    build_chain(&genesis).map_err(|error| error.to_string())?;
+    build_chain(genesis).map_err(|error| error.to_string())?;
     if let Some(key) = genesis.faucet_key() {
         let address = AccountAddress::from_public_key(&key.public_key());
         if !genesis

@@ -42,7 +42,7 @@ pub fn open_ledger(
     let refusal =
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started =
-        |genesis: &Genesis| build_chain(&genesis).map_err(|error| refusal(error.to_string()));
+        |genesis: &Genesis| build_chain(genesis).map_err(|error| refusal(error.to_string()));
     let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
     let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());

@@ -133,7 +133,7 @@ impl Check {
 
     /// Runs a node on the image.
     async fn run(&mut self, store: Store, genesis: &Genesis, data: &Path) {
-        let chain = build_chain(&genesis).unwrap();
+        let chain = build_chain(genesis).unwrap();
         let node = Node::start(chain, store, Some(data), NodeConfig::default())
             .await
             .unwrap();
