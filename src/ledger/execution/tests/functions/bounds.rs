@@ -121,23 +121,21 @@ fn metadata_cases() -> Vec<Case> {
     vec![
         Case::new(
             UPDATE_METADATA,
-            "as long as may be",
+            "metadata of maximum length",
             Expected::Success(&["0x1::multisig_account::MetadataUpdated"]),
             |world| update_metadata(world, METADATA_BYTES_MAX),
         ),
-        Case::new(UPDATE_METADATA, "too long", EMETADATA_TOO_LONG, |world| {
-            update_metadata(world, METADATA_BYTES_MAX + 1)
-        }),
         Case::new(
-            CREATE,
-            "with metadata too long",
+            UPDATE_METADATA,
+            "metadata too long",
             EMETADATA_TOO_LONG,
-            |world| {
-                let mut arguments = args![1u64];
-                arguments.extend(metadata(METADATA_BYTES_MAX + 1));
-                world.call(0, CREATE, &[], arguments)
-            },
+            |world| update_metadata(world, METADATA_BYTES_MAX + 1),
         ),
+        Case::new(CREATE, "metadata too long", EMETADATA_TOO_LONG, |world| {
+            let mut arguments = args![1u64];
+            arguments.extend(metadata(METADATA_BYTES_MAX + 1));
+            world.call(0, CREATE, &[], arguments)
+        }),
     ]
 }
 
@@ -145,18 +143,21 @@ fn resource_account_cases() -> Vec<Case> {
     const CREATE: &str = "0x1::resource_account::create_resource_account";
     const CREATE_AND_FUND: &str = "0x1::resource_account::create_resource_account_and_fund";
     vec![
-        Case::new(CREATE, "the thousandth", Expected::Success(&[]), |world| {
-            create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX - 1)
-        }),
         Case::new(
             CREATE,
-            "after the thousandth",
+            "1000th resource account",
+            Expected::Success(&[]),
+            |world| create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX - 1),
+        ),
+        Case::new(
+            CREATE,
+            "more than 1000 resource accounts",
             ETOO_MANY_RESOURCE_ACCOUNTS,
             |world| create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX),
         ),
         Case::new(
             CREATE_AND_FUND,
-            "after the thousandth",
+            "more than 1000 resource accounts",
             ETOO_MANY_RESOURCE_ACCOUNTS,
             |world| create_resource_account(world, CREATE_AND_FUND, RESOURCE_ACCOUNTS_MAX),
         ),
@@ -165,16 +166,26 @@ fn resource_account_cases() -> Vec<Case> {
 
 fn vote_cases() -> Vec<Case> {
     vec![
-        Case::new(VOTE, "the hundredth, 99 of former owners", VOTED, |world| {
-            let (executed, votes) = vote_after(world, OWNERS_MAX - 1);
-            assert_eq!(votes, OWNERS_MAX);
-            executed
-        }),
-        Case::new(VOTE, "after 100 former owners", VOTED, |world| {
-            let (executed, votes) = vote_after(world, OWNERS_MAX);
-            assert_eq!(votes, 1, "the votes of former owners are removed");
-            executed
-        }),
+        Case::new(
+            VOTE,
+            "keeps the votes of 99 former owners",
+            VOTED,
+            |world| {
+                let (executed, votes) = vote_after(world, OWNERS_MAX - 1);
+                assert_eq!(votes, OWNERS_MAX);
+                executed
+            },
+        ),
+        Case::new(
+            VOTE,
+            "removes the votes of 100 former owners",
+            VOTED,
+            |world| {
+                let (executed, votes) = vote_after(world, OWNERS_MAX);
+                assert_eq!(votes, 1, "the votes of former owners are removed");
+                executed
+            },
+        ),
     ]
 }
 

@@ -161,7 +161,7 @@ fn register() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "makes the store",
+            "creates the store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -185,13 +185,13 @@ fn register() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "a second time changes nothing",
+            "existing store stays unchanged",
             Expected::Success(&[]),
             |world| world.call(1, "0x1::coin::register", &[NATIVE], vec![]),
         ),
         Case::new(
             function,
-            "the type is not initialised",
+            "uninitialized coin type",
             NOT_PUBLISHED,
             |world| {
                 let coin = moon();
@@ -220,7 +220,7 @@ fn register() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "a type that is no struct",
+            "type that is not a struct",
             NOT_PUBLISHED,
             |world| world.call(1, "0x1::coin::register", &["vector<u8>"], vec![]),
         ),
@@ -239,7 +239,7 @@ fn pay(
 fn transfer() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
-        Case::new(function, "between two stores", PAID, |world| {
+        Case::new(function, "between existing stores", PAID, |world| {
             let coin = create_funded_coin(world, &[10, 5]);
             let executed = pay(world, &coin, account(1), 4);
             assert_holds(world, &coin, account(0), 6);
@@ -248,7 +248,7 @@ fn transfer() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "the chain's coin to a new account",
+            "native coin to a new account",
             PAID_FIRST,
             |world| {
                 let executed = pay(world, NATIVE, UNKNOWN_ADDRESS, 7);
@@ -259,7 +259,7 @@ fn transfer() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "all of the most that a store can hold",
+            "maximum balance of a store",
             PAID_FIRST,
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
@@ -269,7 +269,7 @@ fn transfer() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "to itself", PAID, |world| {
+        Case::new(function, "sender is the recipient", PAID, |world| {
             let coin = create_funded_coin(world, &[10]);
             let executed = pay(world, &coin, account(0), 10);
             assert_holds(world, &coin, account(0), 10);
@@ -277,7 +277,7 @@ fn transfer() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "nothing, to an address without a store",
+            "zero amount creates the recipient's store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -296,7 +296,7 @@ fn transfer() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "nothing, between two stores",
+            "zero amount emits no event",
             Expected::Success(&[]),
             |world| {
                 let coin = create_funded_coin(world, &[10, 5]);
@@ -321,10 +321,15 @@ fn transfer() -> Vec<Case> {
 fn rejected_transfers() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
-        Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10, 0]);
-            pay(world, &coin, account(1), 11)
-        }),
+        Case::new(
+            function,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10, 0]);
+                pay(world, &coin, account(1), 11)
+            },
+        ),
         Case::new(
             function,
             "from an account without a store",
@@ -346,7 +351,7 @@ fn rejected_transfers() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "more than the recipient's store can hold",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[1, u64::MAX]);
@@ -355,13 +360,13 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "to the address of the paired asset of the chain's coin",
+            "to the address of the native coin's paired asset",
             RESERVED,
             |world| pay(world, NATIVE, AccountAddress::NATIVE_ASSET, 1),
         ),
         Case::new(
             function,
-            "nothing, of a type that is not initialised",
+            "zero amount of an uninitialized coin type",
             NOT_PUBLISHED,
             |world| {
                 let coin = moon();
@@ -370,7 +375,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "of a type that is no struct",
+            "type that is not a struct",
             NOT_PUBLISHED,
             |world| pay(world, "u8", UNKNOWN_ADDRESS, 1),
         ),

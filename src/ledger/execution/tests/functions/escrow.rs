@@ -99,7 +99,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "a second beside the first, to the last day",
+            "second escrow with the latest possible deadline",
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
             |world| {
                 open(world);
@@ -118,7 +118,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "nothing",
+            "zero amount",
             Expected::Abort(
                 "0x1::escrow: EZERO_AMOUNT(0x10001): an escrow holds at least one unit of the coin",
             ),
@@ -134,7 +134,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "a deadline that is now",
+            "deadline at the block's time",
             Expected::Abort(DEADLINE),
             |world| {
                 let now_secs = next_secs(world);
@@ -143,7 +143,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "a deadline too far",
+            "deadline too far in the future",
             Expected::Abort(DEADLINE),
             |world| {
                 let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
@@ -155,7 +155,7 @@ fn openings() -> Vec<Case> {
                 )
             },
         ),
-        Case::new(OPEN, "more than there is", INSUFFICIENT, |world| {
+        Case::new(OPEN, "amount above the balance", INSUFFICIENT, |world| {
             let deadline_secs = next_secs(world) + 2;
             world.call(
                 0,
@@ -171,7 +171,7 @@ fn releases() -> Vec<Case> {
     vec![
         Case::new(
             RELEASE,
-            "the recipient takes the coins",
+            "deposits the coins to the recipient",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -190,7 +190,7 @@ fn releases() -> Vec<Case> {
         ),
         Case::new(
             RELEASE,
-            "also after the deadline",
+            "after the deadline",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -202,7 +202,7 @@ fn releases() -> Vec<Case> {
         ),
         Case::new(
             RELEASE,
-            "by someone else",
+            "by an account that is not the recipient",
             Expected::Abort(
                 "0x1::escrow: ENOT_RECIPIENT(0x50004): only the recipient of the escrow may release it",
             ),
@@ -211,14 +211,19 @@ fn releases() -> Vec<Case> {
                 world.call(0, RELEASE, &[COIN], args![world.address(0), 0u64])
             },
         ),
-        Case::new(RELEASE, "twice", Expected::Abort(NOT_OPEN), |world| {
-            open(world);
-            world.call_ok(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
-            world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
-        }),
         Case::new(
             RELEASE,
-            "of another coin",
+            "escrow that is already released",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.call_ok(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
+                world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "escrow of another coin",
             Expected::Abort(NOT_OPEN),
             |world| {
                 open(world);
@@ -237,7 +242,7 @@ fn cancellations() -> Vec<Case> {
     vec![
         Case::new(
             CANCEL,
-            "the payer takes the coins back",
+            "returns the coins to the payer",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -257,7 +262,7 @@ fn cancellations() -> Vec<Case> {
         ),
         Case::new(
             CANCEL,
-            "a second too early",
+            "one second before the deadline",
             Expected::Abort(
                 "0x1::escrow: EBEFORE_DEADLINE(0x30005): \
                  the payer may cancel the escrow only when its deadline has come",
@@ -285,17 +290,17 @@ fn cancellations() -> Vec<Case> {
 /// Returns the cases with the coin of account 0, which can be frozen and minted without limit.
 fn other_coins() -> Vec<Case> {
     vec![
-        Case::new(OPEN, "of a type that is no coin", NOT_PUBLISHED, |world| {
+        Case::new(OPEN, "uninitialized coin type", NOT_PUBLISHED, |world| {
             try_open(world, "0xabc::moon::Coin", 1)
         }),
-        Case::new(OPEN, "by who is frozen", FROZEN, |world| {
+        Case::new(OPEN, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             try_open(world, &coin, 1)
         }),
         Case::new(
             OPEN,
-            "more than fits beside what is locked",
+            "total locked amount overflows",
             Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
@@ -309,7 +314,7 @@ fn other_coins() -> Vec<Case> {
         ),
         Case::new(
             RELEASE,
-            "to who had no store of the coin",
+            "creates the recipient's store",
             Expected::Success(&[
                 "0x1::account::CoinRegisterEvent",
                 "0x1::coin::DepositEvent",
@@ -325,7 +330,7 @@ fn other_coins() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(RELEASE, "to who is frozen", FROZEN, |world| {
+        Case::new(RELEASE, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 1]);
             open_of(world, &coin, 4);
             freeze(world, &coin, 1);
@@ -337,7 +342,7 @@ fn other_coins() -> Vec<Case> {
         }),
         Case::new(
             RELEASE,
-            "more than fits beside what is there",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[10, u64::MAX]);

@@ -115,7 +115,7 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "from store to store", TRANSFERRED, |world| {
+        Case::new(TRANSFER, "between two stores", TRANSFERRED, |world| {
             let (asset, first, second) = two_stores(world);
             let executed = world.call(0, TRANSFER, &[STORE], args![first, second, 400u64]);
             assert_eq!((held(world, first), held(world, second)), (600, 400));
@@ -130,7 +130,7 @@ fn transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "of nothing tells no event",
+            "zero amount emits no event",
             Expected::Success(&[]),
             |world| {
                 let (_, first, second) = two_stores(world);
@@ -151,7 +151,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             TRANSFER,
-            "a store that was given away moves with what it holds",
+            "transferred store keeps its balance",
             TRANSFERRED,
             |world| {
                 let (_, first, second) = two_stores(world);
@@ -168,7 +168,7 @@ fn rejected_transfers() -> Vec<Case> {
     vec![
         Case::new(
             TRANSFER,
-            "by one who does not own the store",
+            "by an account that does not own the store",
             Expected::Abort(
                 "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
             ),
@@ -179,7 +179,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             TRANSFER,
-            "more than there is",
+            "amount above the balance",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
@@ -229,7 +229,7 @@ fn rejected_transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "from an object that is no store",
+            "from an object that is not a store",
             NO_STORE,
             |world| {
                 let (_, first, _) = two_stores(world);
@@ -239,7 +239,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             TRANSFER,
-            "more than a store can hold",
+            "recipient store's balance overflows",
             Expected::Status("Execution failed in 0x1::fungible_asset::transfer at code offset 0"),
             |world| {
                 let asset = asset(world, "SUN", None);
@@ -259,21 +259,27 @@ fn dispatchable_transfers() -> Vec<Case> {
     const DISPATCHED: &str = "0x1::dispatchable_fungible_asset::transfer";
     const AT_LEAST: &str = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
     vec![
-        Case::new(DISPATCHED, "from store to store", TRANSFERRED, |world| {
+        Case::new(DISPATCHED, "between two stores", TRANSFERRED, |world| {
             let (_, first, second) = two_stores(world);
             let executed = world.call(0, DISPATCHED, &[STORE], args![first, second, 400u64]);
             assert_eq!((held(world, first), held(world, second)), (600, 400));
             executed
         }),
-        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
-            let (_, first, second) = two_stores(world);
-            let executed = world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
-            assert_eq!((held(world, first), held(world, second)), (600, 400));
-            executed
-        }),
         Case::new(
             AT_LEAST,
-            "more is expected than is sent",
+            "minimum deposit equal to the amount",
+            TRANSFERRED,
+            |world| {
+                let (_, first, second) = two_stores(world);
+                let executed =
+                    world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
+                assert_eq!((held(world, first), held(world, second)), (600, 400));
+                executed
+            },
+        ),
+        Case::new(
+            AT_LEAST,
+            "minimum deposit above the amount",
             Expected::Abort(
                 "0x1::dispatchable_fungible_asset: EAMOUNT_MISMATCH(0x70002): less would arrive than the \
                  sender expects",

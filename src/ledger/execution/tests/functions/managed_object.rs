@@ -66,7 +66,7 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             NAMED,
-            "the object is where its seed says",
+            "derives the address from the seed",
             CREATED,
             |world| {
                 let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
@@ -79,7 +79,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             NAMED,
-            "a second time",
+            "seed already in use",
             Expected::Abort(
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
@@ -90,7 +90,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             "0x1::managed_object::create_generated",
-            "the object is where the account's next number says",
+            "derives the address from the creation number",
             CREATED,
             |world| {
                 let me = world.address(0);
@@ -105,7 +105,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             "0x1::managed_object::create_sticky",
-            "the object stays",
+            "object is not deletable",
             CREATED,
             |world| {
                 let executed = world.call(0, "0x1::managed_object::create_sticky", &[], args![]);
@@ -122,7 +122,7 @@ fn deletions() -> Vec<Case> {
     vec![
         Case::new(
             DELETE,
-            "the object goes and gives its room back",
+            "refunds the storage deposit",
             Expected::Success(&["0x1::managed_object::ObjectDeletion"]),
             |world| {
                 let object = create_generated(world);
@@ -138,13 +138,18 @@ fn deletions() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(DELETE, "by one who is no owner", NOT_OWNER, |world| {
-            let object = create_generated(world);
-            world.call(1, DELETE, &[], args![object])
-        }),
         Case::new(
             DELETE,
-            "an object that was made to stay",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = create_generated(world);
+                world.call(1, DELETE, &[], args![object])
+            },
+        ),
+        Case::new(
+            DELETE,
+            "object that is not deletable",
             Expected::Abort("0x1::object: ECANNOT_DELETE(0x50005): this object was made to stay"),
             |world| {
                 let object = named(world, b"a");
@@ -153,7 +158,7 @@ fn deletions() -> Vec<Case> {
         ),
         Case::new(
             DELETE,
-            "coins lie at its address",
+            "object that holds native coins",
             Expected::Abort(
                 "0x1::managed_object: EHOLDS_COINS(0x30001): the chain's coin lies at this object's address \
                  and would be lost; send it on first",
@@ -166,7 +171,7 @@ fn deletions() -> Vec<Case> {
         ),
         Case::new(
             DELETE,
-            "an object of another kind",
+            "object of another type",
             Expected::Abort(
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
@@ -183,36 +188,41 @@ fn transfer_flags() -> Vec<Case> {
     const BIND: &str = "0x1::managed_object::set_untransferable";
     const NOTHING: Expected = Expected::Success(&[]);
     vec![
-        Case::new(UNGATED, "the gate closes and opens", NOTHING, |world| {
-            let object = named(world, b"a");
-            let is_open = |world: &World| {
-                world.view(
-                    "0x1::object::ungated_transfer_allowed",
-                    &[CORE],
-                    args![object],
-                )
-            };
-            world.call_ok(0, UNGATED, &[], args![object, false]);
-            assert_eq!(is_open(world)[0], false);
-            let executed = world.call(0, UNGATED, &[], args![object, true]);
-            assert_eq!(is_open(world)[0], true);
-            executed
-        }),
-        Case::new(UNGATED, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            world.call(1, UNGATED, &[], args![object, false])
-        }),
         Case::new(
             UNGATED,
-            "of an object that is bound",
-            UNTRANSFERABLE,
+            "disables and enables ungated transfers",
+            NOTHING,
             |world| {
                 let object = named(world, b"a");
-                world.call_ok(0, BIND, &[], args![object]);
-                world.call(0, UNGATED, &[], args![object, true])
+                let is_open = |world: &World| {
+                    world.view(
+                        "0x1::object::ungated_transfer_allowed",
+                        &[CORE],
+                        args![object],
+                    )
+                };
+                world.call_ok(0, UNGATED, &[], args![object, false]);
+                assert_eq!(is_open(world)[0], false);
+                let executed = world.call(0, UNGATED, &[], args![object, true]);
+                assert_eq!(is_open(world)[0], true);
+                executed
             },
         ),
-        Case::new(BIND, "the object is bound for ever", NOTHING, |world| {
+        Case::new(
+            UNGATED,
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = named(world, b"a");
+                world.call(1, UNGATED, &[], args![object, false])
+            },
+        ),
+        Case::new(UNGATED, "untransferable object", UNTRANSFERABLE, |world| {
+            let object = named(world, b"a");
+            world.call_ok(0, BIND, &[], args![object]);
+            world.call(0, UNGATED, &[], args![object, true])
+        }),
+        Case::new(BIND, "later transfers fail", NOTHING, |world| {
             let object = named(world, b"a");
             let executed = world.call(0, BIND, &[], args![object]);
             let bound = world.view("0x1::object::is_untransferable", &[REFS], args![object]);
@@ -222,11 +232,16 @@ fn transfer_flags() -> Vec<Case> {
             assert!(!transfer.info.v0().status.is_success());
             executed
         }),
-        Case::new(BIND, "a second time", UNTRANSFERABLE, |world| {
-            let object = named(world, b"a");
-            world.call_ok(0, BIND, &[], args![object]);
-            world.call(0, BIND, &[], args![object])
-        }),
+        Case::new(
+            BIND,
+            "object that is already untransferable",
+            UNTRANSFERABLE,
+            |world| {
+                let object = named(world, b"a");
+                world.call_ok(0, BIND, &[], args![object]);
+                world.call(0, BIND, &[], args![object])
+            },
+        ),
     ]
 }
 
@@ -235,7 +250,7 @@ fn assets() -> Vec<Case> {
     vec![
         Case::new(
             SEND,
-            "an asset goes on from the object's store",
+            "asset of the object",
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
@@ -255,7 +270,7 @@ fn assets() -> Vec<Case> {
         ),
         Case::new(
             SEND,
-            "coins go on, from an object that an object owns",
+            "native coins of an indirectly owned object",
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]),
             |world| {
                 let (object, between) = (named(world, b"a"), named(world, b"b"));
@@ -268,14 +283,19 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(SEND, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
-            world.call(1, SEND, &[], args![object, native, to, 1u64])
-        }),
         Case::new(
             SEND,
-            "more than the object holds",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = named(world, b"a");
+                let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
+                world.call(1, SEND, &[], args![object, native, to, 1u64])
+            },
+        ),
+        Case::new(
+            SEND,
+            "amount above the object's balance",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),

@@ -62,7 +62,7 @@ fn transfers() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::object::transfer",
-            "the object has a new owner",
+            "changes the owner",
             TRANSFER,
             |world| {
                 let object = named(world, b"a");
@@ -78,7 +78,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "to the owner, nothing happens",
+            "transfer to the owner emits no event",
             Expected::Success(&[]),
             |world| {
                 let object = named(world, b"a");
@@ -88,7 +88,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             CALL,
-            "by address, from a chain of seven owners",
+            "by an indirect owner at the maximum nesting depth",
             TRANSFER,
             |world| {
                 let object = create_chain(world, 8);
@@ -104,7 +104,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer_to_object",
-            "an object owns the object",
+            "object becomes the owner",
             TRANSFER,
             |world| {
                 let (object, to) = (named(world, b"a"), named(world, b"b"));
@@ -116,7 +116,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer_to_object",
-            "to an object that is not there",
+            "to an address without an object",
             NO_OBJECT,
             |world| {
                 let object = named(world, b"a");
@@ -130,12 +130,12 @@ fn transfers() -> Vec<Case> {
 fn rejected_transfers() -> Vec<Case> {
     const CALL: &str = "0x1::object::transfer_call";
     vec![
-        Case::new(CALL, "there is no object", NO_OBJECT, |world| {
+        Case::new(CALL, "address without an object", NO_OBJECT, |world| {
             world.call(0, CALL, &[], args![UNKNOWN_ADDRESS, UNKNOWN_ADDRESS])
         }),
         Case::new(
             "0x1::object::transfer",
-            "there is no object",
+            "address without an object",
             NO_OBJECT,
             |world| {
                 world.call(
@@ -148,7 +148,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "the object is of another type",
+            "object of another type",
             NO_RESOURCE,
             |world| {
                 let object = named(world, b"a");
@@ -162,7 +162,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "by one who is no owner",
+            "by an account that is not the owner",
             NOT_OWNER,
             |world| {
                 let object = named(world, b"a");
@@ -176,7 +176,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "the owner may not give it away",
+            "ungated transfers of the object disabled",
             GATED,
             |world| {
                 let object = named(world, b"a");
@@ -193,7 +193,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "an owner in the chain may not be given away",
+            "ungated transfers of an owning object disabled",
             GATED,
             |world| {
                 let (object, between) = (named(world, b"a"), named(world, b"b"));
@@ -210,7 +210,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             CALL,
-            "the chain of owners is too long",
+            "nesting depth above the maximum",
             Expected::Abort(
                 "0x1::object: EMAXIMUM_NESTING(0x20006): the chain of objects that own each other is too long",
             ),
@@ -232,7 +232,7 @@ fn burns() -> Vec<Case> {
     vec![
         Case::new(
             BURN,
-            "a tombstone appears, the owner stays",
+            "adds a tombstone and keeps the owner",
             NOTHING,
             |world| {
                 let object = named(world, b"a");
@@ -242,18 +242,13 @@ fn burns() -> Vec<Case> {
                 executed
             },
         ),
+        Case::new(BURN, "by an indirect owner", NOT_OWNER, |world| {
+            let object = create_chain(world, 2);
+            world.call(0, BURN, &[CORE], args![object])
+        }),
         Case::new(
             BURN,
-            "by an owner through another object",
-            NOT_OWNER,
-            |world| {
-                let object = create_chain(world, 2);
-                world.call(0, BURN, &[CORE], args![object])
-            },
-        ),
-        Case::new(
-            BURN,
-            "a second time",
+            "burned object",
             Expected::Abort(
                 "0x1::object: EOBJECT_ALREADY_BURNT(0xa): this object is burnt already",
             ),
@@ -263,21 +258,26 @@ fn burns() -> Vec<Case> {
                 world.call(0, BURN, &[CORE], args![object])
             },
         ),
-        Case::new(UNBURN, "the tombstone goes", NOTHING, |world| {
+        Case::new(UNBURN, "removes the tombstone", NOTHING, |world| {
             let object = named(world, b"a");
             world.call_ok(0, BURN, &[CORE], args![object]);
             let executed = world.call(0, UNBURN, &[CORE], args![object]);
             assert!(!is(world, "0x1::object::is_burnt", object));
             executed
         }),
-        Case::new(UNBURN, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            world.call_ok(0, BURN, &[CORE], args![object]);
-            world.call(1, UNBURN, &[CORE], args![object])
-        }),
         Case::new(
             UNBURN,
-            "what is not burnt",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = named(world, b"a");
+                world.call_ok(0, BURN, &[CORE], args![object]);
+                world.call(1, UNBURN, &[CORE], args![object])
+            },
+        ),
+        Case::new(
+            UNBURN,
+            "object that is not burned",
             Expected::Abort("0x1::object: EOBJECT_NOT_BURNT(0x10008): this object is not burnt"),
             |world| {
                 let object = named(world, b"a");

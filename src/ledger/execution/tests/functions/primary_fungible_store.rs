@@ -33,26 +33,31 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "to one without a store", TRANSFERRED, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            assert!(!exists(world, to, asset));
-            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
-            assert_eq!(
-                (balance(world, from, asset), balance(world, to, asset)),
-                (700, 300)
-            );
-            assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
-            let store = primary(world, to, asset);
-            assert_eq!(store, user_derived_address(to, asset));
-            let open = world.view(
-                "0x1::object::ungated_transfer_allowed",
-                &[CORE],
-                args![store],
-            );
-            assert_eq!(open[0], false, "a primary store stays with its owner");
-            executed
-        }),
-        Case::new(TRANSFER, "to oneself", TRANSFERRED, |world| {
+        Case::new(
+            TRANSFER,
+            "to an account without a store",
+            TRANSFERRED,
+            |world| {
+                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+                assert!(!exists(world, to, asset));
+                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
+                assert_eq!(
+                    (balance(world, from, asset), balance(world, to, asset)),
+                    (700, 300)
+                );
+                assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
+                let store = primary(world, to, asset);
+                assert_eq!(store, user_derived_address(to, asset));
+                let open = world.view(
+                    "0x1::object::ungated_transfer_allowed",
+                    &[CORE],
+                    args![store],
+                );
+                assert_eq!(open[0], false, "a primary store stays with its owner");
+                executed
+            },
+        ),
+        Case::new(TRANSFER, "sender is the recipient", TRANSFERRED, |world| {
             let (asset, me) = (moon(world), world.address(0));
             let executed = world.call(0, TRANSFER, &[METADATA], args![asset, me, 300u64]);
             assert_eq!(balance(world, me, asset), MOON_BALANCE);
@@ -60,7 +65,7 @@ fn transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "of nothing makes the store",
+            "zero amount creates the recipient's store",
             Expected::Success(&[]),
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
@@ -69,23 +74,18 @@ fn transfers() -> Vec<Case> {
                 executed
             },
         ),
+        Case::new(TRANSFER, "unburns a burned store", TRANSFERRED, |world| {
+            let (asset, to) = (moon(world), world.address(1));
+            let store = primary(world, world.address(0), asset);
+            world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
+            let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
+            assert_eq!(burnt[0], false);
+            executed
+        }),
         Case::new(
             TRANSFER,
-            "from a burnt store, which is restored",
-            TRANSFERRED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                let store = primary(world, world.address(0), asset);
-                world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
-                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
-                let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
-                assert_eq!(burnt[0], false);
-                executed
-            },
-        ),
-        Case::new(
-            TRANSFER,
-            "of the paired asset moves coins",
+            "paired asset transfers coins",
             COINS_TRANSFERRED,
             |world| {
                 let (to, before) = (world.address(1), world.balance(1));
@@ -105,7 +105,7 @@ fn rejected_transfers() -> Vec<Case> {
     vec![
         Case::new(
             TRANSFER,
-            "from one without a store",
+            "from an account without a store",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
@@ -136,7 +136,7 @@ fn rejected_transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "of an object that is no asset",
+            "object that is not an asset",
             Expected::Abort(
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
@@ -147,7 +147,7 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             TRANSFER,
-            "of more coins than there are",
+            "coin amount above the balance",
             Expected::Abort(
                 "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
             ),
@@ -165,15 +165,21 @@ fn minimum_deposits() -> Vec<Case> {
          expects",
     );
     vec![
-        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            let executed = world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
-            assert_eq!(balance(world, to, asset), 300);
-            executed
-        }),
         Case::new(
             AT_LEAST,
-            "more is expected than is sent",
+            "minimum deposit equal to the amount",
+            TRANSFERRED,
+            |world| {
+                let (asset, to) = (moon(world), world.address(1));
+                let executed =
+                    world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
+                assert_eq!(balance(world, to, asset), 300);
+                executed
+            },
+        ),
+        Case::new(
+            AT_LEAST,
+            "minimum deposit above the amount",
             TOO_LITTLE,
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
@@ -182,7 +188,7 @@ fn minimum_deposits() -> Vec<Case> {
         ),
         Case::new(
             AT_LEAST,
-            "of the paired asset moves coins",
+            "paired asset transfers coins",
             COINS_TRANSFERRED,
             |world| {
                 let to = world.address(1);

@@ -43,7 +43,7 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "with the creator's key",
+            "creator's authentication key",
             Expected::Success(&[]),
             |world| {
                 create(world, b"first", b"");
@@ -70,7 +70,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "with a key of its own",
+            "separate authentication key",
             Expected::Success(&[]),
             |world| {
                 let key = fresh_key(101).public_key().authentication_key();
@@ -87,7 +87,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "where others have paid in",
+            "address that holds coins",
             Expected::Success(&[]),
             |world| {
                 let to = address(world, b"seed");
@@ -108,16 +108,16 @@ fn creations() -> Vec<Case> {
 
 fn rejected_creations() -> Vec<Case> {
     vec![
-        Case::new(CREATE, "a second time", EXISTS, |world| {
+        Case::new(CREATE, "existing resource account", EXISTS, |world| {
             create(world, b"seed", b"");
             create(world, b"seed", b"")
         }),
-        Case::new(CREATE, "with a short key", MALFORMED, |world| {
+        Case::new(CREATE, "authentication key too short", MALFORMED, |world| {
             create(world, b"seed", &[1; 31])
         }),
         Case::new(
             CREATE,
-            "after the account freed itself by a transaction",
+            "account that revoked its signer capability",
             Expected::Abort(
                 "0x1::account: EACCOUNT_ALREADY_USED(0x30010): the account at this address has sent transactions",
             ),
@@ -144,7 +144,7 @@ fn creation_with_funds() -> Vec<Case> {
     vec![
         Case::new(
             CREATE_AND_FUND,
-            "coins move and a store is made",
+            "transfers coins and creates the store",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::account::CoinRegisterEvent",
@@ -167,7 +167,7 @@ fn creation_with_funds() -> Vec<Case> {
         ),
         Case::new(
             CREATE_AND_FUND,
-            "with more than there is",
+            "amount above the balance",
             Expected::Abort(
                 "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
             ),
@@ -187,22 +187,32 @@ fn creation_with_funds() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(CREATE_AND_FUND, "a second time", EXISTS, |world| {
-            create(world, b"seed", b"");
-            world.call(
-                0,
-                CREATE_AND_FUND,
-                &[],
-                args![b"seed".to_vec(), b"".to_vec(), 0u64],
-            )
-        }),
-        Case::new(CREATE_AND_FUND, "with a short key", MALFORMED, |world| {
-            world.call(
-                0,
-                CREATE_AND_FUND,
-                &[],
-                args![b"seed".to_vec(), vec![1u8], 0u64],
-            )
-        }),
+        Case::new(
+            CREATE_AND_FUND,
+            "existing resource account",
+            EXISTS,
+            |world| {
+                create(world, b"seed", b"");
+                world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), b"".to_vec(), 0u64],
+                )
+            },
+        ),
+        Case::new(
+            CREATE_AND_FUND,
+            "authentication key too short",
+            MALFORMED,
+            |world| {
+                world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), vec![1u8], 0u64],
+                )
+            },
+        ),
     ]
 }

@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         Case::new(
             WITH_CAPABILITY,
-            "the new key signs; the delegate's number counts",
+            "proof with the delegate's sequence number",
             ROTATED,
             |world| {
                 offered(world);
@@ -62,13 +62,13 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "nothing is offered",
+            "no capability offered",
             NOT_OFFERED,
             |world| rotate_by_delegate(world, None),
         ),
         Case::new(
             WITH_CAPABILITY,
-            "another is offered the right",
+            "capability offered to another account",
             NOT_OFFERED,
             |world| {
                 let args = rotation_offer(world, 2);
@@ -78,7 +78,7 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "the offerer was never written",
+            "offerer without an account",
             Expected::Abort(
                 "0x1::account: EOFFERER_ADDRESS_DOES_NOT_EXIST(0x60011): there is no account at the offerer's address",
             ),
@@ -94,7 +94,7 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "the new key signed something else",
+            "invalid signature of the new key",
             INVALID_PROOF,
             |world| {
                 offered(world);
@@ -103,7 +103,7 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "a scheme that gives no proofs",
+            "unsupported scheme",
             INVALID_SCHEME,
             |world| {
                 offered(world);

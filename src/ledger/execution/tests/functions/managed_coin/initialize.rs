@@ -37,7 +37,7 @@ fn initialize() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "makes the coin and its paired asset",
+            "creates the coin and its paired asset",
             CREATED,
             |world| {
                 let coin = moon();
@@ -64,7 +64,7 @@ fn initialize() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "of a generic type", CREATED, |world| {
+        Case::new(function, "generic type", CREATED, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
             let executed = initialize_with(world, &coin, b"Share", b"SHR", 8);
             let pair = world.view("0x1::coin::paired_coin", &[], args![asset(world, &coin)]);
@@ -77,7 +77,7 @@ fn initialize() -> Vec<Case> {
             assert_eq!(pair, [json!({"vec": [expected]})]);
             executed
         }),
-        Case::new(function, "without counting the supply", CREATED, |world| {
+        Case::new(function, "supply not tracked", CREATED, |world| {
             let coin = moon();
             let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 0u8, false];
             let executed = world.call(0, "0x1::managed_coin::initialize", &[&coin], arguments);
@@ -106,34 +106,34 @@ fn rejected_initialize() -> Vec<Case> {
     );
     let text = Expected::Abort("0x1::string: EINVALID_UTF8(0x1): the bytes are no UTF-8 text");
     vec![
-        Case::new(function, "of another account's type", mismatch, |world| {
+        Case::new(function, "type of another account", mismatch, |world| {
             let coin = format!("{}::moon::Coin", account(1));
             initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "of the chain's coin", mismatch, |world| {
+        Case::new(function, "native coin", mismatch, |world| {
             initialize_with(world, NATIVE, b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "of a type that is no struct", mismatch, |world| {
+        Case::new(function, "type that is not a struct", mismatch, |world| {
             initialize_with(world, "u8", b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "a second time", published, |world| {
+        Case::new(function, "initialized coin", published, |world| {
             let coin = initialize_coin(world, true);
             initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
         Case::new(
             function,
-            "a second time, after the capabilities were given up",
+            "initialized coin without capabilities",
             published,
             |world| {
                 let coin = create_coin_without_capabilities(world);
                 initialize_with(world, &coin, b"Moon", b"MOON", 6)
             },
         ),
-        Case::new(function, "a name of 33 bytes", name, |world| {
+        Case::new(function, "name of 33 bytes", name, |world| {
             let coin = moon();
             initialize_with(world, &coin, &[b'n'; 33], b"MOON", 6)
         }),
-        Case::new(function, "a symbol of 33 bytes", symbol, |world| {
+        Case::new(function, "symbol of 33 bytes", symbol, |world| {
             let coin = moon();
             initialize_with(world, &coin, b"Moon", &[b's'; 33], 6)
         }),
@@ -141,13 +141,13 @@ fn rejected_initialize() -> Vec<Case> {
             let coin = moon();
             initialize_with(world, &coin, b"Moon", b"MOON", 33)
         }),
-        Case::new(function, "a symbol that is no text", text, |world| {
+        Case::new(function, "symbol that is not valid UTF-8", text, |world| {
             let coin = moon();
             initialize_with(world, &coin, b"Moon", &[0xff], 6)
         }),
         Case::new(
             function,
-            "a type too long to be read back",
+            "type too long to parse",
             Expected::Status("TYPE_RESOLUTION_FAILURE"),
             |world| {
                 let argument = format!("0x5::{}::{}", "m".repeat(255), "s".repeat(255));

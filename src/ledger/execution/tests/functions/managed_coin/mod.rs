@@ -49,7 +49,7 @@ fn freezing() -> Vec<Case> {
     vec![
         Case::new(
             freeze_it,
-            "stops the store under both names",
+            "freezes the store of the coin and of its paired asset",
             FROZEN_EVENT,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
@@ -81,7 +81,7 @@ fn freezing() -> Vec<Case> {
         ),
         Case::new(
             freeze_it,
-            "by who did not make the coin",
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
@@ -90,7 +90,7 @@ fn freezing() -> Vec<Case> {
         ),
         Case::new(
             freeze_it,
-            "an account without a store",
+            "account without a store",
             Expected::Status(
                 "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
             ),
@@ -99,7 +99,7 @@ fn freezing() -> Vec<Case> {
                 call_managed_coin(world, 0, "freeze", &coin, 1)
             },
         ),
-        Case::new(unfreeze_it, "lets the store go", FROZEN_EVENT, |world| {
+        Case::new(unfreeze_it, "unfreezes the store", FROZEN_EVENT, |world| {
             let coin = create_funded_coin(world, &[10, 10]);
             freeze(world, &coin, 1);
             let executed = call_managed_coin(world, 0, "unfreeze", &coin, 1);
@@ -121,7 +121,7 @@ fn freezing() -> Vec<Case> {
         ),
         Case::new(
             unfreeze_it,
-            "an account without a store",
+            "account without a store",
             Expected::Status(
                 "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
             ),
@@ -136,13 +136,18 @@ fn freezing() -> Vec<Case> {
 fn destructions() -> Vec<Case> {
     let function = "0x1::managed_coin::destroy_caps";
     vec![
-        Case::new(function, "gives them up", Expected::Success(&[]), |world| {
-            let coin = create_funded_coin(world, &[10]);
-            world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
-        }),
         Case::new(
             function,
-            "by who did not make the coin",
+            "destroys the capabilities",
+            Expected::Success(&[]),
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
+            },
+        ),
+        Case::new(
+            function,
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = initialize_coin(world, true);
@@ -151,7 +156,7 @@ fn destructions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::managed_coin::register",
-            "makes the store, as the function of coins does",
+            "creates the store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);

@@ -41,7 +41,7 @@ fn mint_by(
 fn minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     vec![
-        Case::new(function, "raises the supply", FIRST_DEPOSIT, |world| {
+        Case::new(function, "increases the supply", FIRST_DEPOSIT, |world| {
             let coin = initialize_coin(world, true);
             mint(world, &coin, account(0), u64::MAX);
             let executed = mint_by(world, 0, &coin, 1, u64::MAX);
@@ -55,7 +55,7 @@ fn minting() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "of a coin whose supply nobody counts",
+            "coin whose supply is not tracked",
             FIRST_DEPOSIT,
             |world| {
                 let coin = initialize_coin(world, false);
@@ -64,7 +64,7 @@ fn minting() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "of a generic type", FIRST_DEPOSIT, |world| {
+        Case::new(function, "generic type", FIRST_DEPOSIT, |world| {
             let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
             world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
@@ -79,7 +79,7 @@ fn minting() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "nothing, to an account without a store",
+            "zero amount creates the recipient's store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -115,7 +115,7 @@ fn rejected_minting() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "by who did not make the coin",
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = initialize_coin(world, true);
@@ -124,19 +124,19 @@ fn rejected_minting() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "after the capabilities were given up",
+            "after the capabilities were destroyed",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_coin_without_capabilities(world);
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
-        Case::new(function, "of the chain's coin", NO_CAPABILITIES, |world| {
+        Case::new(function, "native coin", NO_CAPABILITIES, |world| {
             mint_by(world, 0, NATIVE, 0, 1)
         }),
         Case::new(
             function,
-            "of a coin that is not initialised",
+            "uninitialized coin type",
             NO_CAPABILITIES,
             |world| {
                 let coin = moon();
@@ -145,38 +145,28 @@ fn rejected_minting() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "more than the store can hold",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
-        Case::new(
-            function,
-            "more than the supply can count",
-            supply,
-            |world| {
-                let coin = initialize_coin(world, true);
-                set_supply(world, &coin, u128::MAX - 1);
-                mint_by(world, 0, &coin, 0, 2)
-            },
-        ),
+        Case::new(function, "supply overflows", supply, |world| {
+            let coin = initialize_coin(world, true);
+            set_supply(world, &coin, u128::MAX - 1);
+            mint_by(world, 0, &coin, 0, 2)
+        }),
         Case::new(function, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[1]);
             freeze(world, &coin, 0);
             mint_by(world, 0, &coin, 0, 1)
         }),
-        Case::new(
-            function,
-            "to an address of the framework",
-            RESERVED,
-            |world| {
-                let coin = initialize_coin(world, true);
-                let to = ledger_types::AccountAddress::ONE;
-                world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
-            },
-        ),
+        Case::new(function, "to a reserved address", RESERVED, |world| {
+            let coin = initialize_coin(world, true);
+            let to = ledger_types::AccountAddress::ONE;
+            world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
+        }),
     ]
 }
 
@@ -189,7 +179,7 @@ fn burning() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "lowers the supply",
+            "decreases the supply",
             Expected::Success(&["0x1::coin::WithdrawEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -200,23 +190,28 @@ fn burning() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "nothing", Expected::Success(&[]), |world| {
+        Case::new(function, "zero amount", Expected::Success(&[]), |world| {
             let coin = initialize_coin(world, true);
             burn(world, 0, &coin, 0)
         }),
         Case::new(
             function,
-            "by who did not make the coin",
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
                 burn(world, 1, &coin, 1)
             },
         ),
-        Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10, 10]);
-            burn(world, 0, &coin, 11)
-        }),
+        Case::new(
+            function,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10, 10]);
+                burn(world, 0, &coin, 11)
+            },
+        ),
         Case::new(function, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
@@ -224,7 +219,7 @@ fn burning() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "more than was counted",
+            "amount above the supply",
             Expected::Abort(
                 "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
             ),

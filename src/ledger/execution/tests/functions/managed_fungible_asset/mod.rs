@@ -43,7 +43,7 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "the asset is where its symbol says",
+            "derives the address from the symbol",
             CREATED,
             |world| {
                 let (me, no_maximum) = (world.address(0), None::<u128>);
@@ -69,7 +69,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "a second time under one symbol",
+            "symbol already in use",
             Expected::Abort(
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
@@ -85,7 +85,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE_UNTRANSFERABLE,
-            "its stores stay with their owners",
+            "stores cannot be transferred",
             CREATED,
             |world| {
                 let args = args!["Bond", "BOND", 0u8, "", "", None::<u128>];
@@ -122,7 +122,7 @@ fn names() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "the longest names, the most decimals",
+            "maximum text lengths and decimals",
             Expected::Success(&["0x1::fungible_asset::Creation"]),
             |world| {
                 let (name, uri) = ("n".repeat(32), "u".repeat(512));
@@ -136,7 +136,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a name that is too long",
+            "name too long",
             "0x1::fungible_asset: ENAME_TOO_LONG(0x2000f): the name of an asset has at most 32 bytes",
             |world| {
                 let name = "n".repeat(33);
@@ -145,7 +145,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a symbol that is too long",
+            "symbol too long",
             "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             |world| {
                 let symbol = "s".repeat(33);
@@ -165,7 +165,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a URI that is too long",
+            "URI too long",
             "0x1::fungible_asset: EURI_TOO_LONG(0x20013): a URI of an asset has at most 512 bytes",
             |world| {
                 let uri = "u".repeat(513);
@@ -177,7 +177,7 @@ fn names() -> Vec<Case> {
 
 fn metadata_changes() -> Vec<Case> {
     vec![
-        Case::new(SET, "what is given changes", NOTHING, |world| {
+        Case::new(SET, "changes only the given fields", NOTHING, |world| {
             let asset = moon(world);
             let (name, decimals) = (Some("Luna"), Some(3u8));
             let executed = world.call(
@@ -196,7 +196,7 @@ fn metadata_changes() -> Vec<Case> {
         }),
         Case::new(
             SET,
-            "a symbol that is too long",
+            "symbol too long",
             Expected::Abort(
                 "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             ),
@@ -210,16 +210,21 @@ fn metadata_changes() -> Vec<Case> {
                 )
             },
         ),
-        Case::new(SET, "by one who is no manager", NOT_MANAGER, |world| {
-            let asset = moon(world);
-            world.call(
-                1,
-                SET,
-                &[],
-                args![
-                    asset, UNCHANGED, UNCHANGED, None::<u8>, UNCHANGED, UNCHANGED
-                ],
-            )
-        }),
+        Case::new(
+            SET,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let asset = moon(world);
+                world.call(
+                    1,
+                    SET,
+                    &[],
+                    args![
+                        asset, UNCHANGED, UNCHANGED, None::<u8>, UNCHANGED, UNCHANGED
+                    ],
+                )
+            },
+        ),
     ]
 }

@@ -51,7 +51,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn mints() -> Vec<Case> {
     vec![
-        Case::new(MINT, "up to the maximum", MINTED, |world| {
+        Case::new(MINT, "supply equal to the maximum", MINTED, |world| {
             let (asset, to) = (moon(world), world.address(1));
             let rest = u64::try_from(MOON_MAX).unwrap() - MOON_BALANCE;
             let executed = world.call(0, MINT, &[], args![asset, to, rest]);
@@ -61,7 +61,7 @@ fn mints() -> Vec<Case> {
         }),
         Case::new(
             MINT,
-            "over the maximum",
+            "supply above the maximum",
             Expected::Abort(
                 "0x1::fungible_asset: EMAX_SUPPLY_EXCEEDED(0x20005): the supply would exceed the maximum of \
                  this asset",
@@ -72,30 +72,20 @@ fn mints() -> Vec<Case> {
                 world.call(0, MINT, &[], args![asset, to, rest + 1])
             },
         ),
+        Case::new(MINT, "by an indirect owner of the asset", MINTED, |world| {
+            let (asset, to) = (moon(world), world.address(1));
+            let between = crate::functions::object::named(world, b"a");
+            world.call_ok(0, "0x1::object::transfer_call", &[], args![asset, between]);
+            world.call(0, MINT, &[], args![asset, to, 1u64])
+        }),
+        Case::new(MINT, "by the new owner of the asset", MINTED, |world| {
+            let (asset, to) = (moon(world), world.address(1));
+            world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
+            world.call(1, MINT, &[], args![asset, to, 1u64])
+        }),
         Case::new(
             MINT,
-            "by the owner of the owner of the asset",
-            MINTED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                let between = crate::functions::object::named(world, b"a");
-                world.call_ok(0, "0x1::object::transfer_call", &[], args![asset, between]);
-                world.call(0, MINT, &[], args![asset, to, 1u64])
-            },
-        ),
-        Case::new(
-            MINT,
-            "by the one who got the asset's object",
-            MINTED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
-                world.call(1, MINT, &[], args![asset, to, 1u64])
-            },
-        ),
-        Case::new(
-            MINT,
-            "by the creator who gave the asset away",
+            "by the creator after transferring the asset",
             NOT_MANAGER,
             |world| {
                 let (asset, to) = (moon(world), world.address(1));
@@ -103,18 +93,18 @@ fn mints() -> Vec<Case> {
                 world.call(0, MINT, &[], args![asset, to, 1u64])
             },
         ),
-        Case::new(MINT, "of a coin's asset", NOT_MANAGED, |world| {
+        Case::new(MINT, "paired asset of a coin", NOT_MANAGED, |world| {
             let to = world.address(1);
             world.call(0, MINT, &[], args![NATIVE, to, 1u64])
         }),
-        Case::new(MINT, "into a frozen store", IS_FROZEN, |world| {
+        Case::new(MINT, "to a frozen store", IS_FROZEN, |world| {
             let (asset, to) = (moon(world), world.address(1));
             world.call_ok(0, FREEZE, &[], args![asset, to]);
             world.call(0, MINT, &[], args![asset, to, 1u64])
         }),
         Case::new(
             MINT,
-            "more than a store can hold",
+            "recipient store's balance overflows",
             Expected::Status(
                 "Execution failed in 0x1::managed_fungible_asset::mint at code offset 0",
             ),
@@ -135,7 +125,7 @@ fn mints() -> Vec<Case> {
 
 fn burns() -> Vec<Case> {
     vec![
-        Case::new(BURN, "also from a frozen store", BURNT, |world| {
+        Case::new(BURN, "from a frozen store", BURNT, |world| {
             let (asset, me) = (moon(world), world.address(0));
             world.call_ok(0, FREEZE, &[], args![asset, me]);
             let executed = world.call(0, BURN, &[], args![asset, me, 400u64]);
@@ -145,19 +135,24 @@ fn burns() -> Vec<Case> {
             );
             executed
         }),
-        Case::new(BURN, "from one without a store", NO_STORE, |world| {
+        Case::new(BURN, "from an account without a store", NO_STORE, |world| {
             let (asset, from) = (moon(world), world.address(1));
             world.call(0, BURN, &[], args![asset, from, 0u64])
         }),
-        Case::new(BURN, "more than there is", SUPPLY_EXCEEDED, |world| {
+        Case::new(BURN, "amount above the balance", SUPPLY_EXCEEDED, |world| {
             let (asset, me) = (moon(world), world.address(0));
             world.call(0, BURN, &[], args![asset, me, MOON_BALANCE + 1])
         }),
-        Case::new(BURN, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, from) = (moon(world), world.address(1));
-            world.call(1, BURN, &[], args![asset, from, 0u64])
-        }),
-        Case::new(BURN_FROM_STORE, "from a second store", BURNT, |world| {
+        Case::new(
+            BURN,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let (asset, from) = (moon(world), world.address(1));
+                world.call(1, BURN, &[], args![asset, from, 0u64])
+            },
+        ),
+        Case::new(BURN_FROM_STORE, "from a secondary store", BURNT, |world| {
             let asset = moon(world);
             let (first, second) = (
                 primary(world, world.address(0), asset),
@@ -185,34 +180,34 @@ fn burns() -> Vec<Case> {
 
 fn freezes() -> Vec<Case> {
     vec![
+        Case::new(FREEZE, "creates a missing store", FROZEN, |world| {
+            let (asset, owner) = (moon(world), world.address(1));
+            let executed = world.call(0, FREEZE, &[], args![asset, owner]);
+            assert!(is_frozen(world, primary(world, owner, asset)));
+            let function = "0x1::primary_fungible_store::is_frozen";
+            assert_eq!(
+                world.view(function, &[METADATA], args![owner, asset])[0],
+                true
+            );
+            executed
+        }),
         Case::new(
             FREEZE,
-            "the store is made where it is missing",
-            FROZEN,
+            "by an account that is not the manager",
+            NOT_MANAGER,
             |world| {
-                let (asset, owner) = (moon(world), world.address(1));
-                let executed = world.call(0, FREEZE, &[], args![asset, owner]);
-                assert!(is_frozen(world, primary(world, owner, asset)));
-                let function = "0x1::primary_fungible_store::is_frozen";
-                assert_eq!(
-                    world.view(function, &[METADATA], args![owner, asset])[0],
-                    true
-                );
-                executed
+                let (asset, owner) = (moon(world), world.address(0));
+                world.call(1, FREEZE, &[], args![asset, owner])
             },
         ),
-        Case::new(FREEZE, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, owner) = (moon(world), world.address(0));
-            world.call(1, FREEZE, &[], args![asset, owner])
-        }),
-        Case::new(UNFREEZE, "the store thaws", FROZEN, |world| {
+        Case::new(UNFREEZE, "unfreezes the store", FROZEN, |world| {
             let (asset, owner) = (moon(world), world.address(1));
             world.call_ok(0, FREEZE, &[], args![asset, owner]);
             let executed = world.call(0, UNFREEZE, &[], args![asset, owner]);
             assert!(!is_frozen(world, primary(world, owner, asset)));
             executed
         }),
-        Case::new(FREEZE_STORE, "a second store", FROZEN, |world| {
+        Case::new(FREEZE_STORE, "secondary store", FROZEN, |world| {
             let asset = moon(world);
             let store = store(world, 1, asset);
             let executed = world.call(0, FREEZE_STORE, &[], args![store]);
@@ -229,7 +224,7 @@ fn freezes() -> Vec<Case> {
                 world.call(1, FREEZE_STORE, &[], args![store])
             },
         ),
-        Case::new(UNFREEZE_STORE, "a second store", FROZEN, |world| {
+        Case::new(UNFREEZE_STORE, "secondary store", FROZEN, |world| {
             let asset = moon(world);
             let store = store(world, 1, asset);
             world.call_ok(0, FREEZE_STORE, &[], args![store]);
@@ -242,42 +237,52 @@ fn freezes() -> Vec<Case> {
 
 fn forced_transfers() -> Vec<Case> {
     vec![
+        Case::new(TRANSFER, "between frozen stores", TRANSFERRED, |world| {
+            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+            for owner in [from, to] {
+                world.call_ok(0, FREEZE, &[], args![asset, owner]);
+            }
+            // The manager is not the holder of the asset.
+            let manager = world.address(2);
+            world.call_ok(
+                0,
+                "0x1::object::transfer",
+                &[METADATA],
+                args![asset, manager],
+            );
+            let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
+            assert_eq!(
+                (balance(world, from, asset), balance(world, to, asset)),
+                (700, 300)
+            );
+            executed
+        }),
         Case::new(
             TRANSFER,
-            "from and to frozen stores",
-            TRANSFERRED,
+            "from an account without a store",
+            NO_STORE,
             |world| {
-                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-                for owner in [from, to] {
-                    world.call_ok(0, FREEZE, &[], args![asset, owner]);
-                }
-                // The manager is not the holder of the asset.
-                let manager = world.address(2);
-                world.call_ok(
-                    0,
-                    "0x1::object::transfer",
-                    &[METADATA],
-                    args![asset, manager],
-                );
-                let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
-                assert_eq!(
-                    (balance(world, from, asset), balance(world, to, asset)),
-                    (700, 300)
-                );
-                executed
+                let (asset, from, to) = (moon(world), world.address(1), world.address(0));
+                world.call(0, TRANSFER, &[], args![asset, from, to, 1u64])
             },
         ),
-        Case::new(TRANSFER, "from one without a store", NO_STORE, |world| {
-            let (asset, from, to) = (moon(world), world.address(1), world.address(0));
-            world.call(0, TRANSFER, &[], args![asset, from, to, 1u64])
-        }),
-        Case::new(TRANSFER, "more than there is", SUPPLY_EXCEEDED, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            world.call(0, TRANSFER, &[], args![asset, from, to, MOON_BALANCE + 1])
-        }),
-        Case::new(TRANSFER, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            world.call(1, TRANSFER, &[], args![asset, from, to, 1u64])
-        }),
+        Case::new(
+            TRANSFER,
+            "amount above the balance",
+            SUPPLY_EXCEEDED,
+            |world| {
+                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+                world.call(0, TRANSFER, &[], args![asset, from, to, MOON_BALANCE + 1])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+                world.call(1, TRANSFER, &[], args![asset, from, to, 1u64])
+            },
+        ),
     ]
 }

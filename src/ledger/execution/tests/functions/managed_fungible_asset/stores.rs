@@ -25,7 +25,7 @@ fn created_stores() -> Vec<Case> {
     vec![
         Case::new(
             CREATE_STORE,
-            "of another's asset",
+            "asset of another account",
             Expected::Success(&["0x1::managed_fungible_asset::StoreCreation"]),
             |world| {
                 let asset = moon(world);
@@ -39,7 +39,7 @@ fn created_stores() -> Vec<Case> {
         ),
         Case::new(
             CREATE_STORE,
-            "of a coin's asset",
+            "paired asset of a coin",
             Expected::Abort(
                 "0x1::managed_fungible_asset: EPAIRED_WITH_COIN(0x10003): this asset is a coin's, which lies \
                  in coin stores alone",
@@ -52,21 +52,26 @@ fn created_stores() -> Vec<Case> {
 fn removed_stores() -> Vec<Case> {
     const REMOVED: Expected = Expected::Success(&["0x1::fungible_asset::FungibleStoreDeletion"]);
     vec![
-        Case::new(REMOVE_STORE, "its room is given back", REMOVED, |world| {
-            let asset = moon(world);
-            let store = store(world, 1, asset);
-            let executed = world.call(1, REMOVE_STORE, &[], args![store]);
-            let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
-            assert_eq!(exists[0], false);
-            assert!(
-                world.net_fee(&executed) < 0,
-                "the deposit is more than the fee"
-            );
-            executed
-        }),
         Case::new(
             REMOVE_STORE,
-            "a primary store, which comes back when it is needed",
+            "refunds the storage deposit",
+            REMOVED,
+            |world| {
+                let asset = moon(world);
+                let store = store(world, 1, asset);
+                let executed = world.call(1, REMOVE_STORE, &[], args![store]);
+                let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
+                assert_eq!(exists[0], false);
+                assert!(
+                    world.net_fee(&executed) < 0,
+                    "the deposit is more than the fee"
+                );
+                executed
+            },
+        ),
+        Case::new(
+            REMOVE_STORE,
+            "removed primary store is recreated by a deposit",
             REMOVED,
             |world| {
                 let (asset, me, to) = (moon(world), world.address(0), world.address(1));
@@ -81,7 +86,7 @@ fn removed_stores() -> Vec<Case> {
         ),
         Case::new(
             REMOVE_STORE,
-            "that is not empty",
+            "store with a balance",
             Expected::Abort(
                 "0x1::fungible_asset: EBALANCE_IS_NOT_ZERO(0x5000e): the store is not empty",
             ),
@@ -91,7 +96,7 @@ fn removed_stores() -> Vec<Case> {
                 world.call(0, REMOVE_STORE, &[], args![store])
             },
         ),
-        Case::new(REMOVE_STORE, "that is frozen", IS_FROZEN, |world| {
+        Case::new(REMOVE_STORE, "frozen store", IS_FROZEN, |world| {
             let (asset, owner) = (moon(world), world.address(1));
             world.call_ok(0, FREEZE, &[], args![asset, owner]);
             let store = primary(world, owner, asset);
@@ -99,7 +104,7 @@ fn removed_stores() -> Vec<Case> {
         }),
         Case::new(
             REMOVE_STORE,
-            "by one who does not own it",
+            "by an account that does not own the store",
             Expected::Abort(
                 "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
             ),

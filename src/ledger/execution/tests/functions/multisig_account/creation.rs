@@ -30,7 +30,7 @@ fn create() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create",
-            "its creator alone owns it",
+            "creator is the only owner",
             Expected::Success(&[]),
             |world| {
                 let vault = next_address(world, 0);
@@ -59,25 +59,25 @@ fn create() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "at least one signature",
+            "zero required signatures",
             EINVALID_SIGNATURES_REQUIRED,
             |world| call(world, 0, "create", args![0u64, NO_KEYS, NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "no more signatures than owners",
+            "more required signatures than owners",
             EINVALID_SIGNATURES_REQUIRED,
             |world| call(world, 0, "create", args![2u64, NO_KEYS, NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "metadata are pairs",
+            "metadata key without a value",
             ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
             |world| call(world, 0, "create", args![1u64, vec!["a"], NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "a metadata key stands once",
+            "duplicate metadata key",
             EDUPLICATE_METADATA_KEY,
             |world| {
                 call(
@@ -95,7 +95,7 @@ fn create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "the creator is the last owner",
+            "creator is the last owner",
             Expected::Success(&[]),
             |world| {
                 let vault = next_address(world, 0);
@@ -120,7 +120,7 @@ fn create_with_owners() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "a hundred owners with the creator",
+            "100 owners with the creator",
             Expected::Success(&[]),
             |world| {
                 call(
@@ -138,7 +138,7 @@ fn rejected_create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "no more than a hundred owners",
+            "more than 100 owners",
             ETOO_MANY_OWNERS,
             |world| {
                 call(
@@ -151,7 +151,7 @@ fn rejected_create_with_owners() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "nobody owns it twice",
+            "duplicate owner",
             EDUPLICATE_OWNER,
             |world| {
                 let others = vec![world.address(0)];
@@ -165,7 +165,7 @@ fn rejected_create_with_owners() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "it does not own itself",
+            "multisig account as its own owner",
             EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
             |world| {
                 let others = vec![next_address(world, 0)];
@@ -184,7 +184,7 @@ fn create_without_bootstrapper() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
-            "the creator is no owner",
+            "creator is not an owner",
             Expected::Success(&["0x1::multisig_account::RemoveOwners"]),
             |world| {
                 let vault = next_address(world, 0);
@@ -201,7 +201,7 @@ fn create_without_bootstrapper() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
-            "the owners that stay are enough",
+            "fewer remaining owners than required signatures",
             ENOT_ENOUGH_OWNERS,
             |world| {
                 let others = vec![world.address(1)];
@@ -220,7 +220,7 @@ fn become_by_a_call() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
-            "an account with a key becomes one and keeps the key",
+            "keeps the authentication key",
             Expected::Success(&[]),
             |world| {
                 let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
@@ -233,7 +233,7 @@ fn become_by_a_call() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
-            "an account becomes one once",
+            "account that is already a multisig account",
             Expected::Status(
                 "Execution failed in 0x1::multisig_account::create_with_existing_account_call at code offset 0",
             ),
@@ -245,7 +245,7 @@ fn become_by_a_call() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
-            "its key signs no more",
+            "revokes the authentication key",
             Expected::Success(&[]),
             |world| {
                 let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
@@ -263,7 +263,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "anyone sends what the key signed",
+            "sent by an account other than the signer",
             Expected::Success(&[]),
             |world| {
                 let args = signed(world, 3, PLAIN, 1);
@@ -276,7 +276,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "the key signs the terms",
+            "arguments that differ from the signed message",
             INVALID_PROOF,
             |world| {
                 let mut args = signed(world, 3, PLAIN, 2);
@@ -286,7 +286,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "a message is used up by the account's next transaction",
+            "message with an outdated sequence number",
             INVALID_PROOF,
             |world| {
                 let args = signed(world, 3, PLAIN, 1);
@@ -297,7 +297,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "the key is the account's",
+            "public key of another account",
             Expected::Abort(
                 "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x10007): the public key is not the account's current one",
             ),
@@ -309,7 +309,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "an account becomes one once",
+            "account that is already a multisig account",
             Expected::Status(
                 "Execution failed in 0x1::multisig_account::create_with_existing_account at code offset 0",
             ),
@@ -327,7 +327,7 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
-            "the key signs away itself",
+            "revokes the authentication key",
             Expected::Success(&[]),
             |world| {
                 let args = signed(world, 3, REVOKING, 1);
@@ -341,7 +341,7 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
-            "a message that keeps the key does not",
+            "signed message without revocation",
             INVALID_PROOF,
             |world| {
                 let args = signed(world, 3, PLAIN, 1);

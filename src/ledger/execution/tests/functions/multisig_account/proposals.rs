@@ -18,7 +18,7 @@ fn with_payload() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "a payload waits with its creator's approval",
+            "stores the payload with its creator's approval",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
                 let vault = vault(world, 2);
@@ -59,7 +59,7 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "a payload has bytes",
+            "empty payload",
             EPAYLOAD_CANNOT_BE_EMPTY,
             |world| {
                 let vault = vault(world, 2);
@@ -73,7 +73,7 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "the account is a multisig account",
+            "account that is not a multisig account",
             EACCOUNT_NOT_MULTISIG,
             |world| {
                 call(
@@ -86,7 +86,7 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "owners propose",
+            "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
                 let vault = vault(world, 2);
@@ -95,7 +95,7 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "twenty wait at most",
+            "more than 20 pending transactions",
             EMAX_PENDING_TRANSACTIONS_EXCEEDED,
             |world| {
                 let vault = vault(world, 2);
@@ -115,7 +115,7 @@ fn with_hash() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_transaction_with_hash",
-            "a hash waits",
+            "stores the hash",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
                 let vault = vault(world, 2);
@@ -136,7 +136,7 @@ fn with_hash() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction_with_hash",
-            "a hash has 32 bytes",
+            "hash of 31 bytes",
             EINVALID_PAYLOAD_HASH,
             |world| {
                 let vault = vault(world, 2);

@@ -39,7 +39,7 @@ fn votes_on_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::approve_transaction",
-            "a vote for it",
+            "records an approval",
             VOTE,
             |world| {
                 let (executed, vote) = vote_on_first(world, "approve_transaction", args![1u64]);
@@ -49,7 +49,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::reject_transaction",
-            "a vote against it",
+            "records a rejection",
             VOTE,
             |world| {
                 let (executed, vote) = vote_on_first(world, "reject_transaction", args![1u64]);
@@ -59,7 +59,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transanction",
-            "either vote",
+            "records the given vote",
             VOTE,
             |world| {
                 let (executed, vote) =
@@ -70,7 +70,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "the last vote counts",
+            "second vote replaces the first",
             VOTE,
             |world| {
                 let vault = vault(world, 2);
@@ -89,7 +89,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "the transaction waits",
+            "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
                 let vault = vault(world, 2);
@@ -98,7 +98,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "owners vote",
+            "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
                 let vault = vault(world, 2);
@@ -113,7 +113,7 @@ fn votes_on_many() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "one vote on each of a range",
+            "votes on each transaction of the range",
             Expected::Success(&["0x1::multisig_account::Vote", "0x1::multisig_account::Vote"]),
             |world| {
                 let (executed, vote) =
@@ -124,13 +124,13 @@ fn votes_on_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "an endless range ends with the queue",
+            "range beyond the pending transactions",
             ETRANSACTION_NOT_FOUND,
             |world| vote_on_first(world, "vote_transactions", args![1u64, u64::MAX, true]).0,
         ),
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "a range without numbers holds no vote",
+            "empty range",
             Expected::Success(&[]),
             |world| vote_on_first(world, "vote_transactions", args![2u64, 1u64, true]).0,
         ),
@@ -158,7 +158,7 @@ fn rejection_of_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "the caller's rejection is the last that was missing",
+            "caller's vote completes the required rejections",
             Expected::Success(&[
                 "0x1::multisig_account::Vote",
                 "0x1::multisig_account::ExecuteRejectedTransaction",
@@ -199,7 +199,7 @@ fn rejection_of_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "enough owners reject",
+            "too few rejections",
             ENOT_ENOUGH_REJECTIONS,
             |world| {
                 let vault = vault(world, 2);
@@ -209,7 +209,7 @@ fn rejection_of_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "a transaction waits",
+            "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
                 let vault = vault(world, 2);
@@ -223,7 +223,7 @@ fn rejection_of_many() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "all up to one",
+            "removes all transactions up to the given number",
             Expected::Success(&[
                 "0x1::multisig_account::Vote",
                 "0x1::multisig_account::ExecuteRejectedTransaction",
@@ -247,7 +247,7 @@ fn rejection_of_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "the last of them waits",
+            "number above the pending transactions",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = create_rejected_vault(world);
@@ -261,7 +261,7 @@ fn rejection_of_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "no number is resolved twice",
+            "number of a resolved transaction",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = create_rejected_vault(world);

@@ -71,7 +71,7 @@ fn assets() -> Vec<Case> {
     vec![
         Case::new(
             one,
-            "of an asset that is no coin's",
+            "asset without a paired coin",
             Expected::Success(ASSET_PAID),
             |world| {
                 let metadata = plain_asset(world);
@@ -83,7 +83,7 @@ fn assets() -> Vec<Case> {
         ),
         Case::new(
             one,
-            "of a coin's paired asset moves the coin",
+            "paired asset transfers the coin",
             PAID_FIRST,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
@@ -93,7 +93,7 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(one, "of 0xa moves the chain's coin", PAID, |world| {
+        Case::new(one, "asset 0xa transfers the native coin", PAID, |world| {
             let (before, to) = (world.balance(1), account(1));
             let executed = pay_asset(world, AccountAddress::NATIVE_ASSET, to, 4);
             assert_eq!(world.balance(1), before + 4);
@@ -101,7 +101,7 @@ fn assets() -> Vec<Case> {
         }),
         Case::new(
             all,
-            "of an asset that is no coin's",
+            "asset without a paired coin",
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
@@ -117,7 +117,7 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(all, "of a coin's paired asset", PAID_FIRST, |world| {
+        Case::new(all, "paired asset of a coin", PAID_FIRST, |world| {
             let coin = create_funded_coin(world, &[10]);
             let metadata = asset(world, &coin);
             pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
@@ -134,15 +134,20 @@ fn rejected_assets() -> Vec<Case> {
         "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
     );
     vec![
-        Case::new(one, "where there is no asset", no_object, |world| {
+        Case::new(one, "address without an asset", no_object, |world| {
             pay_asset(world, UNKNOWN_ADDRESS, UNKNOWN_ADDRESS, 1)
         }),
-        Case::new(one, "more of a coin than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let metadata = asset(world, &coin);
-            pay_asset(world, metadata, UNKNOWN_ADDRESS, 11)
-        }),
-        Case::new(one, "of a coin from a frozen store", FROZEN, |world| {
+        Case::new(
+            one,
+            "coin amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let metadata = asset(world, &coin);
+                pay_asset(world, metadata, UNKNOWN_ADDRESS, 11)
+            },
+        ),
+        Case::new(one, "coin from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             let metadata = asset(world, &coin);
@@ -151,17 +156,22 @@ fn rejected_assets() -> Vec<Case> {
         Case::new(all, "fewer amounts than recipients", MISMATCH, |world| {
             pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[UNKNOWN_ADDRESS], &[])
         }),
-        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let metadata = asset(world, &coin);
-            let executed = pay_asset_to_all(
-                world,
-                metadata,
-                &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
-                &[10, 1],
-            );
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
-            executed
-        }),
+        Case::new(
+            all,
+            "failure reverts all transfers",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let metadata = asset(world, &coin);
+                let executed = pay_asset_to_all(
+                    world,
+                    metadata,
+                    &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
+                    &[10, 1],
+                );
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
+                executed
+            },
+        ),
     ]
 }

@@ -49,13 +49,18 @@ fn coins() -> Vec<Case> {
         "0x1::node_account::batch_transfer_coins",
     );
     vec![
-        Case::new(one, "makes the recipient", PAID_FIRST, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
-            executed
-        }),
-        Case::new(one, "more than there is", INSUFFICIENT, |world| {
+        Case::new(
+            one,
+            "creates the recipient's account",
+            PAID_FIRST,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
+                executed
+            },
+        ),
+        Case::new(one, "amount above the balance", INSUFFICIENT, |world| {
             let coin = create_funded_coin(world, &[10]);
             pay_coin(world, &coin, UNKNOWN_ADDRESS, 11)
         }),
@@ -64,21 +69,16 @@ fn coins() -> Vec<Case> {
             freeze(world, &coin, 1);
             pay_coin(world, &coin, account(1), 1)
         }),
-        Case::new(
-            one,
-            "more than the recipient's store can hold",
-            OVERFLOW,
-            |world| {
-                let coin = create_funded_coin(world, &[1, u64::MAX]);
-                pay_coin(world, &coin, account(1), 1)
-            },
-        ),
-        Case::new(one, "of a type that is no coin", NOT_PUBLISHED, |world| {
+        Case::new(one, "recipient's balance overflows", OVERFLOW, |world| {
+            let coin = create_funded_coin(world, &[1, u64::MAX]);
+            pay_coin(world, &coin, account(1), 1)
+        }),
+        Case::new(one, "type that is not a struct", NOT_PUBLISHED, |world| {
             pay_coin(world, "address", UNKNOWN_ADDRESS, 0)
         }),
         Case::new(
             all,
-            "each recipient gets its amount",
+            "sender among the recipients",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::coin::DepositEvent",
@@ -100,14 +100,19 @@ fn coins() -> Vec<Case> {
             let coin = create_funded_coin(world, &[10]);
             pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS], &[1, 2])
         }),
-        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let executed =
-                pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[6, 5]);
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
-            assert_holds(world, &coin, account(0), 10);
-            executed
-        }),
+        Case::new(
+            all,
+            "failure reverts all transfers",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let executed =
+                    pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[6, 5]);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
+                assert_holds(world, &coin, account(0), 10);
+                executed
+            },
+        ),
     ]
 }
 
@@ -124,13 +129,13 @@ fn direct_transfers() -> Vec<Case> {
     let function = "0x1::node_account::set_allow_direct_coin_transfers";
     let told = Expected::Success(&["0x1::node_account::DirectCoinTransferConfigUpdated"]);
     vec![
-        Case::new(function, "the first word is told", told, |world| {
+        Case::new(function, "first setting emits an event", told, |world| {
             assert!(accepts_all(world));
             let executed = allow(world, 1, true);
             assert!(accepts_all(world));
             executed
         }),
-        Case::new(function, "a change is told", told, |world| {
+        Case::new(function, "change emits an event", told, |world| {
             allow(world, 1, false);
             assert!(!accepts_all(world));
             let executed = allow(world, 1, true);
@@ -139,7 +144,7 @@ fn direct_transfers() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "what changes nothing is not told",
+            "unchanged setting emits no event",
             Expected::Success(&[]),
             |world| {
                 allow(world, 1, false);
@@ -148,7 +153,7 @@ fn direct_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::transfer_coins",
-            "to who accepts no other coins",
+            "recipient that does not accept direct transfers",
             NOT_ACCEPTED,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
@@ -158,7 +163,7 @@ fn direct_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::batch_transfer_coins",
-            "to who accepts no other coins",
+            "recipient that does not accept direct transfers",
             NOT_ACCEPTED,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
@@ -169,7 +174,7 @@ fn direct_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::transfer_coins",
-            "to who accepts no other coins but registered for this one",
+            "registered recipient that does not accept direct transfers",
             PAID,
             |world| {
                 let coin = initialize_coin(world, false);
