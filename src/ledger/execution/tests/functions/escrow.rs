@@ -25,28 +25,28 @@ fn next_secs(world: &World) -> u64 {
 
 /// Opens an escrow for account 1, with a deadline two blocks later.
 fn open(world: &mut World) -> ExecutedTransaction {
-    open_of(world, COIN, AMOUNT)
+    open_with_coin(world, COIN, AMOUNT)
 }
 
-fn open_of(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+fn open_with_coin(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
     world.call_ok(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
-fn try_open(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+fn try_open_with_coin(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
     world.call(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
-fn locked(world: &World) -> Value {
+fn locked_amount(world: &World) -> Value {
     world
         .view("0x1::escrow::locked", &[COIN], args![world.address(0)])
         .remove(0)
 }
 
-fn escrow(world: &World, number: u64) -> Value {
+fn escrow_json(world: &World, number: u64) -> Value {
     world
         .view("0x1::escrow::get", &[COIN], args![world.address(0), number])
         .remove(0)
@@ -77,7 +77,7 @@ fn openings() -> Vec<Case> {
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
             |world| {
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 let before = world.balance(0);
@@ -87,13 +87,13 @@ fn openings() -> Vec<Case> {
                     balance_change(world, &executed, 0, before),
                     -i128::from(AMOUNT)
                 );
-                assert_eq!(locked(world), "1000");
+                assert_eq!(locked_amount(world), "1000");
                 let expected = json!({
                     "recipient": world.address(1).to_string(),
                     "amount": "1000",
                     "deadline_secs": deadline_secs.to_string(),
                 });
-                assert_eq!(escrow(world, 0), json!({"vec": [expected]}));
+                assert_eq!(escrow_json(world, 0), json!({"vec": [expected]}));
                 executed
             },
         ),
@@ -110,9 +110,9 @@ fn openings() -> Vec<Case> {
                     &[COIN],
                     args![world.address(2), 5u64, deadline_secs],
                 );
-                assert_eq!(locked(world), "1005");
-                assert_eq!(escrow(world, 0)["vec"][0]["amount"], "1000");
-                assert_eq!(escrow(world, 1)["vec"][0]["amount"], "5");
+                assert_eq!(locked_amount(world), "1005");
+                assert_eq!(escrow_json(world, 0)["vec"][0]["amount"], "1000");
+                assert_eq!(escrow_json(world, 1)["vec"][0]["amount"], "5");
                 executed
             },
         ),
@@ -182,7 +182,7 @@ fn releases() -> Vec<Case> {
                     i128::from(AMOUNT)
                 );
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 executed
@@ -254,7 +254,7 @@ fn cancellations() -> Vec<Case> {
                     i128::from(AMOUNT)
                 );
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 executed
@@ -270,7 +270,7 @@ fn cancellations() -> Vec<Case> {
             |world| {
                 open(world);
                 let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
-                assert_eq!(locked(world), "1000");
+                assert_eq!(locked_amount(world), "1000");
                 executed
             },
         ),
@@ -291,12 +291,12 @@ fn cancellations() -> Vec<Case> {
 fn other_coins() -> Vec<Case> {
     vec![
         Case::new(OPEN, "uninitialized coin type", NOT_PUBLISHED, |world| {
-            try_open(world, "0xabc::moon::Coin", 1)
+            try_open_with_coin(world, "0xabc::moon::Coin", 1)
         }),
         Case::new(OPEN, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
-            try_open(world, &coin, 1)
+            try_open_with_coin(world, &coin, 1)
         }),
         Case::new(
             OPEN,
@@ -304,10 +304,10 @@ fn other_coins() -> Vec<Case> {
             Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
-                open_of(world, &coin, u64::MAX);
+                open_with_coin(world, &coin, u64::MAX);
                 let payer = world.address(0);
                 mint(world, &coin, payer, 1);
-                let executed = try_open(world, &coin, 1);
+                let executed = try_open_with_coin(world, &coin, 1);
                 assert_holds(world, &coin, payer, 1);
                 executed
             },
@@ -322,7 +322,7 @@ fn other_coins() -> Vec<Case> {
             ]),
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                open_of(world, &coin, 4);
+                open_with_coin(world, &coin, 4);
                 let (payer, recipient) = (world.address(0), world.address(1));
                 let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
                 assert_holds(world, &coin, payer, 6);
@@ -332,7 +332,7 @@ fn other_coins() -> Vec<Case> {
         ),
         Case::new(RELEASE, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 1]);
-            open_of(world, &coin, 4);
+            open_with_coin(world, &coin, 4);
             freeze(world, &coin, 1);
             let payer = world.address(0);
             let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
@@ -346,7 +346,7 @@ fn other_coins() -> Vec<Case> {
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[10, u64::MAX]);
-                open_of(world, &coin, 4);
+                open_with_coin(world, &coin, 4);
                 world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
             },
         ),

@@ -20,7 +20,7 @@ const EZERO_AMOUNT: Expected = Expected::Abort(
 const NUMBER_OF_SIGNERS: Expected = Expected::Status("NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH");
 
 /// Creates an asset of account 0 and mints 50 units to account 0.
-fn asset(world: &mut World) -> AccountAddress {
+fn create_asset(world: &mut World) -> AccountAddress {
     let create = "0x1::managed_fungible_asset::create";
     world.call_ok(0, create, &[], args!["A", "A", 6u8, "", "", None::<u128>]);
     let asset = named_address(world.address(0), b"A");
@@ -133,7 +133,7 @@ fn assets() -> Vec<Case> {
                 "0x1::exchange::AssetsExchanged",
             ]),
             |world| {
-                let asset = asset(world);
+                let asset = create_asset(world);
                 let before = world.balance(1);
                 let executed = exchange_assets(world, asset, [20, 700]);
                 assert_eq!(
@@ -149,7 +149,7 @@ fn assets() -> Vec<Case> {
             "zero amount of the first signer",
             EZERO_AMOUNT,
             |world| {
-                let asset = asset(world);
+                let asset = create_asset(world);
                 exchange_assets(world, asset, [0, 1])
             },
         ),
@@ -158,7 +158,7 @@ fn assets() -> Vec<Case> {
             "amount above the second signer's balance",
             INSUFFICIENT,
             |world| {
-                let asset = asset(world);
+                let asset = create_asset(world);
                 let executed = exchange_assets(world, asset, [20, u64::MAX]);
                 assert_eq!(
                     (balance(world, 0, asset), balance(world, 1, asset)),

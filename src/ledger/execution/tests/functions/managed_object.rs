@@ -2,8 +2,8 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, balance, moon},
-    object::{CORE, named, owner},
+    fungible_asset::{METADATA, balance, create_moon},
+    object::{CORE, create_named_object, owner},
 };
 use ledger_framework::modules::object::{guid_address, named_address};
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -84,7 +84,7 @@ fn creations() -> Vec<Case> {
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
             |world| {
-                named(world, b"a");
+                create_named_object(world, b"a");
                 world.call(0, NAMED, &[], args![b"a".to_vec()])
             },
         ),
@@ -93,9 +93,9 @@ fn creations() -> Vec<Case> {
             "derives the address from the creation number",
             CREATED,
             |world| {
-                let me = world.address(0);
+                let creator = world.address(0);
                 // The streams of the account and of its coin store have the lower numbers.
-                let expected = guid_address(me, 4);
+                let expected = guid_address(creator, 4);
                 let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
                 assert_eq!(created_object(world, &executed), expected);
                 assert_ne!(create_generated(world), expected, "the number went up");
@@ -152,7 +152,7 @@ fn deletions() -> Vec<Case> {
             "object that is not deletable",
             Expected::Abort("0x1::object: ECANNOT_DELETE(0x50005): this object was made to stay"),
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(0, DELETE, &[], args![object])
             },
         ),
@@ -176,7 +176,7 @@ fn deletions() -> Vec<Case> {
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
             |world| {
-                let asset = moon(world);
+                let asset = create_moon(world);
                 world.call(0, DELETE, &[], args![asset])
             },
         ),
@@ -193,7 +193,7 @@ fn transfer_flags() -> Vec<Case> {
             "disables and enables ungated transfers",
             NOTHING,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let is_open = |world: &World| {
                     world.view(
                         "0x1::object::ungated_transfer_allowed",
@@ -213,20 +213,21 @@ fn transfer_flags() -> Vec<Case> {
             "by an account that is not the owner",
             NOT_OWNER,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(1, UNGATED, &[], args![object, false])
             },
         ),
         Case::new(UNGATED, "untransferable object", UNTRANSFERABLE, |world| {
-            let object = named(world, b"a");
+            let object = create_named_object(world, b"a");
             world.call_ok(0, BIND, &[], args![object]);
             world.call(0, UNGATED, &[], args![object, true])
         }),
         Case::new(BIND, "later transfers fail", NOTHING, |world| {
-            let object = named(world, b"a");
+            let object = create_named_object(world, b"a");
             let executed = world.call(0, BIND, &[], args![object]);
-            let bound = world.view("0x1::object::is_untransferable", &[REFS], args![object]);
-            assert_eq!(bound[0], true);
+            let is_untransferable =
+                world.view("0x1::object::is_untransferable", &[REFS], args![object]);
+            assert_eq!(is_untransferable[0], true);
             let to = world.address(1);
             let transfer = world.call(0, "0x1::object::transfer", &[REFS], args![object, to]);
             assert!(!transfer.info.v0().status.is_success());
@@ -237,7 +238,7 @@ fn transfer_flags() -> Vec<Case> {
             "object that is already untransferable",
             UNTRANSFERABLE,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call_ok(0, BIND, &[], args![object]);
                 world.call(0, BIND, &[], args![object])
             },
@@ -256,7 +257,7 @@ fn assets() -> Vec<Case> {
                 "0x1::fungible_asset::Deposit",
             ]),
             |world| {
-                let (asset, object) = (moon(world), named(world, b"a"));
+                let (asset, object) = (create_moon(world), create_named_object(world, b"a"));
                 let transfer = "0x1::primary_fungible_store::transfer";
                 world.call_ok(0, transfer, &[METADATA], args![asset, object, 10u64]);
                 let to = world.address(2);
@@ -273,8 +274,11 @@ fn assets() -> Vec<Case> {
             "native coins of an indirectly owned object",
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]),
             |world| {
-                let (object, between) = (named(world, b"a"), named(world, b"b"));
-                world.call_ok(0, "0x1::object::transfer_call", &[], args![object, between]);
+                let (object, parent) = (
+                    create_named_object(world, b"a"),
+                    create_named_object(world, b"b"),
+                );
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![object, parent]);
                 world.call_ok(1, "0x1::node_account::transfer", &[], args![object, 10u64]);
                 let before = world.balance(2);
                 let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
@@ -288,7 +292,7 @@ fn assets() -> Vec<Case> {
             "by an account that is not the owner",
             NOT_OWNER,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
                 world.call(1, SEND, &[], args![object, native, to, 1u64])
             },
@@ -300,7 +304,7 @@ fn assets() -> Vec<Case> {
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
             |world| {
-                let (asset, object) = (moon(world), named(world, b"a"));
+                let (asset, object) = (create_moon(world), create_named_object(world, b"a"));
                 let to = world.address(2);
                 world.call(0, SEND, &[], args![object, asset, to, 1u64])
             },

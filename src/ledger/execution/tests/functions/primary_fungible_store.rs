@@ -3,8 +3,8 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, moon, primary, supply},
-    object::{CORE, named},
+    fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, create_moon, primary_store, supply},
+    object::{CORE, create_named_object},
 };
 use ledger_framework::modules::object::user_derived_address;
 use ledger_types::AccountAddress;
@@ -38,7 +38,7 @@ fn transfers() -> Vec<Case> {
             "to an account without a store",
             TRANSFERRED,
             |world| {
-                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
+                let (asset, from, to) = (create_moon(world), world.address(0), world.address(1));
                 assert!(!exists(world, to, asset));
                 let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
                 assert_eq!(
@@ -46,7 +46,7 @@ fn transfers() -> Vec<Case> {
                     (700, 300)
                 );
                 assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
-                let store = primary(world, to, asset);
+                let store = primary_store(world, to, asset);
                 assert_eq!(store, user_derived_address(to, asset));
                 let open = world.view(
                     "0x1::object::ungated_transfer_allowed",
@@ -58,9 +58,9 @@ fn transfers() -> Vec<Case> {
             },
         ),
         Case::new(TRANSFER, "sender is the recipient", TRANSFERRED, |world| {
-            let (asset, me) = (moon(world), world.address(0));
-            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, me, 300u64]);
-            assert_eq!(balance(world, me, asset), MOON_BALANCE);
+            let (asset, sender) = (create_moon(world), world.address(0));
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, sender, 300u64]);
+            assert_eq!(balance(world, sender, asset), MOON_BALANCE);
             executed
         }),
         Case::new(
@@ -68,15 +68,15 @@ fn transfers() -> Vec<Case> {
             "zero amount creates the recipient's store",
             Expected::Success(&[]),
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 0u64]);
                 assert!(exists(world, to, asset));
                 executed
             },
         ),
         Case::new(TRANSFER, "unburns a burned store", TRANSFERRED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            let store = primary(world, world.address(0), asset);
+            let (asset, to) = (create_moon(world), world.address(1));
+            let store = primary_store(world, world.address(0), asset);
             world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
             let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
             let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
@@ -110,22 +110,22 @@ fn rejected_transfers() -> Vec<Case> {
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
             |world| {
-                let (asset, to) = (moon(world), world.address(0));
+                let (asset, to) = (create_moon(world), world.address(0));
                 world.call(1, TRANSFER, &[METADATA], args![asset, to, 1u64])
             },
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
-            let (asset, me, to) = (moon(world), world.address(0), world.address(1));
+            let (asset, sender, to) = (create_moon(world), world.address(0), world.address(1));
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
                 &[],
-                args![asset, me],
+                args![asset, sender],
             );
             world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
-            let (asset, to) = (moon(world), world.address(1));
+            let (asset, to) = (create_moon(world), world.address(1));
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
@@ -141,7 +141,7 @@ fn rejected_transfers() -> Vec<Case> {
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
             |world| {
-                let (object, to) = (named(world, b"a"), world.address(1));
+                let (object, to) = (create_named_object(world, b"a"), world.address(1));
                 world.call(0, TRANSFER, &[CORE], args![object, to, 1u64])
             },
         ),
@@ -170,7 +170,7 @@ fn minimum_deposits() -> Vec<Case> {
             "minimum deposit equal to the amount",
             TRANSFERRED,
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 let executed =
                     world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
                 assert_eq!(balance(world, to, asset), 300);
@@ -182,7 +182,7 @@ fn minimum_deposits() -> Vec<Case> {
             "minimum deposit above the amount",
             TOO_LITTLE,
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
             },
         ),
@@ -201,21 +201,27 @@ fn minimum_deposits() -> Vec<Case> {
 #[test]
 fn views_return_zero_for_missing_stores() {
     let mut world = World::new();
-    let asset = moon(&mut world);
-    let (me, other) = (world.address(0), world.address(1));
-    for (owner, asset, held) in [
-        (me, asset, Some(MOON_BALANCE)),
+    let asset = create_moon(&mut world);
+    let (holder, other) = (world.address(0), world.address(1));
+    for (owner, asset, balance_if_stored) in [
+        (holder, asset, Some(MOON_BALANCE)),
         (other, asset, None),
         (other, NATIVE, Some(world.balance(1))),
         (AccountAddress::from_low_u64(0xabcdef), NATIVE, None),
     ] {
-        assert_eq!(balance(&world, owner, asset), held.unwrap_or(0));
-        assert_eq!(exists(&world, owner, asset), held.is_some());
+        assert_eq!(
+            balance(&world, owner, asset),
+            balance_if_stored.unwrap_or(0)
+        );
+        assert_eq!(exists(&world, owner, asset), balance_if_stored.is_some());
         let at_least = "0x1::primary_fungible_store::is_balance_at_least";
-        let held_at_least =
+        let is_balance_at_least =
             |amount: u64| world.view(at_least, &[METADATA], args![owner, asset, amount]);
-        assert_eq!(held_at_least(held.unwrap_or(0))[0], true);
-        assert_eq!(held_at_least(held.unwrap_or(0) + 1)[0], false);
+        assert_eq!(is_balance_at_least(balance_if_stored.unwrap_or(0))[0], true);
+        assert_eq!(
+            is_balance_at_least(balance_if_stored.unwrap_or(0) + 1)[0],
+            false
+        );
         let frozen = world.view(
             "0x1::primary_fungible_store::is_frozen",
             &[METADATA],
@@ -228,7 +234,7 @@ fn views_return_zero_for_missing_stores() {
             args![owner, asset],
         );
         let address = user_derived_address(owner, asset).to_string();
-        match held {
+        match balance_if_stored {
             Some(_) => assert_eq!(store.unwrap()[0]["inner"], address),
             None => assert!(store.unwrap_err().contains("EOBJECT_DOES_NOT_EXIST")),
         }

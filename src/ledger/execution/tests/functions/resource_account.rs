@@ -20,7 +20,7 @@ fn create(world: &mut World, seed: &[u8], key: &[u8]) -> ExecutedTransaction {
     world.call(0, CREATE, &[], args![seed, key])
 }
 
-fn address(world: &World, seed: &[u8]) -> AccountAddress {
+fn resource_account_address(world: &World, seed: &[u8]) -> AccountAddress {
     resource_address(world.address(0), seed)
 }
 
@@ -48,7 +48,10 @@ fn creations() -> Vec<Case> {
             |world| {
                 create(world, b"first", b"");
                 let executed = create(world, b"second", b"");
-                let (first, second) = (address(world, b"first"), address(world, b"second"));
+                let (first, second) = (
+                    resource_account_address(world, b"first"),
+                    resource_account_address(world, b"second"),
+                );
                 let creator = world.chain.facts(&world.address(0));
                 assert_eq!(
                     world.chain.facts(&second).authentication_key,
@@ -60,7 +63,7 @@ fn creations() -> Vec<Case> {
                     args![second],
                 );
                 assert_eq!(offered, [json!(second.to_string())]);
-                let element = |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
+                let element = |account: AccountAddress| json!({"key": account.to_string(), "value": {"account": account.to_string()}});
                 assert_eq!(
                     resource_accounts(world),
                     json!([element(first), element(second)])
@@ -78,7 +81,7 @@ fn creations() -> Vec<Case> {
                 assert_eq!(
                     world
                         .chain
-                        .facts(&address(world, b"seed"))
+                        .facts(&resource_account_address(world, b"seed"))
                         .authentication_key,
                     key
                 );
@@ -90,7 +93,7 @@ fn creations() -> Vec<Case> {
             "address that holds coins",
             Expected::Success(&[]),
             |world| {
-                let to = address(world, b"seed");
+                let to = resource_account_address(world, b"seed");
                 let transfer = world.chain.transfer(to, 5);
                 let raw = world.chain.raw(&world.key(1), transfer);
                 world.run(1, raw);
@@ -132,7 +135,7 @@ fn rejected_creations() -> Vec<Case> {
                 let revoke =
                     world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
                 let mut raw = world.chain.raw(&world.key(0), revoke);
-                (raw.sender, raw.sequence_number) = (address(world, b"seed"), 0);
+                (raw.sender, raw.sequence_number) = (resource_account_address(world, b"seed"), 0);
                 world.run(0, raw);
                 create(world, b"seed", b"")
             },
@@ -157,7 +160,7 @@ fn creation_with_funds() -> Vec<Case> {
                     &[],
                     args![b"seed".to_vec(), vec![7u8; 32], 5u64],
                 );
-                let facts = world.chain.facts(&address(world, b"seed"));
+                let facts = world.chain.facts(&resource_account_address(world, b"seed"));
                 assert_eq!(
                     (facts.balance, facts.authentication_key),
                     (5, HashValue::new([7; 32]))
@@ -181,7 +184,7 @@ fn creation_with_funds() -> Vec<Case> {
                 let offered = world.view(
                     "0x1::account::is_signer_capability_offered",
                     &[],
-                    args![address(world, b"seed")],
+                    args![resource_account_address(world, b"seed")],
                 );
                 assert_eq!(offered, [json!(false)], "nothing was created");
                 executed

@@ -15,10 +15,14 @@ const CALL: &str = "0x1::account::rotate_authentication_key_call";
 const ROTATE: &str = "0x1::account::rotate_authentication_key";
 
 pub fn cases() -> Vec<Case> {
-    [proven(), rejected(), rejections_by_table()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        proven_rotations(),
+        rejected_rotations(),
+        rejections_by_table(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Returns the arguments of a rotation of a development account from its key to a single key.
@@ -66,7 +70,7 @@ fn multi_key_rotation_args(world: &World, signers: &[u8]) -> Vec<Vec<u8>> {
     ]
 }
 
-fn proven() -> Vec<Case> {
+fn proven_rotations() -> Vec<Case> {
     vec![
         Case::new(
             ROTATE,
@@ -160,11 +164,11 @@ fn rotate_with(world: &mut World, index: usize, argument: Vec<u8>) -> ExecutedTr
 }
 
 /// Encodes a byte vector in BCS.
-fn bytes(bytes: &[u8]) -> Vec<u8> {
+fn bcs_bytes(bytes: &[u8]) -> Vec<u8> {
     bcs::to_bytes(&bytes).unwrap()
 }
 
-fn rejected() -> Vec<Case> {
+fn rejected_rotations() -> Vec<Case> {
     vec![
         Case::new(
             ROTATE,
@@ -172,7 +176,7 @@ fn rejected() -> Vec<Case> {
             Expected::Abort(
                 "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x40007): the public key is not the account's current one",
             ),
-            |world| rotate_with(world, 1, bytes(&public_bytes(&fresh_key(7)))),
+            |world| rotate_with(world, 1, bcs_bytes(&public_bytes(&fresh_key(7)))),
         ),
         Case::new(
             ROTATE,
@@ -187,7 +191,7 @@ fn rejected() -> Vec<Case> {
             |world| rotate_with(world, 2, vec![3]),
         ),
         Case::new(ROTATE, "current key too short", INVALID_KEY_SIZE, |world| {
-            rotate_with(world, 1, bytes(&[1; 31]))
+            rotate_with(world, 1, bcs_bytes(&[1; 31]))
         }),
         Case::new(
             ROTATE,
@@ -205,7 +209,7 @@ fn rejected() -> Vec<Case> {
             INVALID_MULTI_KEY_SIZE,
             |world| {
                 let mut args = rotation_args(world, 0, &world.key(0), &fresh_key(101));
-                (args[0], args[1]) = (vec![1], bytes(&[1; 33 * 32 + 1]));
+                (args[0], args[1]) = (vec![1], bcs_bytes(&[1; 33 * 32 + 1]));
                 world.call(0, ROTATE, &[], args)
             },
         ),
@@ -215,7 +219,7 @@ fn rejected() -> Vec<Case> {
             Expected::Abort(
                 "0x1::ed25519: E_WRONG_SIGNATURE_SIZE(0x10002): an ed25519 signature has 64 bytes",
             ),
-            |world| rotate_with(world, 4, bytes(&[1; 65])),
+            |world| rotate_with(world, 4, bcs_bytes(&[1; 65])),
         ),
         Case::new(
             ROTATE,
@@ -223,7 +227,7 @@ fn rejected() -> Vec<Case> {
             INVALID_PROOF,
             |world| {
                 let other = signature(&world.key(0), b"something else");
-                rotate_with(world, 4, bytes(&other))
+                rotate_with(world, 4, bcs_bytes(&other))
             },
         ),
         Case::new(
@@ -234,7 +238,7 @@ fn rejected() -> Vec<Case> {
                 rotate_with(
                     world,
                     5,
-                    bytes(&signature(&fresh_key(101), b"something else")),
+                    bcs_bytes(&signature(&fresh_key(101), b"something else")),
                 )
             },
         ),
@@ -265,7 +269,7 @@ fn rejected() -> Vec<Case> {
             ),
             |world| {
                 let mut args = multi_key_rotation_args(world, &[0, 1]);
-                args[5] = bytes(&[0; 128]);
+                args[5] = bcs_bytes(&[0; 128]);
                 world.call(0, ROTATE, &[], args)
             },
         ),

@@ -4,8 +4,8 @@ use super::{NO_CAPABILITIES, create_coin_without_capabilities};
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
-        create_funded_coin, freeze, initialize_coin, mint, moon, view,
+        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account_address,
+        assert_holds, create_funded_coin, freeze, initialize_coin, mint, moon_type, view,
     },
 };
 use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
@@ -29,7 +29,7 @@ fn mint_by(
     to: usize,
     amount: u64,
 ) -> ExecutedTransaction {
-    let to = account(to);
+    let to = account_address(to);
     world.call(
         signer,
         "0x1::managed_coin::mint",
@@ -43,9 +43,9 @@ fn minting() -> Vec<Case> {
     vec![
         Case::new(function, "increases the supply", FIRST_DEPOSIT, |world| {
             let coin = initialize_coin(world, true);
-            mint(world, &coin, account(0), u64::MAX);
+            mint(world, &coin, account_address(0), u64::MAX);
             let executed = mint_by(world, 0, &coin, 1, u64::MAX);
-            assert_holds(world, &coin, account(1), u64::MAX);
+            assert_holds(world, &coin, account_address(1), u64::MAX);
             let twice = (2 * u128::from(u64::MAX)).to_string();
             assert_eq!(
                 view(world, "supply", &coin, vec![]),
@@ -65,7 +65,7 @@ fn minting() -> Vec<Case> {
             },
         ),
         Case::new(function, "generic type", FIRST_DEPOSIT, |world| {
-            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
+            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account_address(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
             world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
             let executed = world.call(
@@ -92,7 +92,7 @@ fn minting() -> Vec<Case> {
 /// Sets the supply of the coin of account 0 to a value that calls could not reach in a lifetime.
 fn set_supply(world: &mut World, coin: &str, supply: u128) {
     let info: StructTag = format!("0x1::coin::CoinInfo<{coin}>").parse().unwrap();
-    let key = StateKey::resource(&account(0), &info);
+    let key = StateKey::resource(&account_address(0), &info);
     let tag = TypeTag::from(info);
     let mut json = {
         let bytes = &world.chain.state[&key];
@@ -139,7 +139,7 @@ fn rejected_minting() -> Vec<Case> {
             "uninitialized coin type",
             NO_CAPABILITIES,
             |world| {
-                let coin = moon();
+                let coin = moon_type();
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
@@ -183,9 +183,9 @@ fn burning() -> Vec<Case> {
             Expected::Success(&["0x1::coin::WithdrawEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
-                mint(world, &coin, account(0), 10);
+                mint(world, &coin, account_address(0), 10);
                 let executed = burn(world, 0, &coin, 4);
-                assert_holds(world, &coin, account(0), 6);
+                assert_holds(world, &coin, account_address(0), 6);
                 assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": ["6"]}));
                 executed
             },
@@ -225,7 +225,7 @@ fn burning() -> Vec<Case> {
             ),
             |world| {
                 let coin = initialize_coin(world, true);
-                mint(world, &coin, account(0), 10);
+                mint(world, &coin, account_address(0), 10);
                 set_supply(world, &coin, 9);
                 burn(world, 0, &coin, 10)
             },

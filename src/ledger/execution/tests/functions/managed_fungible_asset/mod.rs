@@ -6,7 +6,7 @@ mod stores;
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, STORE, balance, moon, store, supply},
+    fungible_asset::{METADATA, STORE, balance, create_moon, create_store, supply},
 };
 use ledger_framework::modules::object::named_address;
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -46,15 +46,15 @@ fn creations() -> Vec<Case> {
             "derives the address from the symbol",
             CREATED,
             |world| {
-                let (me, no_maximum) = (world.address(0), None::<u128>);
+                let (creator, no_maximum) = (world.address(0), None::<u128>);
                 let args = args!["Moon", "MOON", 6u8, "", "", no_maximum];
                 let executed = world.call(0, CREATE, &[], args);
                 let address = world.view(
                     "0x1::managed_fungible_asset::asset_address",
                     &[],
-                    args![me, "MOON"],
+                    args![creator, "MOON"],
                 );
-                let asset = named_address(me, b"MOON");
+                let asset = named_address(creator, b"MOON");
                 assert_eq!(address[0], asset.to_string());
                 assert_eq!(supply(world, asset), 0);
                 let maximum = world.view("0x1::fungible_asset::maximum", &[METADATA], args![asset]);
@@ -74,7 +74,7 @@ fn creations() -> Vec<Case> {
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
             |world| {
-                moon(world);
+                create_moon(world);
                 world.call(
                     0,
                     CREATE,
@@ -91,19 +91,20 @@ fn creations() -> Vec<Case> {
                 let args = args!["Bond", "BOND", 0u8, "", "", None::<u128>];
                 let executed = world.call(0, CREATE_UNTRANSFERABLE, &[], args);
                 let asset = named_address(world.address(0), b"BOND");
-                let bound = world.view(
+                let is_untransferable = world.view(
                     "0x1::fungible_asset::is_untransferable",
                     &[METADATA],
                     args![asset],
                 );
-                assert_eq!(bound[0], true);
-                let (store, to) = (store(world, 1, asset), world.address(2));
+                assert_eq!(is_untransferable[0], true);
+                let (store, to) = (create_store(world, 1, asset), world.address(2));
                 world.call_ok(0, MINT, &[], args![asset, to, 7u64]);
                 assert_eq!(balance(world, to, asset), 7);
-                let given = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
-                assert!(!given.info.v0().status.is_success());
-                let bound = world.view("0x1::object::is_untransferable", &[STORE], args![store]);
-                assert_eq!(bound[0], true);
+                let transfer = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
+                assert!(!transfer.info.v0().status.is_success());
+                let is_untransferable =
+                    world.view("0x1::object::is_untransferable", &[STORE], args![store]);
+                assert_eq!(is_untransferable[0], true);
                 executed
             },
         ),
@@ -178,7 +179,7 @@ fn names() -> Vec<Case> {
 fn metadata_changes() -> Vec<Case> {
     vec![
         Case::new(SET, "changes only the given fields", NOTHING, |world| {
-            let asset = moon(world);
+            let asset = create_moon(world);
             let (name, decimals) = (Some("Luna"), Some(3u8));
             let executed = world.call(
                 0,
@@ -201,7 +202,7 @@ fn metadata_changes() -> Vec<Case> {
                 "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             ),
             |world| {
-                let (asset, symbol) = (moon(world), Some("s".repeat(33)));
+                let (asset, symbol) = (create_moon(world), Some("s".repeat(33)));
                 world.call(
                     0,
                     SET,
@@ -215,7 +216,7 @@ fn metadata_changes() -> Vec<Case> {
             "by an account that is not the manager",
             NOT_MANAGER,
             |world| {
-                let asset = moon(world);
+                let asset = create_moon(world);
                 world.call(
                     1,
                     SET,

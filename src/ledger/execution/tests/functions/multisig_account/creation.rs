@@ -3,8 +3,8 @@
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, create_vault_with_key, many,
-    next_address, owners, view,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, create_vault_with_key, next_address,
+    owners, unused_addresses, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_crypto::HashValue;
@@ -17,9 +17,9 @@ pub(super) fn creation() -> Vec<Case> {
         create_with_owners(),
         rejected_create_with_owners(),
         create_without_bootstrapper(),
-        become_by_a_call(),
-        become_by_a_signed_message(),
-        become_by_a_signed_message_without_key(),
+        conversions_by_call(),
+        conversions_by_signed_message(),
+        conversions_with_key_revocation(),
     ]
     .into_iter()
     .flatten()
@@ -127,7 +127,7 @@ fn create_with_owners() -> Vec<Case> {
                     world,
                     0,
                     "create_with_owners",
-                    args![many(99), 100u64, NO_KEYS, NO_VALUES],
+                    args![unused_addresses(99), 100u64, NO_KEYS, NO_VALUES],
                 )
             },
         ),
@@ -145,7 +145,7 @@ fn rejected_create_with_owners() -> Vec<Case> {
                     world,
                     0,
                     "create_with_owners",
-                    args![many(100), 1u64, NO_KEYS, NO_VALUES],
+                    args![unused_addresses(100), 1u64, NO_KEYS, NO_VALUES],
                 )
             },
         ),
@@ -216,7 +216,7 @@ fn create_without_bootstrapper() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_call() -> Vec<Case> {
+fn conversions_by_call() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
@@ -259,14 +259,14 @@ fn become_by_a_call() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_signed_message() -> Vec<Case> {
+fn conversions_by_signed_message() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
             "sent by an account other than the signer",
             Expected::Success(&[]),
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let executed = call(world, 0, "create_with_existing_account", args);
                 assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
                 let key = world.chain.facts(&world.address(3)).authentication_key;
@@ -279,7 +279,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
             "arguments that differ from the signed message",
             INVALID_PROOF,
             |world| {
-                let mut args = signed(world, 3, PLAIN, 2);
+                let mut args = signed_arguments(world, 3, PLAIN, 2);
                 args[2] = bcs::to_bytes(&1u64).unwrap();
                 call(world, 0, "create_with_existing_account", args)
             },
@@ -289,7 +289,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
             "message with an outdated sequence number",
             INVALID_PROOF,
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let to_itself = args![world.address(3), 1u64];
                 world.call_ok(3, "0x1::node_account::transfer", &[], to_itself);
                 call(world, 0, "create_with_existing_account", args)
@@ -302,7 +302,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
                 "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x10007): the public key is not the account's current one",
             ),
             |world| {
-                let mut args = signed(world, 3, PLAIN, 1);
+                let mut args = signed_arguments(world, 3, PLAIN, 1);
                 args[0] = bcs::to_bytes(&world.address(4)).unwrap();
                 call(world, 0, "create_with_existing_account", args)
             },
@@ -314,7 +314,7 @@ fn become_by_a_signed_message() -> Vec<Case> {
                 "Execution failed in 0x1::multisig_account::create_with_existing_account at code offset 0",
             ),
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let function = "0x1::multisig_account::create_with_existing_account";
                 world.call_ok(0, function, &[], args.clone());
                 call(world, 0, "create_with_existing_account", args)
@@ -323,14 +323,14 @@ fn become_by_a_signed_message() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_signed_message_without_key() -> Vec<Case> {
+fn conversions_with_key_revocation() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
             "revokes the authentication key",
             Expected::Success(&[]),
             |world| {
-                let args = signed(world, 3, REVOKING, 1);
+                let args = signed_arguments(world, 3, REVOKING, 1);
                 let name = "create_with_existing_account_and_revoke_auth_key";
                 let executed = call(world, 0, name, args);
                 assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
@@ -344,7 +344,7 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
             "signed message without revocation",
             INVALID_PROOF,
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let name = "create_with_existing_account_and_revoke_auth_key";
                 call(world, 0, name, args)
             },
@@ -360,7 +360,7 @@ const INVALID_PROOF: Expected = Expected::Abort(
 
 /// Returns the arguments that make an account a multisig account of accounts 0 and 1. They include
 /// the signature of its key over the message of type `message`.
-fn signed(
+fn signed_arguments(
     world: &World,
     account: usize,
     message: &str,

@@ -4,7 +4,7 @@ use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
     ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call,
-    create_vault_with_key, many, owners, view,
+    create_vault_with_key, owners, unused_addresses, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::json;
@@ -85,7 +85,7 @@ fn additions() -> Vec<Case> {
             ETOO_MANY_OWNERS,
             |world| {
                 create_vault_with_key(world);
-                call(world, 3, "add_owners", args![many(99)])
+                call(world, 3, "add_owners", args![unused_addresses(99)])
             },
         ),
     ]
@@ -207,7 +207,12 @@ fn swaps() -> Vec<Case> {
             SWAPPED,
             |world| {
                 create_vault_with_key(world);
-                world.call_ok(3, "0x1::multisig_account::add_owners", &[], args![many(98)]);
+                world.call_ok(
+                    3,
+                    "0x1::multisig_account::add_owners",
+                    &[],
+                    args![unused_addresses(98)],
+                );
                 call(
                     world,
                     3,

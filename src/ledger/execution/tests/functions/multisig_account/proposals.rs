@@ -2,7 +2,7 @@
 
 use super::{
     EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED, ENOT_OWNER,
-    EPAYLOAD_CANNOT_BE_EMPTY, UNKNOWN_ADDRESS, call, propose, vault, view,
+    EPAYLOAD_CANNOT_BE_EMPTY, UNKNOWN_ADDRESS, call, create_vault, propose, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn with_payload() -> Vec<Case> {
             "stores the payload with its creator's approval",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 let executed = call(world, 1, "create_transaction", args![vault, vec![1u8, 2]]);
                 let waiting = view(world, "get_transaction", args![vault, 1u64]);
                 assert_eq!(waiting["payload"], json!({"vec": ["0x0102"]}));
@@ -62,7 +62,7 @@ fn with_payload() -> Vec<Case> {
             "empty payload",
             EPAYLOAD_CANNOT_BE_EMPTY,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(
                     world,
                     0,
@@ -89,7 +89,7 @@ fn with_payload() -> Vec<Case> {
             "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 3, "create_transaction", args![vault, vec![1u8]])
             },
         ),
@@ -98,7 +98,7 @@ fn with_payload() -> Vec<Case> {
             "more than 20 pending transactions",
             EMAX_PENDING_TRANSACTIONS_EXCEEDED,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 for waiting in 0..20 {
                     let capacity =
                         view(world, "available_transaction_queue_capacity", args![vault]);
@@ -118,7 +118,7 @@ fn with_hash() -> Vec<Case> {
             "stores the hash",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 let hash = vec![3u8; 32];
                 let executed = call(world, 0, "create_transaction_with_hash", args![vault, hash]);
                 let waiting = view(world, "get_transaction", args![vault, 1u64]);
@@ -139,7 +139,7 @@ fn with_hash() -> Vec<Case> {
             "hash of 31 bytes",
             EINVALID_PAYLOAD_HASH,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(
                     world,
                     0,

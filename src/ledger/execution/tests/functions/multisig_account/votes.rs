@@ -2,7 +2,7 @@
 
 use super::{
     EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call,
-    propose, vault, view,
+    create_vault, propose, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -15,7 +15,7 @@ fn vote_on_first(
     name: &str,
     more: Vec<Vec<u8>>,
 ) -> (ExecutedTransaction, Value) {
-    let vault = vault(world, 2);
+    let vault = create_vault(world, 2);
     propose(world, vault);
     propose(world, vault);
     let args = [args![vault], more].concat();
@@ -73,7 +73,7 @@ fn votes_on_one() -> Vec<Case> {
             "second vote replaces the first",
             VOTE,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 let reject = args![vault, 1u64];
                 world.call_ok(1, "0x1::multisig_account::reject_transaction", &[], reject);
@@ -92,7 +92,7 @@ fn votes_on_one() -> Vec<Case> {
             "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 0, "vote_transaction", args![vault, 1u64, true])
             },
         ),
@@ -101,7 +101,7 @@ fn votes_on_one() -> Vec<Case> {
             "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 call(world, 3, "vote_transaction", args![vault, 1u64, true])
             },
@@ -139,7 +139,7 @@ fn votes_on_many() -> Vec<Case> {
 
 /// Creates a vault whose first two transactions account 1 rejects.
 fn create_rejected_vault(world: &mut World) -> AccountAddress {
-    let vault = vault(world, 2);
+    let vault = create_vault(world, 2);
     propose(world, vault);
     propose(world, vault);
     let votes = args![vault, 1u64, 2u64, false];
@@ -202,7 +202,7 @@ fn rejection_of_one() -> Vec<Case> {
             "too few rejections",
             ENOT_ENOUGH_REJECTIONS,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 call(world, 1, "execute_rejected_transaction", args![vault])
             },
@@ -212,7 +212,7 @@ fn rejection_of_one() -> Vec<Case> {
             "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 0, "execute_rejected_transaction", args![vault])
             },
         ),

@@ -6,8 +6,8 @@ mod coins;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
-        view,
+        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account_address,
+        assert_holds, view,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -55,8 +55,8 @@ fn creation() -> Vec<Case> {
             },
         ),
         Case::new(function, "existing account", exists, |world| {
-            let at = account(1);
-            world.call(0, "0x1::node_account::create_account", &[], args![at])
+            let existing = account_address(1);
+            world.call(0, "0x1::node_account::create_account", &[], args![existing])
         }),
         Case::new(function, "reserved address", RESERVED, |world| {
             world.call(
@@ -77,7 +77,7 @@ fn transfers() -> Vec<Case> {
     let function = "0x1::node_account::transfer";
     vec![
         Case::new(function, "between existing accounts", PAID, |world| {
-            let (before, to) = (world.balance(1), account(1));
+            let (before, to) = (world.balance(1), account_address(1));
             let executed = pay(world, to, 9);
             assert_eq!(world.balance(1), before + 9);
             executed
@@ -134,7 +134,7 @@ fn batches() -> Vec<Case> {
             ]),
             |world| {
                 let before = world.balance(1);
-                let recipients = [UNKNOWN_ADDRESS, account(1), UNKNOWN_ADDRESS];
+                let recipients = [UNKNOWN_ADDRESS, account_address(1), UNKNOWN_ADDRESS];
                 let executed = pay_all(world, &recipients, &[3, 4, 5]);
                 assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 8);
                 assert_eq!(world.balance(1), before + 4);
