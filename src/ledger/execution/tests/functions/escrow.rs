@@ -337,7 +337,11 @@ fn other_coins() -> Vec<Case> {
             let payer = world.address(0);
             let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
             let locked = world.view("0x1::escrow::locked", &[&coin], args![payer]);
-            assert_eq!(locked, [json!("4")], "for the payer to cancel");
+            assert_eq!(
+                locked,
+                [json!("4")],
+                "the coins stay locked, and the payer can cancel"
+            );
             executed
         }),
         Case::new(

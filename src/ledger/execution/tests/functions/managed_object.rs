@@ -98,7 +98,11 @@ fn creations() -> Vec<Case> {
                 let expected = guid_address(creator, 4);
                 let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
                 assert_eq!(created_object(world, &executed), expected);
-                assert_ne!(create_generated(world), expected, "the number went up");
+                assert_ne!(
+                    create_generated(world),
+                    expected,
+                    "the creation number increases"
+                );
                 assert!(is_deletable(world, expected));
                 executed
             },
@@ -131,10 +135,7 @@ fn deletions() -> Vec<Case> {
                     world.view("0x1::object::is_object", &[], args![object])[0],
                     false
                 );
-                assert!(
-                    world.net_fee(&executed) < 0,
-                    "the deposit is more than the fee"
-                );
+                assert!(world.net_fee(&executed) < 0, "the refund exceeds the fee");
                 executed
             },
         ),

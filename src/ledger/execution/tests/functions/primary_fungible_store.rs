@@ -48,12 +48,15 @@ fn transfers() -> Vec<Case> {
                 assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
                 let store = primary_store(world, to, asset);
                 assert_eq!(store, user_derived_address(to, asset));
-                let open = world.view(
+                let is_ungated = world.view(
                     "0x1::object::ungated_transfer_allowed",
                     &[CORE],
                     args![store],
                 );
-                assert_eq!(open[0], false, "a primary store stays with its owner");
+                assert_eq!(
+                    is_ungated[0], false,
+                    "a primary store cannot be transferred"
+                );
                 executed
             },
         ),

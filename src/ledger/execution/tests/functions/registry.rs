@@ -126,7 +126,7 @@ fn set() -> Vec<Case> {
                 assert_eq!(
                     stream_position(&executed.events[0]).1,
                     1,
-                    "the stream goes on"
+                    "the sequence numbers of the stream continue"
                 );
                 executed
             },
@@ -186,7 +186,7 @@ fn set() -> Vec<Case> {
                 assert_eq!(
                     record(world, "a")["vec"][0]["revision"],
                     "1",
-                    "it begins anew"
+                    "the revision restarts"
                 );
                 executed
             },
@@ -212,7 +212,11 @@ fn remove() -> Vec<Case> {
                     stream_position(&set.events[0]),
                     stream_position(&executed.events[0]),
                 );
-                assert_eq!(removed, (set_stream + 1, 0), "a stream of its own");
+                assert_eq!(
+                    removed,
+                    (set_stream + 1, 0),
+                    "removals have a separate stream"
+                );
                 executed
             },
         ),

@@ -53,7 +53,7 @@ fn rotate(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     assert_eq!(
         originating_address(world, hash.as_bytes()),
         json!([]),
-        "no proof, no record"
+        "a rotation without a proof is not recorded"
     );
     executed
 }

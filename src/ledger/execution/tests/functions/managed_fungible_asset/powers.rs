@@ -116,7 +116,7 @@ fn mints() -> Vec<Case> {
                 assert_eq!(
                     supply(world, asset),
                     u128::from(u64::MAX),
-                    "nothing was counted"
+                    "the supply is unchanged"
                 );
                 executed
             },

@@ -64,10 +64,7 @@ fn removed_stores() -> Vec<Case> {
                 let executed = world.call(1, REMOVE_STORE, &[], args![store]);
                 let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
                 assert_eq!(exists[0], false);
-                assert!(
-                    world.net_fee(&executed) < 0,
-                    "the deposit is more than the fee"
-                );
+                assert!(world.net_fee(&executed) < 0, "the refund exceeds the fee");
                 executed
             },
         ),
