@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::node_account::batch_transfer",
-            "1,500 to one",
+            "1,500 transfers to one account",
             succeeds,
             |world| {
                 let to = world.address(1);
@@ -33,7 +33,7 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::batch_transfer_coins",
-            "1,400 of a long type",
+            "1,400 transfers of a coin with a long type",
             succeeds,
             |world| {
                 let (coin, to) = (create_long_coin(world), world.address(1));
@@ -45,24 +45,24 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             "0x1::node_account::batch_transfer_fungible_assets",
-            "1,500 of the asset of a long type",
+            "1,500 transfers of an asset with a long type",
             succeeds,
             |world| transfer_long_assets(world, 1),
         ),
         Case::new(
             "0x1::node_account::batch_transfer_fungible_assets",
-            "1,500 times nothing of it",
+            "1,500 transfers of zero units",
             succeeds,
             |world| transfer_long_assets(world, 0),
         ),
-        Case::new("0x1::registry::set", "8 KB", succeeds, |world| {
+        Case::new("0x1::registry::set", "content of 8 KB", succeeds, |world| {
             world.call_ok(0, "0x1::registry::initialize", &[], args![]);
             let (name, content) = ("n".repeat(256), vec![7u8; 8_192]);
             world.call(0, "0x1::registry::set", &[], args![name, content])
         }),
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "20 of 60 KB",
+            "20 proposals of 60 KB",
             succeeds,
             |world| {
                 let multisig = multisig_with_large_proposals(world);
@@ -72,7 +72,7 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "20 of 60 KB",
+            "20 proposals of 60 KB",
             succeeds,
             |world| {
                 let multisig = multisig_with_large_proposals(world);

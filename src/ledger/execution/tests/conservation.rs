@@ -84,7 +84,7 @@ fn assert_numbers_rise_by_one(blocks: &[ExecutedBlock]) {
         let expected = next.entry(user.raw.sender).or_default();
         assert_eq!(
             user.raw.sequence_number, *expected,
-            "of {}",
+            "sequence number of {}",
             user.raw.sender
         );
         *expected += 1;

@@ -449,12 +449,16 @@ fn rejects_truncated_and_extended_bytes() {
         bytes.push(0);
         assert!(
             decode_signed_transaction(&bytes).is_err(),
-            "{}: a byte more",
+            "{}: one trailing byte",
             vector.name
         );
         for length in 0..vector.signed.0.len() {
             let result = decode_signed_transaction(&vector.signed.0[..length]);
-            assert!(result.is_err(), "{}: only {length} bytes", vector.name);
+            assert!(
+                result.is_err(),
+                "{}: truncated to {length} bytes",
+                vector.name
+            );
         }
     }
 }

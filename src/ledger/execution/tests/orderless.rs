@@ -177,7 +177,11 @@ fn rejects_a_used_nonce_until_the_overlap_interval_ends() {
         rejection_status(&mut chain, START_SECS + 61, after.clone()),
         None
     );
-    assert_eq!(bucket(&chain, 9).nonces.len(), 1, "it replaces the first");
+    assert_eq!(
+        bucket(&chain, 9).nonces.len(),
+        1,
+        "the new nonce replaces the expired one"
+    );
     assert_eq!(rejection_status(&mut chain, START_SECS + 62, after), used);
     // The nonces of another sender are independent.
     let mut raw = chain.orderless(chain.raw(&key(1), chain.transfer(UNKNOWN_ADDRESS, 1)), 9);

@@ -115,7 +115,7 @@ fn accepts_only_the_new_key_after_a_rotation() {
         assert_eq!(
             rejection.status,
             ValidationStatus::InvalidAuthKey,
-            "{name} before"
+            "{name}: before the rotation"
         );
         let hash = new_key(&chain, account.address, sign).as_bytes().to_vec();
         let arguments = vec![bcs::to_bytes(&hash).unwrap()];

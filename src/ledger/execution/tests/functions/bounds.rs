@@ -29,14 +29,14 @@ const ETOO_MANY_RESOURCE_ACCOUNTS: Expected = Expected::Abort(
 const NOTHING: Vec<Vec<u8>> = Vec::new();
 
 /// Returns two pairs of metadata whose keys and values have `bytes` bytes in all.
-fn metadata(bytes: usize) -> Vec<Vec<u8>> {
+fn metadata_arguments(bytes: usize) -> Vec<Vec<u8>> {
     let half = bytes / 2;
     let keys = vec!["a".repeat(10), "b".repeat(half - 10)];
     args![keys, vec![vec![1u8; 10], vec![2u8; bytes - half - 10]]]
 }
 
 /// Creates a multisig account whose only owner is account 0.
-fn vault(world: &mut World) -> AccountAddress {
+fn create_vault(world: &mut World) -> AccountAddress {
     let next = "0x1::multisig_account::get_next_multisig_account_address";
     let next = world.view(next, &[], args![world.address(0)]);
     world.call_ok(0, CREATE, &[], args![1u64, NOTHING, NOTHING]);
@@ -48,7 +48,7 @@ fn update_metadata(world: &mut World, bytes: usize) -> ExecutedTransaction {
     let create_from_account = "0x1::multisig_account::create_with_existing_account_call";
     let arguments = args![vec![world.address(0)], 1u64, NOTHING, NOTHING];
     world.call_ok(3, create_from_account, &[], arguments);
-    world.call(3, UPDATE_METADATA, &[], metadata(bytes))
+    world.call(3, UPDATE_METADATA, &[], metadata_arguments(bytes))
 }
 
 /// Creates a resource account of account 0, which already has `others` of them.
@@ -80,7 +80,7 @@ fn create_resource_account(
 ///
 /// Returns the transaction and the number of remaining votes.
 fn vote_after(world: &mut World, former_owners: usize) -> (ExecutedTransaction, usize) {
-    let vault = vault(world);
+    let vault = create_vault(world);
     let propose = "0x1::multisig_account::create_transaction";
     world.call_ok(0, propose, &[], args![vault, vec![1u8]]);
     let slot = proposal_slot(world, vault);
@@ -121,23 +121,21 @@ fn metadata_cases() -> Vec<Case> {
     vec![
         Case::new(
             UPDATE_METADATA,
-            "as long as may be",
+            "metadata of maximum length",
             Expected::Success(&["0x1::multisig_account::MetadataUpdated"]),
             |world| update_metadata(world, METADATA_BYTES_MAX),
         ),
-        Case::new(UPDATE_METADATA, "too long", EMETADATA_TOO_LONG, |world| {
-            update_metadata(world, METADATA_BYTES_MAX + 1)
-        }),
         Case::new(
-            CREATE,
-            "with metadata too long",
+            UPDATE_METADATA,
+            "metadata too long",
             EMETADATA_TOO_LONG,
-            |world| {
-                let mut arguments = args![1u64];
-                arguments.extend(metadata(METADATA_BYTES_MAX + 1));
-                world.call(0, CREATE, &[], arguments)
-            },
+            |world| update_metadata(world, METADATA_BYTES_MAX + 1),
         ),
+        Case::new(CREATE, "metadata too long", EMETADATA_TOO_LONG, |world| {
+            let mut arguments = args![1u64];
+            arguments.extend(metadata_arguments(METADATA_BYTES_MAX + 1));
+            world.call(0, CREATE, &[], arguments)
+        }),
     ]
 }
 
@@ -145,18 +143,21 @@ fn resource_account_cases() -> Vec<Case> {
     const CREATE: &str = "0x1::resource_account::create_resource_account";
     const CREATE_AND_FUND: &str = "0x1::resource_account::create_resource_account_and_fund";
     vec![
-        Case::new(CREATE, "the thousandth", Expected::Success(&[]), |world| {
-            create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX - 1)
-        }),
         Case::new(
             CREATE,
-            "after the thousandth",
+            "1000th resource account",
+            Expected::Success(&[]),
+            |world| create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX - 1),
+        ),
+        Case::new(
+            CREATE,
+            "more than 1000 resource accounts",
             ETOO_MANY_RESOURCE_ACCOUNTS,
             |world| create_resource_account(world, CREATE, RESOURCE_ACCOUNTS_MAX),
         ),
         Case::new(
             CREATE_AND_FUND,
-            "after the thousandth",
+            "more than 1000 resource accounts",
             ETOO_MANY_RESOURCE_ACCOUNTS,
             |world| create_resource_account(world, CREATE_AND_FUND, RESOURCE_ACCOUNTS_MAX),
         ),
@@ -165,16 +166,26 @@ fn resource_account_cases() -> Vec<Case> {
 
 fn vote_cases() -> Vec<Case> {
     vec![
-        Case::new(VOTE, "the hundredth, 99 of former owners", VOTED, |world| {
-            let (executed, votes) = vote_after(world, OWNERS_MAX - 1);
-            assert_eq!(votes, OWNERS_MAX);
-            executed
-        }),
-        Case::new(VOTE, "after 100 former owners", VOTED, |world| {
-            let (executed, votes) = vote_after(world, OWNERS_MAX);
-            assert_eq!(votes, 1, "the votes of former owners are removed");
-            executed
-        }),
+        Case::new(
+            VOTE,
+            "keeps the votes of 99 former owners",
+            VOTED,
+            |world| {
+                let (executed, votes) = vote_after(world, OWNERS_MAX - 1);
+                assert_eq!(votes, OWNERS_MAX);
+                executed
+            },
+        ),
+        Case::new(
+            VOTE,
+            "removes the votes of 100 former owners",
+            VOTED,
+            |world| {
+                let (executed, votes) = vote_after(world, OWNERS_MAX);
+                assert_eq!(votes, 1, "the votes of former owners are removed");
+                executed
+            },
+        ),
     ]
 }
 
@@ -191,7 +202,7 @@ fn charges_a_stored_payload_like_a_sent_one() {
     const TRANSFERS: usize = 1_500;
     let gas = |is_sent: bool| {
         let mut world = World::new();
-        let (vault, to) = (vault(&mut world), world.address(1));
+        let (vault, to) = (create_vault(&mut world), world.address(1));
         world.call_ok(
             1,
             "0x1::node_account::transfer",

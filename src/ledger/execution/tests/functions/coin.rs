@@ -40,18 +40,18 @@ pub(crate) const PAID_FIRST: Expected = Expected::Success(&[
 ]);
 
 /// Returns the address of a development account.
-pub(crate) fn account(number: usize) -> AccountAddress {
+pub(crate) fn account_address(number: usize) -> AccountAddress {
     development_accounts()[number].address
 }
 
 /// Returns a coin type of account 0.
-pub(crate) fn moon() -> String {
-    format!("{}::moon::Coin", account(0))
+pub(crate) fn moon_type() -> String {
+    format!("{}::moon::Coin", account_address(0))
 }
 
 /// Initializes the coin of account 0. The coin has a supply if `monitored` is set.
 pub(crate) fn initialize_coin(world: &mut World, monitored: bool) -> String {
-    let coin = moon();
+    let coin = moon_type();
     let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, monitored];
     world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
     coin
@@ -61,7 +61,7 @@ pub(crate) fn initialize_coin(world: &mut World, monitored: bool) -> String {
 pub(crate) fn create_funded_coin(world: &mut World, amounts: &[u64]) -> String {
     let coin = initialize_coin(world, false);
     for (number, amount) in amounts.iter().enumerate() {
-        mint(world, &coin, account(number), *amount);
+        mint(world, &coin, account_address(number), *amount);
     }
     coin
 }
@@ -71,7 +71,7 @@ pub(crate) fn mint(world: &mut World, coin: &str, to: AccountAddress, amount: u6
 }
 
 pub(crate) fn freeze(world: &mut World, coin: &str, number: usize) {
-    let owner = account(number);
+    let owner = account_address(number);
     world.call_ok(
         0,
         "0x1::managed_coin::freeze_coin_store",
@@ -88,13 +88,13 @@ pub(crate) fn view(world: &World, name: &str, coin: &str, arguments: Vec<Vec<u8>
 }
 
 /// Returns the address of the paired asset of a coin.
-pub(crate) fn asset(world: &World, coin: &str) -> AccountAddress {
+pub(crate) fn paired_asset(world: &World, coin: &str) -> AccountAddress {
     let paired = view(world, "paired_metadata", coin, vec![]);
     paired["vec"][0]["inner"].as_str().unwrap().parse().unwrap()
 }
 
 /// Creates an asset that is not paired with a coin, and mints 10 units to account 0.
-pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
+pub(crate) fn create_unpaired_asset(world: &mut World) -> AccountAddress {
     let (name, symbol) = ("Gold".to_owned(), "GLD".to_owned());
     world.call_ok(
         0,
@@ -109,15 +109,15 @@ pub(crate) fn plain_asset(world: &mut World) -> AccountAddress {
             None::<u128>
         ],
     );
-    let at = world.view(
+    let asset = world.view(
         "0x1::managed_fungible_asset::asset_address",
         &[],
-        args![account(0), symbol],
+        args![account_address(0), symbol],
     );
-    let at: AccountAddress = at[0].as_str().unwrap().parse().unwrap();
-    let arguments = args![at, account(0), 10u64];
+    let asset: AccountAddress = asset[0].as_str().unwrap().parse().unwrap();
+    let arguments = args![asset, account_address(0), 10u64];
     world.call_ok(0, "0x1::managed_fungible_asset::mint", &[], arguments);
-    at
+    asset
 }
 
 /// Returns the balance of an asset that the REST API reports.
@@ -134,7 +134,7 @@ pub(crate) fn assert_holds(world: &World, coin: &str, owner: AccountAddress, amo
     let by_asset = world.view(
         "0x1::primary_fungible_store::balance",
         &["0x1::fungible_asset::Metadata"],
-        args![owner, asset(world, coin)],
+        args![owner, paired_asset(world, coin)],
     );
     assert_eq!(by_asset, [json!(amount.to_string())]);
     assert_eq!(
@@ -161,11 +161,11 @@ fn register() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "makes the store",
+            "creates the store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
-                let owner = account(1);
+                let owner = account_address(1);
                 assert_eq!(
                     view(world, "is_account_registered", &coin, args![owner]),
                     false
@@ -185,16 +185,16 @@ fn register() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "a second time changes nothing",
+            "existing store stays unchanged",
             Expected::Success(&[]),
             |world| world.call(1, "0x1::coin::register", &[NATIVE], vec![]),
         ),
         Case::new(
             function,
-            "the type is not initialised",
+            "uninitialized coin type",
             NOT_PUBLISHED,
             |world| {
-                let coin = moon();
+                let coin = moon_type();
                 let result = world.try_view(
                     "0x1::coin::is_account_registered",
                     &[&coin],
@@ -220,7 +220,7 @@ fn register() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "a type that is no struct",
+            "type that is not a struct",
             NOT_PUBLISHED,
             |world| world.call(1, "0x1::coin::register", &["vector<u8>"], vec![]),
         ),
@@ -239,16 +239,16 @@ fn pay(
 fn transfer() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
-        Case::new(function, "between two stores", PAID, |world| {
+        Case::new(function, "between existing stores", PAID, |world| {
             let coin = create_funded_coin(world, &[10, 5]);
-            let executed = pay(world, &coin, account(1), 4);
-            assert_holds(world, &coin, account(0), 6);
-            assert_holds(world, &coin, account(1), 9);
+            let executed = pay(world, &coin, account_address(1), 4);
+            assert_holds(world, &coin, account_address(0), 6);
+            assert_holds(world, &coin, account_address(1), 9);
             executed
         }),
         Case::new(
             function,
-            "the chain's coin to a new account",
+            "native coin to a new account",
             PAID_FIRST,
             |world| {
                 let executed = pay(world, NATIVE, UNKNOWN_ADDRESS, 7);
@@ -259,25 +259,25 @@ fn transfer() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "all of the most that a store can hold",
+            "maximum balance of a store",
             PAID_FIRST,
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
                 let executed = pay(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
                 assert_holds(world, &coin, UNKNOWN_ADDRESS, u64::MAX);
-                assert_holds(world, &coin, account(0), 0);
+                assert_holds(world, &coin, account_address(0), 0);
                 executed
             },
         ),
-        Case::new(function, "to itself", PAID, |world| {
+        Case::new(function, "sender is the recipient", PAID, |world| {
             let coin = create_funded_coin(world, &[10]);
-            let executed = pay(world, &coin, account(0), 10);
-            assert_holds(world, &coin, account(0), 10);
+            let executed = pay(world, &coin, account_address(0), 10);
+            assert_holds(world, &coin, account_address(0), 10);
             executed
         }),
         Case::new(
             function,
-            "nothing, to an address without a store",
+            "zero amount creates the recipient's store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -296,11 +296,11 @@ fn transfer() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "nothing, between two stores",
+            "zero amount emits no event",
             Expected::Success(&[]),
             |world| {
                 let coin = create_funded_coin(world, &[10, 5]);
-                pay(world, &coin, account(1), 0)
+                pay(world, &coin, account_address(1), 0)
             },
         ),
         Case::new(
@@ -309,7 +309,7 @@ fn transfer() -> Vec<Case> {
             PAID_FIRST,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                let object = asset(world, &coin);
+                let object = paired_asset(world, &coin);
                 let executed = pay(world, &coin, object, 3);
                 assert_holds(world, &coin, object, 3);
                 executed
@@ -321,56 +321,61 @@ fn transfer() -> Vec<Case> {
 fn rejected_transfers() -> Vec<Case> {
     let function = "0x1::coin::transfer";
     vec![
-        Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10, 0]);
-            pay(world, &coin, account(1), 11)
-        }),
+        Case::new(
+            function,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10, 0]);
+                pay(world, &coin, account_address(1), 11)
+            },
+        ),
         Case::new(
             function,
             "from an account without a store",
             INSUFFICIENT,
             |world| {
                 let coin = initialize_coin(world, true);
-                pay(world, &coin, account(1), 1)
+                pay(world, &coin, account_address(1), 1)
             },
         ),
         Case::new(function, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
-            pay(world, &coin, account(1), 0)
+            pay(world, &coin, account_address(1), 0)
         }),
         Case::new(function, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 5]);
             freeze(world, &coin, 1);
-            pay(world, &coin, account(1), 0)
+            pay(world, &coin, account_address(1), 0)
         }),
         Case::new(
             function,
-            "more than the recipient's store can hold",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[1, u64::MAX]);
-                pay(world, &coin, account(1), 1)
+                pay(world, &coin, account_address(1), 1)
             },
         ),
         Case::new(
             function,
-            "to the address of the paired asset of the chain's coin",
+            "to the address of the native coin's paired asset",
             RESERVED,
             |world| pay(world, NATIVE, AccountAddress::NATIVE_ASSET, 1),
         ),
         Case::new(
             function,
-            "nothing, of a type that is not initialised",
+            "zero amount of an uninitialized coin type",
             NOT_PUBLISHED,
             |world| {
-                let coin = moon();
+                let coin = moon_type();
                 pay(world, &coin, UNKNOWN_ADDRESS, 0)
             },
         ),
         Case::new(
             function,
-            "of a type that is no struct",
+            "type that is not a struct",
             NOT_PUBLISHED,
             |world| pay(world, "u8", UNKNOWN_ADDRESS, 1),
         ),
@@ -417,10 +422,10 @@ fn describes_the_native_coin_under_both_names() {
 }
 
 #[test]
-fn returns_no_paired_coin_for_a_plain_asset() {
+fn returns_no_paired_coin_for_an_unpaired_asset() {
     let mut world = World::new();
-    let at = plain_asset(&mut world);
-    let paired = world.view("0x1::coin::paired_coin", &[], args![at]);
+    let asset = create_unpaired_asset(&mut world);
+    let paired = world.view("0x1::coin::paired_coin", &[], args![asset]);
     assert_eq!(paired, [json!({"vec": []})]);
 }
 
@@ -441,16 +446,16 @@ fn writes_only_the_slots_of_both_accounts_in_a_transfer() {
     let mut world = World::new();
     let coin = create_funded_coin(&mut world, &[10, 10]);
     let mut expected = vec![
-        (account(0), "Account".to_owned()),
-        (account(0), "CoinStore".to_owned()),
-        (account(1), "CoinStore".to_owned()),
+        (account_address(0), "Account".to_owned()),
+        (account_address(0), "CoinStore".to_owned()),
+        (account_address(1), "CoinStore".to_owned()),
     ];
     expected.sort();
-    let native = pay(&mut world, NATIVE, account(1), 1);
+    let native = pay(&mut world, NATIVE, account_address(1), 1);
     assert_eq!(written_slots(&native), expected);
     // Another coin has its own stores; the store of the chain's coin pays the fee.
-    expected.push((account(0), "CoinStore".to_owned()));
+    expected.push((account_address(0), "CoinStore".to_owned()));
     expected.sort();
-    let other = pay(&mut world, &coin, account(1), 1);
+    let other = pay(&mut world, &coin, account_address(1), 1);
     assert_eq!(written_slots(&other), expected);
 }

@@ -25,28 +25,28 @@ fn next_secs(world: &World) -> u64 {
 
 /// Opens an escrow for account 1, with a deadline two blocks later.
 fn open(world: &mut World) -> ExecutedTransaction {
-    open_of(world, COIN, AMOUNT)
+    open_with_coin(world, COIN, AMOUNT)
 }
 
-fn open_of(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+fn open_with_coin(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
     world.call_ok(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
-fn try_open(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
+fn try_open_with_coin(world: &mut World, coin: &str, amount: u64) -> ExecutedTransaction {
     let deadline_secs = next_secs(world) + 2;
     let recipient = world.address(1);
     world.call(0, OPEN, &[coin], args![recipient, amount, deadline_secs])
 }
 
-fn locked(world: &World) -> Value {
+fn locked_amount(world: &World) -> Value {
     world
         .view("0x1::escrow::locked", &[COIN], args![world.address(0)])
         .remove(0)
 }
 
-fn escrow(world: &World, number: u64) -> Value {
+fn escrow_json(world: &World, number: u64) -> Value {
     world
         .view("0x1::escrow::get", &[COIN], args![world.address(0), number])
         .remove(0)
@@ -77,7 +77,7 @@ fn openings() -> Vec<Case> {
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
             |world| {
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 let before = world.balance(0);
@@ -87,19 +87,19 @@ fn openings() -> Vec<Case> {
                     balance_change(world, &executed, 0, before),
                     -i128::from(AMOUNT)
                 );
-                assert_eq!(locked(world), "1000");
+                assert_eq!(locked_amount(world), "1000");
                 let expected = json!({
                     "recipient": world.address(1).to_string(),
                     "amount": "1000",
                     "deadline_secs": deadline_secs.to_string(),
                 });
-                assert_eq!(escrow(world, 0), json!({"vec": [expected]}));
+                assert_eq!(escrow_json(world, 0), json!({"vec": [expected]}));
                 executed
             },
         ),
         Case::new(
             OPEN,
-            "a second beside the first, to the last day",
+            "second escrow with the latest possible deadline",
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::escrow::Opened"]),
             |world| {
                 open(world);
@@ -110,15 +110,15 @@ fn openings() -> Vec<Case> {
                     &[COIN],
                     args![world.address(2), 5u64, deadline_secs],
                 );
-                assert_eq!(locked(world), "1005");
-                assert_eq!(escrow(world, 0)["vec"][0]["amount"], "1000");
-                assert_eq!(escrow(world, 1)["vec"][0]["amount"], "5");
+                assert_eq!(locked_amount(world), "1005");
+                assert_eq!(escrow_json(world, 0)["vec"][0]["amount"], "1000");
+                assert_eq!(escrow_json(world, 1)["vec"][0]["amount"], "5");
                 executed
             },
         ),
         Case::new(
             OPEN,
-            "nothing",
+            "zero amount",
             Expected::Abort(
                 "0x1::escrow: EZERO_AMOUNT(0x10001): an escrow holds at least one unit of the coin",
             ),
@@ -134,7 +134,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "a deadline that is now",
+            "deadline at the block's time",
             Expected::Abort(DEADLINE),
             |world| {
                 let now_secs = next_secs(world);
@@ -143,7 +143,7 @@ fn openings() -> Vec<Case> {
         ),
         Case::new(
             OPEN,
-            "a deadline too far",
+            "deadline too far in the future",
             Expected::Abort(DEADLINE),
             |world| {
                 let deadline_secs = next_secs(world) + 365 * 86_400 + 1;
@@ -155,7 +155,7 @@ fn openings() -> Vec<Case> {
                 )
             },
         ),
-        Case::new(OPEN, "more than there is", INSUFFICIENT, |world| {
+        Case::new(OPEN, "amount above the balance", INSUFFICIENT, |world| {
             let deadline_secs = next_secs(world) + 2;
             world.call(
                 0,
@@ -171,7 +171,7 @@ fn releases() -> Vec<Case> {
     vec![
         Case::new(
             RELEASE,
-            "the recipient takes the coins",
+            "deposits the coins to the recipient",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -182,7 +182,7 @@ fn releases() -> Vec<Case> {
                     i128::from(AMOUNT)
                 );
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 executed
@@ -190,7 +190,7 @@ fn releases() -> Vec<Case> {
         ),
         Case::new(
             RELEASE,
-            "also after the deadline",
+            "after the deadline",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -202,7 +202,7 @@ fn releases() -> Vec<Case> {
         ),
         Case::new(
             RELEASE,
-            "by someone else",
+            "by an account that is not the recipient",
             Expected::Abort(
                 "0x1::escrow: ENOT_RECIPIENT(0x50004): only the recipient of the escrow may release it",
             ),
@@ -211,14 +211,19 @@ fn releases() -> Vec<Case> {
                 world.call(0, RELEASE, &[COIN], args![world.address(0), 0u64])
             },
         ),
-        Case::new(RELEASE, "twice", Expected::Abort(NOT_OPEN), |world| {
-            open(world);
-            world.call_ok(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
-            world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
-        }),
         Case::new(
             RELEASE,
-            "of another coin",
+            "escrow that is already released",
+            Expected::Abort(NOT_OPEN),
+            |world| {
+                open(world);
+                world.call_ok(1, RELEASE, &[COIN], args![world.address(0), 0u64]);
+                world.call(1, RELEASE, &[COIN], args![world.address(0), 0u64])
+            },
+        ),
+        Case::new(
+            RELEASE,
+            "escrow of another coin",
             Expected::Abort(NOT_OPEN),
             |world| {
                 open(world);
@@ -237,7 +242,7 @@ fn cancellations() -> Vec<Case> {
     vec![
         Case::new(
             CANCEL,
-            "the payer takes the coins back",
+            "returns the coins to the payer",
             Expected::Success(&["0x1::coin::DepositEvent", "0x1::escrow::Closed"]),
             |world| {
                 open(world);
@@ -249,7 +254,7 @@ fn cancellations() -> Vec<Case> {
                     i128::from(AMOUNT)
                 );
                 assert_eq!(
-                    (locked(world), escrow(world, 0)),
+                    (locked_amount(world), escrow_json(world, 0)),
                     (json!("0"), json!({"vec": []}))
                 );
                 executed
@@ -257,7 +262,7 @@ fn cancellations() -> Vec<Case> {
         ),
         Case::new(
             CANCEL,
-            "a second too early",
+            "one second before the deadline",
             Expected::Abort(
                 "0x1::escrow: EBEFORE_DEADLINE(0x30005): \
                  the payer may cancel the escrow only when its deadline has come",
@@ -265,7 +270,7 @@ fn cancellations() -> Vec<Case> {
             |world| {
                 open(world);
                 let executed = world.call(0, CANCEL, &[COIN], args![0u64]);
-                assert_eq!(locked(world), "1000");
+                assert_eq!(locked_amount(world), "1000");
                 executed
             },
         ),
@@ -285,31 +290,31 @@ fn cancellations() -> Vec<Case> {
 /// Returns the cases with the coin of account 0, which can be frozen and minted without limit.
 fn other_coins() -> Vec<Case> {
     vec![
-        Case::new(OPEN, "of a type that is no coin", NOT_PUBLISHED, |world| {
-            try_open(world, "0xabc::moon::Coin", 1)
+        Case::new(OPEN, "uninitialized coin type", NOT_PUBLISHED, |world| {
+            try_open_with_coin(world, "0xabc::moon::Coin", 1)
         }),
-        Case::new(OPEN, "by who is frozen", FROZEN, |world| {
+        Case::new(OPEN, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
-            try_open(world, &coin, 1)
+            try_open_with_coin(world, &coin, 1)
         }),
         Case::new(
             OPEN,
-            "more than fits beside what is locked",
+            "total locked amount overflows",
             Expected::Status("Execution failed in 0x1::escrow::open at code offset 0"),
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
-                open_of(world, &coin, u64::MAX);
+                open_with_coin(world, &coin, u64::MAX);
                 let payer = world.address(0);
                 mint(world, &coin, payer, 1);
-                let executed = try_open(world, &coin, 1);
+                let executed = try_open_with_coin(world, &coin, 1);
                 assert_holds(world, &coin, payer, 1);
                 executed
             },
         ),
         Case::new(
             RELEASE,
-            "to who had no store of the coin",
+            "creates the recipient's store",
             Expected::Success(&[
                 "0x1::account::CoinRegisterEvent",
                 "0x1::coin::DepositEvent",
@@ -317,7 +322,7 @@ fn other_coins() -> Vec<Case> {
             ]),
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                open_of(world, &coin, 4);
+                open_with_coin(world, &coin, 4);
                 let (payer, recipient) = (world.address(0), world.address(1));
                 let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
                 assert_holds(world, &coin, payer, 6);
@@ -325,23 +330,27 @@ fn other_coins() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(RELEASE, "to who is frozen", FROZEN, |world| {
+        Case::new(RELEASE, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 1]);
-            open_of(world, &coin, 4);
+            open_with_coin(world, &coin, 4);
             freeze(world, &coin, 1);
             let payer = world.address(0);
             let executed = world.call(1, RELEASE, &[&coin], args![payer, 0u64]);
             let locked = world.view("0x1::escrow::locked", &[&coin], args![payer]);
-            assert_eq!(locked, [json!("4")], "for the payer to cancel");
+            assert_eq!(
+                locked,
+                [json!("4")],
+                "the coins stay locked, and the payer can cancel"
+            );
             executed
         }),
         Case::new(
             RELEASE,
-            "more than fits beside what is there",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[10, u64::MAX]);
-                open_of(world, &coin, 4);
+                open_with_coin(world, &coin, 4);
                 world.call(1, RELEASE, &[&coin], args![world.address(0), 0u64])
             },
         ),

@@ -20,7 +20,7 @@ const EZERO_AMOUNT: Expected = Expected::Abort(
 const NUMBER_OF_SIGNERS: Expected = Expected::Status("NUMBER_OF_SIGNER_ARGUMENTS_MISMATCH");
 
 /// Creates an asset of account 0 and mints 50 units to account 0.
-fn asset(world: &mut World) -> AccountAddress {
+fn create_asset(world: &mut World) -> AccountAddress {
     let create = "0x1::managed_fungible_asset::create";
     world.call_ok(0, create, &[], args!["A", "A", 6u8, "", "", None::<u128>]);
     let asset = named_address(world.address(0), b"A");
@@ -62,7 +62,7 @@ fn coins() -> Vec<Case> {
     vec![
         Case::new(
             COINS,
-            "both give",
+            "transfers both amounts",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::account::CoinRegisterEvent",
@@ -86,22 +86,33 @@ fn coins() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(COINS, "one gives nothing", EZERO_AMOUNT, |world| {
-            exchange_coins(world, COIN, [0, 1])
-        }),
-        Case::new(COINS, "the other gives nothing", EZERO_AMOUNT, |world| {
-            exchange_coins(world, COIN, [1, 0])
-        }),
-        Case::new(COINS, "of what is no coin", NOT_PUBLISHED, |world| {
+        Case::new(
+            COINS,
+            "zero amount of the first signer",
+            EZERO_AMOUNT,
+            |world| exchange_coins(world, COIN, [0, 1]),
+        ),
+        Case::new(
+            COINS,
+            "zero amount of the second signer",
+            EZERO_AMOUNT,
+            |world| exchange_coins(world, COIN, [1, 0]),
+        ),
+        Case::new(COINS, "uninitialized coin type", NOT_PUBLISHED, |world| {
             exchange_coins(world, "0xabc::moon::Coin", [1, 1])
         }),
-        Case::new(COINS, "more than the second has", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let executed = exchange_coins(world, &coin, [4, u64::MAX]);
-            assert_holds(world, &coin, world.address(0), 10);
-            executed
-        }),
-        Case::new(COINS, "by who is frozen", FROZEN, |world| {
+        Case::new(
+            COINS,
+            "amount above the second signer's balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let executed = exchange_coins(world, &coin, [4, u64::MAX]);
+                assert_holds(world, &coin, world.address(0), 10);
+                executed
+            },
+        ),
+        Case::new(COINS, "first signer's store is frozen", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
             exchange_coins(world, &coin, [1, 1])
@@ -113,7 +124,7 @@ fn assets() -> Vec<Case> {
     vec![
         Case::new(
             ASSETS,
-            "an asset for the chain's coin",
+            "asset for the native coin",
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
@@ -122,7 +133,7 @@ fn assets() -> Vec<Case> {
                 "0x1::exchange::AssetsExchanged",
             ]),
             |world| {
-                let asset = asset(world);
+                let asset = create_asset(world);
                 let before = world.balance(1);
                 let executed = exchange_assets(world, asset, [20, 700]);
                 assert_eq!(
@@ -133,33 +144,43 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(ASSETS, "one gives nothing", EZERO_AMOUNT, |world| {
-            let asset = asset(world);
-            exchange_assets(world, asset, [0, 1])
-        }),
-        Case::new(ASSETS, "more than the second has", INSUFFICIENT, |world| {
-            let asset = asset(world);
-            let executed = exchange_assets(world, asset, [20, u64::MAX]);
-            assert_eq!(
-                (balance(world, 0, asset), balance(world, 1, asset)),
-                (50, 0)
-            );
-            executed
-        }),
+        Case::new(
+            ASSETS,
+            "zero amount of the first signer",
+            EZERO_AMOUNT,
+            |world| {
+                let asset = create_asset(world);
+                exchange_assets(world, asset, [0, 1])
+            },
+        ),
+        Case::new(
+            ASSETS,
+            "amount above the second signer's balance",
+            INSUFFICIENT,
+            |world| {
+                let asset = create_asset(world);
+                let executed = exchange_assets(world, asset, [20, u64::MAX]);
+                assert_eq!(
+                    (balance(world, 0, asset), balance(world, 1, asset)),
+                    (50, 0)
+                );
+                executed
+            },
+        ),
     ]
 }
 
 fn signers() -> Vec<Case> {
     vec![
-        Case::new(COINS, "signed by one", NUMBER_OF_SIGNERS, |world| {
+        Case::new(COINS, "one signer", NUMBER_OF_SIGNERS, |world| {
             world.call(0, COINS, &[COIN, COIN], args![1u64, 1u64])
         }),
-        Case::new(COINS, "signed by three", NUMBER_OF_SIGNERS, |world| {
+        Case::new(COINS, "three signers", NUMBER_OF_SIGNERS, |world| {
             world.call_with_signers(&[0, 1, 2], COINS, &[COIN, COIN], args![1u64, 1u64])
         }),
         Case::new(
             "0x1::coin::transfer",
-            "signed by two",
+            "two signers",
             NUMBER_OF_SIGNERS,
             |world| {
                 let to = world.address(2);
@@ -168,7 +189,7 @@ fn signers() -> Vec<Case> {
         ),
         Case::new(
             COINS,
-            "signed by one, with too few arguments",
+            "one signer and too few arguments",
             NUMBER_OF_SIGNERS,
             |world| world.call(0, COINS, &[COIN, COIN], args![1u64]),
         ),

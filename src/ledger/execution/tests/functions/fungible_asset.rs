@@ -4,7 +4,7 @@
 use crate::functions::{
     Case, Expected, World, args,
     managed_object::event_field,
-    object::{CORE, named},
+    object::{CORE, create_named_object},
 };
 use ledger_framework::modules::object::named_address;
 use ledger_types::AccountAddress;
@@ -13,9 +13,9 @@ use ledger_types::AccountAddress;
 pub const METADATA: &str = "0x1::fungible_asset::Metadata";
 /// The type of stores.
 pub const STORE: &str = "0x1::fungible_asset::FungibleStore";
-/// Maximum supply of the asset [`moon`], in its smallest unit.
+/// Maximum supply of the asset [`create_moon`], in its smallest unit.
 pub const MOON_MAX: u128 = 10_000;
-/// Balance of account 0 of the asset [`moon`], in its smallest unit.
+/// Balance of account 0 of the asset [`create_moon`], in its smallest unit.
 pub const MOON_BALANCE: u64 = 1_000;
 
 const TRANSFER: &str = "0x1::fungible_asset::transfer";
@@ -31,7 +31,7 @@ const NO_STORE: Expected = Expected::Abort(
 );
 
 /// Creates an asset of account 0 with this symbol.
-pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountAddress {
+pub fn create_asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountAddress {
     let args = args![
         "Moon",
         symbol,
@@ -45,20 +45,20 @@ pub fn asset(world: &mut World, symbol: &str, maximum: Option<u128>) -> AccountA
 }
 
 /// Creates the asset MOON of account 0 and mints [`MOON_BALANCE`] units to account 0.
-pub fn moon(world: &mut World) -> AccountAddress {
-    let moon = asset(world, "MOON", Some(MOON_MAX));
-    let me = world.address(0);
+pub fn create_moon(world: &mut World) -> AccountAddress {
+    let moon = create_asset(world, "MOON", Some(MOON_MAX));
+    let holder = world.address(0);
     world.call_ok(
         0,
         "0x1::managed_fungible_asset::mint",
         &[],
-        args![moon, me, MOON_BALANCE],
+        args![moon, holder, MOON_BALANCE],
     );
     moon
 }
 
 /// Creates a store of a development account beside its primary store.
-pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> AccountAddress {
+pub fn create_store(world: &mut World, account: usize, asset: AccountAddress) -> AccountAddress {
     let executed = world.call_ok(
         account,
         "0x1::managed_fungible_asset::create_store",
@@ -74,7 +74,11 @@ pub fn store(world: &mut World, account: usize, asset: AccountAddress) -> Accoun
 }
 
 /// Returns the address of the primary store of `owner`.
-pub fn primary(world: &World, owner: AccountAddress, asset: AccountAddress) -> AccountAddress {
+pub fn primary_store(
+    world: &World,
+    owner: AccountAddress,
+    asset: AccountAddress,
+) -> AccountAddress {
     let function = "0x1::primary_fungible_store::primary_store_address";
     let address = world.view(function, &[METADATA], args![owner, asset]);
     address[0].as_str().unwrap().parse().unwrap()
@@ -88,7 +92,7 @@ pub fn balance(world: &World, owner: AccountAddress, asset: AccountAddress) -> u
 }
 
 /// Returns the balance of a store.
-pub fn held(world: &World, store: AccountAddress) -> u64 {
+pub fn store_balance(world: &World, store: AccountAddress) -> u64 {
     let balance = world.view("0x1::fungible_asset::balance", &[STORE], args![store]);
     balance[0].as_str().unwrap().parse().unwrap()
 }
@@ -100,10 +104,10 @@ pub fn supply(world: &World, asset: AccountAddress) -> u128 {
 }
 
 /// Returns the asset MOON, the primary store of account 0, and its second store.
-fn two_stores(world: &mut World) -> (AccountAddress, AccountAddress, AccountAddress) {
-    let asset = moon(world);
-    let second = store(world, 0, asset);
-    (asset, primary(world, world.address(0), asset), second)
+fn create_two_stores(world: &mut World) -> (AccountAddress, AccountAddress, AccountAddress) {
+    let asset = create_moon(world);
+    let second = create_store(world, 0, asset);
+    (asset, primary_store(world, world.address(0), asset), second)
 }
 
 pub fn cases() -> Vec<Case> {
@@ -115,25 +119,28 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "from store to store", TRANSFERRED, |world| {
-            let (asset, first, second) = two_stores(world);
+        Case::new(TRANSFER, "between two stores", TRANSFERRED, |world| {
+            let (asset, first, second) = create_two_stores(world);
             let executed = world.call(0, TRANSFER, &[STORE], args![first, second, 400u64]);
-            assert_eq!((held(world, first), held(world, second)), (600, 400));
+            assert_eq!(
+                (store_balance(world, first), store_balance(world, second)),
+                (600, 400)
+            );
             assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
             executed
         }),
         Case::new(TRANSFER, "to the same store", TRANSFERRED, |world| {
-            let (_, first, _) = two_stores(world);
+            let (_, first, _) = create_two_stores(world);
             let executed = world.call(0, TRANSFER, &[STORE], args![first, first, MOON_BALANCE]);
-            assert_eq!(held(world, first), MOON_BALANCE);
+            assert_eq!(store_balance(world, first), MOON_BALANCE);
             executed
         }),
         Case::new(
             TRANSFER,
-            "of nothing tells no event",
+            "zero amount emits no event",
             Expected::Success(&[]),
             |world| {
-                let (_, first, second) = two_stores(world);
+                let (_, first, second) = create_two_stores(world);
                 world.call(0, TRANSFER, &[STORE], args![second, first, 0u64])
             },
         ),
@@ -142,19 +149,19 @@ fn transfers() -> Vec<Case> {
             "from a store that an object owns",
             TRANSFERRED,
             |world| {
-                let (_, first, second) = two_stores(world);
-                let between = named(world, b"a");
-                world.call_ok(0, "0x1::object::transfer_call", &[], args![second, between]);
+                let (_, first, second) = create_two_stores(world);
+                let parent = create_named_object(world, b"a");
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![second, parent]);
                 world.call_ok(0, TRANSFER, &[STORE], args![first, second, 5u64]);
                 world.call(0, TRANSFER, &[STORE], args![second, first, 5u64])
             },
         ),
         Case::new(
             TRANSFER,
-            "a store that was given away moves with what it holds",
+            "transferred store keeps its balance",
             TRANSFERRED,
             |world| {
-                let (_, first, second) = two_stores(world);
+                let (_, first, second) = create_two_stores(world);
                 world.call_ok(0, TRANSFER, &[STORE], args![first, second, 5u64]);
                 let to = world.address(1);
                 world.call_ok(0, "0x1::object::transfer", &[STORE], args![second, to]);
@@ -168,23 +175,23 @@ fn rejected_transfers() -> Vec<Case> {
     vec![
         Case::new(
             TRANSFER,
-            "by one who does not own the store",
+            "by an account that does not own the store",
             Expected::Abort(
                 "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
             ),
             |world| {
-                let (_, first, second) = two_stores(world);
+                let (_, first, second) = create_two_stores(world);
                 world.call(1, TRANSFER, &[STORE], args![first, second, 1u64])
             },
         ),
         Case::new(
             TRANSFER,
-            "more than there is",
+            "amount above the balance",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
             |world| {
-                let (_, first, second) = two_stores(world);
+                let (_, first, second) = create_two_stores(world);
                 world.call(
                     0,
                     TRANSFER,
@@ -201,14 +208,14 @@ fn rejected_transfers() -> Vec<Case> {
                  asset",
             ),
             |world| {
-                let (_, first, _) = two_stores(world);
-                let other = asset(world, "SUN", None);
-                let other = store(world, 0, other);
+                let (_, first, _) = create_two_stores(world);
+                let other = create_asset(world, "SUN", None);
+                let other = create_store(world, 0, other);
                 world.call(0, TRANSFER, &[STORE], args![first, other, 1u64])
             },
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
-            let (_, first, second) = two_stores(world);
+            let (_, first, second) = create_two_stores(world);
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze_store",
@@ -218,7 +225,7 @@ fn rejected_transfers() -> Vec<Case> {
             world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
-            let (_, first, second) = two_stores(world);
+            let (_, first, second) = create_two_stores(world);
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze_store",
@@ -229,26 +236,26 @@ fn rejected_transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "from an object that is no store",
+            "from an object that is not a store",
             NO_STORE,
             |world| {
-                let (_, first, _) = two_stores(world);
-                let object = named(world, b"a");
+                let (_, first, _) = create_two_stores(world);
+                let object = create_named_object(world, b"a");
                 world.call(0, TRANSFER, &[CORE], args![object, first, 1u64])
             },
         ),
         Case::new(
             TRANSFER,
-            "more than a store can hold",
+            "recipient store's balance overflows",
             Expected::Status("Execution failed in 0x1::fungible_asset::transfer at code offset 0"),
             |world| {
-                let asset = asset(world, "SUN", None);
-                let (me, second) = (world.address(0), store(world, 0, asset));
-                let first = primary(world, me, asset);
+                let asset = create_asset(world, "SUN", None);
+                let (holder, second) = (world.address(0), create_store(world, 0, asset));
+                let first = primary_store(world, holder, asset);
                 let mint = "0x1::managed_fungible_asset::mint";
-                world.call_ok(0, mint, &[], args![asset, me, u64::MAX]);
+                world.call_ok(0, mint, &[], args![asset, holder, u64::MAX]);
                 world.call_ok(0, TRANSFER, &[STORE], args![first, second, u64::MAX]);
-                world.call_ok(0, mint, &[], args![asset, me, 1u64]);
+                world.call_ok(0, mint, &[], args![asset, holder, 1u64]);
                 world.call(0, TRANSFER, &[STORE], args![first, second, 1u64])
             },
         ),
@@ -259,27 +266,39 @@ fn dispatchable_transfers() -> Vec<Case> {
     const DISPATCHED: &str = "0x1::dispatchable_fungible_asset::transfer";
     const AT_LEAST: &str = "0x1::dispatchable_fungible_asset::transfer_assert_minimum_deposit";
     vec![
-        Case::new(DISPATCHED, "from store to store", TRANSFERRED, |world| {
-            let (_, first, second) = two_stores(world);
+        Case::new(DISPATCHED, "between two stores", TRANSFERRED, |world| {
+            let (_, first, second) = create_two_stores(world);
             let executed = world.call(0, DISPATCHED, &[STORE], args![first, second, 400u64]);
-            assert_eq!((held(world, first), held(world, second)), (600, 400));
-            executed
-        }),
-        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
-            let (_, first, second) = two_stores(world);
-            let executed = world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
-            assert_eq!((held(world, first), held(world, second)), (600, 400));
+            assert_eq!(
+                (store_balance(world, first), store_balance(world, second)),
+                (600, 400)
+            );
             executed
         }),
         Case::new(
             AT_LEAST,
-            "more is expected than is sent",
+            "minimum deposit equal to the amount",
+            TRANSFERRED,
+            |world| {
+                let (_, first, second) = create_two_stores(world);
+                let executed =
+                    world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 400u64]);
+                assert_eq!(
+                    (store_balance(world, first), store_balance(world, second)),
+                    (600, 400)
+                );
+                executed
+            },
+        ),
+        Case::new(
+            AT_LEAST,
+            "minimum deposit above the amount",
             Expected::Abort(
                 "0x1::dispatchable_fungible_asset: EAMOUNT_MISMATCH(0x70002): less would arrive than the \
                  sender expects",
             ),
             |world| {
-                let (_, first, second) = two_stores(world);
+                let (_, first, second) = create_two_stores(world);
                 world.call(0, AT_LEAST, &[STORE], args![first, second, 400u64, 401u64])
             },
         ),
@@ -289,7 +308,7 @@ fn dispatchable_transfers() -> Vec<Case> {
 #[test]
 fn views_return_the_metadata_of_an_asset() {
     let mut world = World::new();
-    let asset = moon(&mut world);
+    let asset = create_moon(&mut world);
     for (view, expected) in [
         ("name", serde_json::json!("Moon")),
         ("symbol", "MOON".into()),
@@ -322,7 +341,7 @@ fn views_return_the_metadata_of_an_asset() {
         "1000"
     );
 
-    let object = named(&mut world, b"a");
+    let object = create_named_object(&mut world, b"a");
     let failed = world.try_view("0x1::fungible_asset::name", &[CORE], args![object]);
     assert_eq!(
         failed.unwrap_err(),
@@ -334,16 +353,16 @@ fn views_return_the_metadata_of_an_asset() {
 #[test]
 fn views_return_the_balance_of_a_store() {
     let mut world = World::new();
-    let (asset, first, second) = two_stores(&mut world);
-    for (store, held) in [(first, MOON_BALANCE), (second, 0)] {
+    let (asset, first, second) = create_two_stores(&mut world);
+    for (store, balance) in [(first, MOON_BALANCE), (second, 0)] {
         for (view, expected) in [
             (
                 "fungible_asset::balance",
-                serde_json::json!(held.to_string()),
+                serde_json::json!(balance.to_string()),
             ),
             (
                 "dispatchable_fungible_asset::derived_balance",
-                held.to_string().into(),
+                balance.to_string().into(),
             ),
             ("fungible_asset::is_frozen", false.into()),
             ("fungible_asset::is_store_dispatchable", false.into()),
@@ -363,12 +382,15 @@ fn views_return_the_balance_of_a_store() {
             "0x1::fungible_asset::is_balance_at_least",
             "0x1::dispatchable_fungible_asset::is_derived_balance_at_least",
         ] {
-            assert_eq!(world.view(view, &[STORE], args![store, held])[0], true);
-            assert_eq!(world.view(view, &[STORE], args![store, held + 1])[0], false);
+            assert_eq!(world.view(view, &[STORE], args![store, balance])[0], true);
+            assert_eq!(
+                world.view(view, &[STORE], args![store, balance + 1])[0],
+                false
+            );
         }
     }
     for (address, exists) in [(first, true), (asset, false)] {
-        let there = world.view("0x1::fungible_asset::store_exists", &[], args![address]);
-        assert_eq!(there[0], exists);
+        let store_exists = world.view("0x1::fungible_asset::store_exists", &[], args![address]);
+        assert_eq!(store_exists[0], exists);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, balance, moon},
-    object::{CORE, named, owner},
+    fungible_asset::{METADATA, balance, create_moon},
+    object::{CORE, create_named_object, owner},
 };
 use ledger_framework::modules::object::{guid_address, named_address};
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -66,7 +66,7 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             NAMED,
-            "the object is where its seed says",
+            "derives the address from the seed",
             CREATED,
             |world| {
                 let executed = world.call(0, NAMED, &[], args![b"seed".to_vec()]);
@@ -79,33 +79,37 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             NAMED,
-            "a second time",
+            "seed already in use",
             Expected::Abort(
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
             |world| {
-                named(world, b"a");
+                create_named_object(world, b"a");
                 world.call(0, NAMED, &[], args![b"a".to_vec()])
             },
         ),
         Case::new(
             "0x1::managed_object::create_generated",
-            "the object is where the account's next number says",
+            "derives the address from the creation number",
             CREATED,
             |world| {
-                let me = world.address(0);
+                let creator = world.address(0);
                 // The streams of the account and of its coin store have the lower numbers.
-                let expected = guid_address(me, 4);
+                let expected = guid_address(creator, 4);
                 let executed = world.call(0, "0x1::managed_object::create_generated", &[], args![]);
                 assert_eq!(created_object(world, &executed), expected);
-                assert_ne!(create_generated(world), expected, "the number went up");
+                assert_ne!(
+                    create_generated(world),
+                    expected,
+                    "the creation number increases"
+                );
                 assert!(is_deletable(world, expected));
                 executed
             },
         ),
         Case::new(
             "0x1::managed_object::create_sticky",
-            "the object stays",
+            "object is not deletable",
             CREATED,
             |world| {
                 let executed = world.call(0, "0x1::managed_object::create_sticky", &[], args![]);
@@ -122,7 +126,7 @@ fn deletions() -> Vec<Case> {
     vec![
         Case::new(
             DELETE,
-            "the object goes and gives its room back",
+            "refunds the storage deposit",
             Expected::Success(&["0x1::managed_object::ObjectDeletion"]),
             |world| {
                 let object = create_generated(world);
@@ -131,29 +135,31 @@ fn deletions() -> Vec<Case> {
                     world.view("0x1::object::is_object", &[], args![object])[0],
                     false
                 );
-                assert!(
-                    world.net_fee(&executed) < 0,
-                    "the deposit is more than the fee"
-                );
+                assert!(world.net_fee(&executed) < 0, "the refund exceeds the fee");
                 executed
             },
         ),
-        Case::new(DELETE, "by one who is no owner", NOT_OWNER, |world| {
-            let object = create_generated(world);
-            world.call(1, DELETE, &[], args![object])
-        }),
         Case::new(
             DELETE,
-            "an object that was made to stay",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = create_generated(world);
+                world.call(1, DELETE, &[], args![object])
+            },
+        ),
+        Case::new(
+            DELETE,
+            "object that is not deletable",
             Expected::Abort("0x1::object: ECANNOT_DELETE(0x50005): this object was made to stay"),
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(0, DELETE, &[], args![object])
             },
         ),
         Case::new(
             DELETE,
-            "coins lie at its address",
+            "object that holds native coins",
             Expected::Abort(
                 "0x1::managed_object: EHOLDS_COINS(0x30001): the chain's coin lies at this object's address \
                  and would be lost; send it on first",
@@ -166,12 +172,12 @@ fn deletions() -> Vec<Case> {
         ),
         Case::new(
             DELETE,
-            "an object of another kind",
+            "object of another type",
             Expected::Abort(
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
             |world| {
-                let asset = moon(world);
+                let asset = create_moon(world);
                 world.call(0, DELETE, &[], args![asset])
             },
         ),
@@ -183,50 +189,61 @@ fn transfer_flags() -> Vec<Case> {
     const BIND: &str = "0x1::managed_object::set_untransferable";
     const NOTHING: Expected = Expected::Success(&[]);
     vec![
-        Case::new(UNGATED, "the gate closes and opens", NOTHING, |world| {
-            let object = named(world, b"a");
-            let is_open = |world: &World| {
-                world.view(
-                    "0x1::object::ungated_transfer_allowed",
-                    &[CORE],
-                    args![object],
-                )
-            };
-            world.call_ok(0, UNGATED, &[], args![object, false]);
-            assert_eq!(is_open(world)[0], false);
-            let executed = world.call(0, UNGATED, &[], args![object, true]);
-            assert_eq!(is_open(world)[0], true);
-            executed
-        }),
-        Case::new(UNGATED, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            world.call(1, UNGATED, &[], args![object, false])
-        }),
         Case::new(
             UNGATED,
-            "of an object that is bound",
-            UNTRANSFERABLE,
+            "disables and enables ungated transfers",
+            NOTHING,
             |world| {
-                let object = named(world, b"a");
-                world.call_ok(0, BIND, &[], args![object]);
-                world.call(0, UNGATED, &[], args![object, true])
+                let object = create_named_object(world, b"a");
+                let is_open = |world: &World| {
+                    world.view(
+                        "0x1::object::ungated_transfer_allowed",
+                        &[CORE],
+                        args![object],
+                    )
+                };
+                world.call_ok(0, UNGATED, &[], args![object, false]);
+                assert_eq!(is_open(world)[0], false);
+                let executed = world.call(0, UNGATED, &[], args![object, true]);
+                assert_eq!(is_open(world)[0], true);
+                executed
             },
         ),
-        Case::new(BIND, "the object is bound for ever", NOTHING, |world| {
-            let object = named(world, b"a");
+        Case::new(
+            UNGATED,
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = create_named_object(world, b"a");
+                world.call(1, UNGATED, &[], args![object, false])
+            },
+        ),
+        Case::new(UNGATED, "untransferable object", UNTRANSFERABLE, |world| {
+            let object = create_named_object(world, b"a");
+            world.call_ok(0, BIND, &[], args![object]);
+            world.call(0, UNGATED, &[], args![object, true])
+        }),
+        Case::new(BIND, "later transfers fail", NOTHING, |world| {
+            let object = create_named_object(world, b"a");
             let executed = world.call(0, BIND, &[], args![object]);
-            let bound = world.view("0x1::object::is_untransferable", &[REFS], args![object]);
-            assert_eq!(bound[0], true);
+            let is_untransferable =
+                world.view("0x1::object::is_untransferable", &[REFS], args![object]);
+            assert_eq!(is_untransferable[0], true);
             let to = world.address(1);
             let transfer = world.call(0, "0x1::object::transfer", &[REFS], args![object, to]);
             assert!(!transfer.info.v0().status.is_success());
             executed
         }),
-        Case::new(BIND, "a second time", UNTRANSFERABLE, |world| {
-            let object = named(world, b"a");
-            world.call_ok(0, BIND, &[], args![object]);
-            world.call(0, BIND, &[], args![object])
-        }),
+        Case::new(
+            BIND,
+            "object that is already untransferable",
+            UNTRANSFERABLE,
+            |world| {
+                let object = create_named_object(world, b"a");
+                world.call_ok(0, BIND, &[], args![object]);
+                world.call(0, BIND, &[], args![object])
+            },
+        ),
     ]
 }
 
@@ -235,13 +252,13 @@ fn assets() -> Vec<Case> {
     vec![
         Case::new(
             SEND,
-            "an asset goes on from the object's store",
+            "asset of the object",
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
             ]),
             |world| {
-                let (asset, object) = (moon(world), named(world, b"a"));
+                let (asset, object) = (create_moon(world), create_named_object(world, b"a"));
                 let transfer = "0x1::primary_fungible_store::transfer";
                 world.call_ok(0, transfer, &[METADATA], args![asset, object, 10u64]);
                 let to = world.address(2);
@@ -255,11 +272,14 @@ fn assets() -> Vec<Case> {
         ),
         Case::new(
             SEND,
-            "coins go on, from an object that an object owns",
+            "native coins of an indirectly owned object",
             Expected::Success(&["0x1::coin::WithdrawEvent", "0x1::coin::DepositEvent"]),
             |world| {
-                let (object, between) = (named(world, b"a"), named(world, b"b"));
-                world.call_ok(0, "0x1::object::transfer_call", &[], args![object, between]);
+                let (object, parent) = (
+                    create_named_object(world, b"a"),
+                    create_named_object(world, b"b"),
+                );
+                world.call_ok(0, "0x1::object::transfer_call", &[], args![object, parent]);
                 world.call_ok(1, "0x1::node_account::transfer", &[], args![object, 10u64]);
                 let before = world.balance(2);
                 let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
@@ -268,19 +288,24 @@ fn assets() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(SEND, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
-            world.call(1, SEND, &[], args![object, native, to, 1u64])
-        }),
         Case::new(
             SEND,
-            "more than the object holds",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = create_named_object(world, b"a");
+                let (to, native) = (world.address(2), AccountAddress::NATIVE_ASSET);
+                world.call(1, SEND, &[], args![object, native, to, 1u64])
+            },
+        ),
+        Case::new(
+            SEND,
+            "amount above the object's balance",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
             |world| {
-                let (asset, object) = (moon(world), named(world, b"a"));
+                let (asset, object) = (create_moon(world), create_named_object(world, b"a"));
                 let to = world.address(2);
                 world.call(0, SEND, &[], args![object, asset, to, 1u64])
             },

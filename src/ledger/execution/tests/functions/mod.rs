@@ -110,17 +110,17 @@ impl Case {
         });
         if called.as_deref() != Some(self.function) {
             Err(format!(
-                "{}: the call under test was of {called:?}",
+                "{}: the tested transaction calls {called:?}",
                 self.name()
             ))
         } else if status != expected_status {
             Err(format!(
-                "{}: status\n  {status}\nnot\n  {expected_status}",
+                "{}: status\n  {status}\nexpected\n  {expected_status}",
                 self.name()
             ))
         } else if events != expected_events {
             Err(format!(
-                "{}: events {events:?}, not {expected_events:?}",
+                "{}: events {events:?}, expected {expected_events:?}",
                 self.name()
             ))
         } else {
@@ -163,7 +163,7 @@ fn every_case_has_its_expected_result_and_gas() {
         match case.check() {
             Ok(gas) => assert!(
                 used.insert(case.name(), gas).is_none(),
-                "{} twice",
+                "{} occurs twice",
                 case.name()
             ),
             Err(difference) => differences.push(difference),
@@ -176,13 +176,13 @@ fn every_case_has_its_expected_result_and_gas() {
         let changed: Vec<String> = used
             .iter()
             .filter(|(name, gas)| golden.get(*name) != Some(gas))
-            .map(|(name, gas)| format!("{name}: {gas}, not {:?}", golden.get(name)))
+            .map(|(name, gas)| format!("{name}: {gas}, expected {:?}", golden.get(name)))
             .collect();
         assert!(changed.is_empty(), "gas changed:\n{}", changed.join("\n"));
         assert_eq!(
             used.len(),
             golden.len(),
-            "gas.json has cases that are no more"
+            "gas.json has entries without a case"
         );
     }
 }

@@ -23,7 +23,7 @@ const GATED: Expected = Expected::Abort(
 );
 
 /// Creates the object of account 0 that is named `seed`.
-pub fn named(world: &mut World, seed: &[u8]) -> AccountAddress {
+pub fn create_named_object(world: &mut World, seed: &[u8]) -> AccountAddress {
     world.call_ok(0, "0x1::managed_object::create_named", &[], args![seed]);
     named_address(world.address(0), seed)
 }
@@ -34,16 +34,16 @@ pub fn owner(world: &World, object: AccountAddress) -> String {
     owner[0].as_str().unwrap().to_owned()
 }
 
-fn is(world: &World, view: &str, object: AccountAddress) -> bool {
+fn view_flag(world: &World, view: &str, object: AccountAddress) -> bool {
     world.view(view, &[CORE], args![object])[0] == true
 }
 
 /// Creates a chain of `length` objects and returns the last. Account 0 owns the first object, and
 /// each object owns the next.
 fn create_chain(world: &mut World, length: u8) -> AccountAddress {
-    let mut last = named(world, &[0]);
+    let mut last = create_named_object(world, &[0]);
     for seed in 1..length {
-        let next = named(world, &[seed]);
+        let next = create_named_object(world, &[seed]);
         world.call_ok(0, "0x1::object::transfer_call", &[], args![next, last]);
         last = next;
     }
@@ -62,15 +62,15 @@ fn transfers() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::object::transfer",
-            "the object has a new owner",
+            "changes the owner",
             TRANSFER,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let to = world.address(1);
                 let executed = world.call(0, "0x1::object::transfer", &[CORE], args![object, to]);
                 assert_eq!(owner(world, object), to.to_string());
-                let owns = |who| {
-                    world.view("0x1::object::is_owner", &[CORE], args![object, who])[0] == true
+                let owns = |account| {
+                    world.view("0x1::object::is_owner", &[CORE], args![object, account])[0] == true
                 };
                 assert!(owns(to) && !owns(world.address(0)));
                 executed
@@ -78,36 +78,39 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "to the owner, nothing happens",
+            "transfer to the owner emits no event",
             Expected::Success(&[]),
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let to = world.address(0);
                 world.call(0, "0x1::object::transfer", &[CORE], args![object, to])
             },
         ),
         Case::new(
             CALL,
-            "by address, from a chain of seven owners",
+            "by an indirect owner at the maximum nesting depth",
             TRANSFER,
             |world| {
                 let object = create_chain(world, 8);
-                let me = world.address(0);
-                let owns = world.view("0x1::object::owns", &[CORE], args![object, me]);
+                let sender = world.address(0);
+                let owns = world.view("0x1::object::owns", &[CORE], args![object, sender]);
                 assert_eq!(owns[0], true);
                 let root = world.view("0x1::object::root_owner", &[CORE], args![object]);
-                assert_eq!(root[0], me.to_string());
-                let executed = world.call(0, CALL, &[], args![object, me]);
-                assert_eq!(owner(world, object), me.to_string());
+                assert_eq!(root[0], sender.to_string());
+                let executed = world.call(0, CALL, &[], args![object, sender]);
+                assert_eq!(owner(world, object), sender.to_string());
                 executed
             },
         ),
         Case::new(
             "0x1::object::transfer_to_object",
-            "an object owns the object",
+            "object becomes the owner",
             TRANSFER,
             |world| {
-                let (object, to) = (named(world, b"a"), named(world, b"b"));
+                let (object, to) = (
+                    create_named_object(world, b"a"),
+                    create_named_object(world, b"b"),
+                );
                 let function = "0x1::object::transfer_to_object";
                 let executed = world.call(0, function, &[CORE, CORE], args![object, to]);
                 assert_eq!(owner(world, object), to.to_string());
@@ -116,10 +119,10 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer_to_object",
-            "to an object that is not there",
+            "to an address without an object",
             NO_OBJECT,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let function = "0x1::object::transfer_to_object";
                 world.call(0, function, &[CORE, CORE], args![object, UNKNOWN_ADDRESS])
             },
@@ -130,12 +133,12 @@ fn transfers() -> Vec<Case> {
 fn rejected_transfers() -> Vec<Case> {
     const CALL: &str = "0x1::object::transfer_call";
     vec![
-        Case::new(CALL, "there is no object", NO_OBJECT, |world| {
+        Case::new(CALL, "address without an object", NO_OBJECT, |world| {
             world.call(0, CALL, &[], args![UNKNOWN_ADDRESS, UNKNOWN_ADDRESS])
         }),
         Case::new(
             "0x1::object::transfer",
-            "there is no object",
+            "address without an object",
             NO_OBJECT,
             |world| {
                 world.call(
@@ -148,10 +151,10 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "the object is of another type",
+            "object of another type",
             NO_RESOURCE,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(
                     0,
                     "0x1::object::transfer",
@@ -162,10 +165,10 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "by one who is no owner",
+            "by an account that is not the owner",
             NOT_OWNER,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(
                     1,
                     "0x1::object::transfer",
@@ -176,13 +179,17 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "the owner may not give it away",
+            "ungated transfers of the object disabled",
             GATED,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let function = "0x1::managed_object::set_ungated_transfer";
                 world.call_ok(0, function, &[], args![object, false]);
-                assert!(!is(world, "0x1::object::ungated_transfer_allowed", object));
+                assert!(!view_flag(
+                    world,
+                    "0x1::object::ungated_transfer_allowed",
+                    object
+                ));
                 world.call(
                     0,
                     "0x1::object::transfer",
@@ -193,13 +200,16 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             "0x1::object::transfer",
-            "an owner in the chain may not be given away",
+            "ungated transfers of an owning object disabled",
             GATED,
             |world| {
-                let (object, between) = (named(world, b"a"), named(world, b"b"));
-                world.call_ok(0, CALL, &[], args![object, between]);
+                let (object, parent) = (
+                    create_named_object(world, b"a"),
+                    create_named_object(world, b"b"),
+                );
+                world.call_ok(0, CALL, &[], args![object, parent]);
                 let function = "0x1::managed_object::set_ungated_transfer";
-                world.call_ok(0, function, &[], args![between, false]);
+                world.call_ok(0, function, &[], args![parent, false]);
                 world.call(
                     0,
                     "0x1::object::transfer",
@@ -210,16 +220,20 @@ fn rejected_transfers() -> Vec<Case> {
         ),
         Case::new(
             CALL,
-            "the chain of owners is too long",
+            "nesting depth above the maximum",
             Expected::Abort(
                 "0x1::object: EMAXIMUM_NESTING(0x20006): the chain of objects that own each other is too long",
             ),
             |world| {
-                let (first, owned) = (create_chain(world, 8), named(world, b"last"));
+                let (first, owned) = (create_chain(world, 8), create_named_object(world, b"last"));
                 world.call_ok(0, CALL, &[], args![owned, first]);
-                let (me, function) = (world.address(0), "0x1::object::owns");
-                assert!(world.try_view(function, &[CORE], args![owned, me]).is_err());
-                world.call(0, CALL, &[], args![owned, me])
+                let (sender, function) = (world.address(0), "0x1::object::owns");
+                assert!(
+                    world
+                        .try_view(function, &[CORE], args![owned, sender])
+                        .is_err()
+                );
+                world.call(0, CALL, &[], args![owned, sender])
             },
         ),
     ]
@@ -232,55 +246,55 @@ fn burns() -> Vec<Case> {
     vec![
         Case::new(
             BURN,
-            "a tombstone appears, the owner stays",
+            "adds a tombstone and keeps the owner",
             NOTHING,
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 let executed = world.call(0, BURN, &[CORE], args![object]);
-                assert!(is(world, "0x1::object::is_burnt", object));
+                assert!(view_flag(world, "0x1::object::is_burnt", object));
                 assert_eq!(owner(world, object), world.address(0).to_string());
                 executed
             },
         ),
+        Case::new(BURN, "by an indirect owner", NOT_OWNER, |world| {
+            let object = create_chain(world, 2);
+            world.call(0, BURN, &[CORE], args![object])
+        }),
         Case::new(
             BURN,
-            "by an owner through another object",
-            NOT_OWNER,
-            |world| {
-                let object = create_chain(world, 2);
-                world.call(0, BURN, &[CORE], args![object])
-            },
-        ),
-        Case::new(
-            BURN,
-            "a second time",
+            "burned object",
             Expected::Abort(
                 "0x1::object: EOBJECT_ALREADY_BURNT(0xa): this object is burnt already",
             ),
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call_ok(0, BURN, &[CORE], args![object]);
                 world.call(0, BURN, &[CORE], args![object])
             },
         ),
-        Case::new(UNBURN, "the tombstone goes", NOTHING, |world| {
-            let object = named(world, b"a");
+        Case::new(UNBURN, "removes the tombstone", NOTHING, |world| {
+            let object = create_named_object(world, b"a");
             world.call_ok(0, BURN, &[CORE], args![object]);
             let executed = world.call(0, UNBURN, &[CORE], args![object]);
-            assert!(!is(world, "0x1::object::is_burnt", object));
+            assert!(!view_flag(world, "0x1::object::is_burnt", object));
             executed
-        }),
-        Case::new(UNBURN, "by one who is no owner", NOT_OWNER, |world| {
-            let object = named(world, b"a");
-            world.call_ok(0, BURN, &[CORE], args![object]);
-            world.call(1, UNBURN, &[CORE], args![object])
         }),
         Case::new(
             UNBURN,
-            "what is not burnt",
+            "by an account that is not the owner",
+            NOT_OWNER,
+            |world| {
+                let object = create_named_object(world, b"a");
+                world.call_ok(0, BURN, &[CORE], args![object]);
+                world.call(1, UNBURN, &[CORE], args![object])
+            },
+        ),
+        Case::new(
+            UNBURN,
+            "object that is not burned",
             Expected::Abort("0x1::object: EOBJECT_NOT_BURNT(0x10008): this object is not burnt"),
             |world| {
-                let object = named(world, b"a");
+                let object = create_named_object(world, b"a");
                 world.call(0, UNBURN, &[CORE], args![object])
             },
         ),
@@ -290,20 +304,23 @@ fn burns() -> Vec<Case> {
 #[test]
 fn views_derive_addresses_and_check_existence() {
     let mut world = World::new();
-    let object = named(&mut world, b"a");
-    let me = world.address(0);
+    let object = create_named_object(&mut world, b"a");
+    let sender = world.address(0);
     let derived = world.view(
         "0x1::object::create_object_address",
         &[],
-        args![me, b"a".to_vec()],
+        args![sender, b"a".to_vec()],
     );
     assert_eq!(derived[0], object.to_string());
     for (function, number) in [
         (
             "0x1::object::create_user_derived_object_address",
-            args![me, object],
+            args![sender, object],
         ),
-        ("0x1::object::create_guid_object_address", args![me, 3u64]),
+        (
+            "0x1::object::create_guid_object_address",
+            args![sender, 3u64],
+        ),
     ] {
         let derived = world.view(function, &[], number);
         assert_ne!(derived[0], object.to_string());
@@ -316,20 +333,23 @@ fn views_derive_addresses_and_check_existence() {
     }
     let exists = world.view("0x1::object::object_exists", &[METADATA], args![object]);
     assert_eq!(exists[0], false);
-    assert!(!is(&world, "0x1::object::is_untransferable", object));
+    assert!(!view_flag(&world, "0x1::object::is_untransferable", object));
 }
 
 /// Two objects can become owners of each other. Views of such objects end with an error.
 #[test]
 fn views_fail_for_a_cycle_of_owners() {
     let mut world = World::new();
-    let (a, b) = (named(&mut world, b"a"), named(&mut world, b"b"));
+    let (a, b) = (
+        create_named_object(&mut world, b"a"),
+        create_named_object(&mut world, b"b"),
+    );
     world.call_ok(0, "0x1::object::transfer_call", &[], args![a, b]);
     world.call_ok(0, "0x1::object::transfer_call", &[], args![b, a]);
-    let me = world.address(0);
+    let sender = world.address(0);
     for failed in [
         world.try_view("0x1::object::root_owner", &[CORE], args![a]),
-        world.try_view("0x1::object::owns", &[CORE], args![a, me]),
+        world.try_view("0x1::object::owns", &[CORE], args![a, sender]),
     ] {
         assert!(failed.unwrap_err().contains("EMAXIMUM_NESTING"));
     }

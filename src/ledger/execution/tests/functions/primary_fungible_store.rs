@@ -3,8 +3,8 @@
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, moon, primary, supply},
-    object::{CORE, named},
+    fungible_asset::{METADATA, MOON_BALANCE, STORE, balance, create_moon, primary_store, supply},
+    object::{CORE, create_named_object},
 };
 use ledger_framework::modules::object::user_derived_address;
 use ledger_types::AccountAddress;
@@ -33,59 +33,62 @@ pub fn cases() -> Vec<Case> {
 
 fn transfers() -> Vec<Case> {
     vec![
-        Case::new(TRANSFER, "to one without a store", TRANSFERRED, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            assert!(!exists(world, to, asset));
-            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
-            assert_eq!(
-                (balance(world, from, asset), balance(world, to, asset)),
-                (700, 300)
-            );
-            assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
-            let store = primary(world, to, asset);
-            assert_eq!(store, user_derived_address(to, asset));
-            let open = world.view(
-                "0x1::object::ungated_transfer_allowed",
-                &[CORE],
-                args![store],
-            );
-            assert_eq!(open[0], false, "a primary store stays with its owner");
-            executed
-        }),
-        Case::new(TRANSFER, "to oneself", TRANSFERRED, |world| {
-            let (asset, me) = (moon(world), world.address(0));
-            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, me, 300u64]);
-            assert_eq!(balance(world, me, asset), MOON_BALANCE);
+        Case::new(
+            TRANSFER,
+            "to an account without a store",
+            TRANSFERRED,
+            |world| {
+                let (asset, from, to) = (create_moon(world), world.address(0), world.address(1));
+                assert!(!exists(world, to, asset));
+                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 300u64]);
+                assert_eq!(
+                    (balance(world, from, asset), balance(world, to, asset)),
+                    (700, 300)
+                );
+                assert_eq!(supply(world, asset), u128::from(MOON_BALANCE));
+                let store = primary_store(world, to, asset);
+                assert_eq!(store, user_derived_address(to, asset));
+                let is_ungated = world.view(
+                    "0x1::object::ungated_transfer_allowed",
+                    &[CORE],
+                    args![store],
+                );
+                assert_eq!(
+                    is_ungated[0], false,
+                    "a primary store cannot be transferred"
+                );
+                executed
+            },
+        ),
+        Case::new(TRANSFER, "sender is the recipient", TRANSFERRED, |world| {
+            let (asset, sender) = (create_moon(world), world.address(0));
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, sender, 300u64]);
+            assert_eq!(balance(world, sender, asset), MOON_BALANCE);
             executed
         }),
         Case::new(
             TRANSFER,
-            "of nothing makes the store",
+            "zero amount creates the recipient's store",
             Expected::Success(&[]),
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 0u64]);
                 assert!(exists(world, to, asset));
                 executed
             },
         ),
+        Case::new(TRANSFER, "unburns a burned store", TRANSFERRED, |world| {
+            let (asset, to) = (create_moon(world), world.address(1));
+            let store = primary_store(world, world.address(0), asset);
+            world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
+            let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
+            let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
+            assert_eq!(burnt[0], false);
+            executed
+        }),
         Case::new(
             TRANSFER,
-            "from a burnt store, which is restored",
-            TRANSFERRED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                let store = primary(world, world.address(0), asset);
-                world.call_ok(0, "0x1::object::burn", &[STORE], args![store]);
-                let executed = world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64]);
-                let burnt = world.view("0x1::object::is_burnt", &[STORE], args![store]);
-                assert_eq!(burnt[0], false);
-                executed
-            },
-        ),
-        Case::new(
-            TRANSFER,
-            "of the paired asset moves coins",
+            "paired asset transfers coins",
             COINS_TRANSFERRED,
             |world| {
                 let (to, before) = (world.address(1), world.balance(1));
@@ -105,27 +108,27 @@ fn rejected_transfers() -> Vec<Case> {
     vec![
         Case::new(
             TRANSFER,
-            "from one without a store",
+            "from an account without a store",
             Expected::Abort(
                 "0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): the store holds less than the amount",
             ),
             |world| {
-                let (asset, to) = (moon(world), world.address(0));
+                let (asset, to) = (create_moon(world), world.address(0));
                 world.call(1, TRANSFER, &[METADATA], args![asset, to, 1u64])
             },
         ),
         Case::new(TRANSFER, "from a frozen store", FROZEN, |world| {
-            let (asset, me, to) = (moon(world), world.address(0), world.address(1));
+            let (asset, sender, to) = (create_moon(world), world.address(0), world.address(1));
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
                 &[],
-                args![asset, me],
+                args![asset, sender],
             );
             world.call(0, TRANSFER, &[METADATA], args![asset, to, 1u64])
         }),
         Case::new(TRANSFER, "to a frozen store", FROZEN, |world| {
-            let (asset, to) = (moon(world), world.address(1));
+            let (asset, to) = (create_moon(world), world.address(1));
             world.call_ok(
                 0,
                 "0x1::managed_fungible_asset::freeze",
@@ -136,18 +139,18 @@ fn rejected_transfers() -> Vec<Case> {
         }),
         Case::new(
             TRANSFER,
-            "of an object that is no asset",
+            "object that is not an asset",
             Expected::Abort(
                 "0x1::object: ERESOURCE_DOES_NOT_EXIST(0x60007): the object has no resource of this type",
             ),
             |world| {
-                let (object, to) = (named(world, b"a"), world.address(1));
+                let (object, to) = (create_named_object(world, b"a"), world.address(1));
                 world.call(0, TRANSFER, &[CORE], args![object, to, 1u64])
             },
         ),
         Case::new(
             TRANSFER,
-            "of more coins than there are",
+            "coin amount above the balance",
             Expected::Abort(
                 "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
             ),
@@ -165,24 +168,30 @@ fn minimum_deposits() -> Vec<Case> {
          expects",
     );
     vec![
-        Case::new(AT_LEAST, "all of it arrives", TRANSFERRED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
-            let executed = world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
-            assert_eq!(balance(world, to, asset), 300);
-            executed
-        }),
         Case::new(
             AT_LEAST,
-            "more is expected than is sent",
+            "minimum deposit equal to the amount",
+            TRANSFERRED,
+            |world| {
+                let (asset, to) = (create_moon(world), world.address(1));
+                let executed =
+                    world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 300u64]);
+                assert_eq!(balance(world, to, asset), 300);
+                executed
+            },
+        ),
+        Case::new(
+            AT_LEAST,
+            "minimum deposit above the amount",
             TOO_LITTLE,
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 world.call(0, AT_LEAST, &[METADATA], args![asset, to, 300u64, 301u64])
             },
         ),
         Case::new(
             AT_LEAST,
-            "of the paired asset moves coins",
+            "paired asset transfers coins",
             COINS_TRANSFERRED,
             |world| {
                 let to = world.address(1);
@@ -195,21 +204,27 @@ fn minimum_deposits() -> Vec<Case> {
 #[test]
 fn views_return_zero_for_missing_stores() {
     let mut world = World::new();
-    let asset = moon(&mut world);
-    let (me, other) = (world.address(0), world.address(1));
-    for (owner, asset, held) in [
-        (me, asset, Some(MOON_BALANCE)),
+    let asset = create_moon(&mut world);
+    let (holder, other) = (world.address(0), world.address(1));
+    for (owner, asset, balance_if_stored) in [
+        (holder, asset, Some(MOON_BALANCE)),
         (other, asset, None),
         (other, NATIVE, Some(world.balance(1))),
         (AccountAddress::from_low_u64(0xabcdef), NATIVE, None),
     ] {
-        assert_eq!(balance(&world, owner, asset), held.unwrap_or(0));
-        assert_eq!(exists(&world, owner, asset), held.is_some());
+        assert_eq!(
+            balance(&world, owner, asset),
+            balance_if_stored.unwrap_or(0)
+        );
+        assert_eq!(exists(&world, owner, asset), balance_if_stored.is_some());
         let at_least = "0x1::primary_fungible_store::is_balance_at_least";
-        let held_at_least =
+        let is_balance_at_least =
             |amount: u64| world.view(at_least, &[METADATA], args![owner, asset, amount]);
-        assert_eq!(held_at_least(held.unwrap_or(0))[0], true);
-        assert_eq!(held_at_least(held.unwrap_or(0) + 1)[0], false);
+        assert_eq!(is_balance_at_least(balance_if_stored.unwrap_or(0))[0], true);
+        assert_eq!(
+            is_balance_at_least(balance_if_stored.unwrap_or(0) + 1)[0],
+            false
+        );
         let frozen = world.view(
             "0x1::primary_fungible_store::is_frozen",
             &[METADATA],
@@ -222,7 +237,7 @@ fn views_return_zero_for_missing_stores() {
             args![owner, asset],
         );
         let address = user_derived_address(owner, asset).to_string();
-        match held {
+        match balance_if_stored {
             Some(_) => assert_eq!(store.unwrap()[0]["inner"], address),
             None => assert!(store.unwrap_err().contains("EOBJECT_DOES_NOT_EXIST")),
         }

@@ -48,7 +48,7 @@ fn initialize() -> Vec<Case> {
     vec![
         Case::new(
             INITIALIZE,
-            "an empty registry",
+            "creates an empty registry",
             Expected::Success(&[]),
             |world| {
                 let owner = world.address(0);
@@ -67,7 +67,7 @@ fn initialize() -> Vec<Case> {
         ),
         Case::new(
             INITIALIZE,
-            "a second registry",
+            "existing registry",
             Expected::Abort(
                 "0x1::registry: EREGISTRY_EXISTS(0x80001): the account has a registry already",
             ),
@@ -78,7 +78,7 @@ fn initialize() -> Vec<Case> {
         ),
         Case::new(
             INITIALIZE,
-            "an account without numbers for its streams",
+            "creation numbers exhausted",
             Expected::Status("Execution failed in 0x1::registry::initialize at code offset 0"),
             |world| {
                 use_up_creation_numbers(world);
@@ -92,7 +92,7 @@ fn set() -> Vec<Case> {
     vec![
         Case::new(
             SET,
-            "a new record",
+            "creates a record",
             Expected::Success(&[SET_EVENT]),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
@@ -113,7 +113,7 @@ fn set() -> Vec<Case> {
         ),
         Case::new(
             SET,
-            "a new content",
+            "updates the content",
             Expected::Success(&[SET_EVENT]),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
@@ -126,27 +126,27 @@ fn set() -> Vec<Case> {
                 assert_eq!(
                     stream_position(&executed.events[0]).1,
                     1,
-                    "the stream goes on"
+                    "the sequence numbers of the stream continue"
                 );
                 executed
             },
         ),
         Case::new(
             SET,
-            "the longest name and content",
+            "maximum lengths of name and content",
             Expected::Success(&[SET_EVENT]),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
                 world.call(0, SET, &[], args!["x".repeat(256), vec![7u8; 8192]])
             },
         ),
-        Case::new(SET, "no name", Expected::Abort(NAME_LENGTH), |world| {
+        Case::new(SET, "empty name", Expected::Abort(NAME_LENGTH), |world| {
             world.call_ok(0, INITIALIZE, &[], args![]);
             world.call(0, SET, &[], args!["", vec![1u8]])
         }),
         Case::new(
             SET,
-            "a name too long",
+            "name too long",
             Expected::Abort(NAME_LENGTH),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
@@ -156,7 +156,7 @@ fn set() -> Vec<Case> {
         ),
         Case::new(
             SET,
-            "a content too long",
+            "content too long",
             Expected::Abort(
                 "0x1::registry: ECONTENT_TOO_LONG(0x10005): a record's content has at most 8192 bytes",
             ),
@@ -165,13 +165,18 @@ fn set() -> Vec<Case> {
                 world.call(0, SET, &[], args!["a", vec![7u8; 8193]])
             },
         ),
-        Case::new(SET, "no registry", Expected::Abort(NO_REGISTRY), |world| {
-            world.call_ok(1, INITIALIZE, &[], args![]);
-            world.call(0, SET, &[], args!["a", vec![1u8]])
-        }),
         Case::new(
             SET,
-            "a record that was removed",
+            "account without a registry",
+            Expected::Abort(NO_REGISTRY),
+            |world| {
+                world.call_ok(1, INITIALIZE, &[], args![]);
+                world.call(0, SET, &[], args!["a", vec![1u8]])
+            },
+        ),
+        Case::new(
+            SET,
+            "recreates a removed record",
             Expected::Success(&[SET_EVENT]),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
@@ -181,7 +186,7 @@ fn set() -> Vec<Case> {
                 assert_eq!(
                     record(world, "a")["vec"][0]["revision"],
                     "1",
-                    "it begins anew"
+                    "the revision restarts"
                 );
                 executed
             },
@@ -193,7 +198,7 @@ fn remove() -> Vec<Case> {
     vec![
         Case::new(
             REMOVE,
-            "a record",
+            "removes the record",
             Expected::Success(&[REMOVED_EVENT]),
             |world| {
                 world.call_ok(0, INITIALIZE, &[], args![]);
@@ -207,13 +212,17 @@ fn remove() -> Vec<Case> {
                     stream_position(&set.events[0]),
                     stream_position(&executed.events[0]),
                 );
-                assert_eq!(removed, (set_stream + 1, 0), "a stream of its own");
+                assert_eq!(
+                    removed,
+                    (set_stream + 1, 0),
+                    "removals have a separate stream"
+                );
                 executed
             },
         ),
         Case::new(
             REMOVE,
-            "no such record",
+            "unknown record",
             Expected::Abort(
                 "0x1::registry: ERECORD_NOT_FOUND(0x60003): the registry has no record of this name",
             ),
@@ -224,7 +233,7 @@ fn remove() -> Vec<Case> {
         ),
         Case::new(
             REMOVE,
-            "no registry",
+            "account without a registry",
             Expected::Abort(NO_REGISTRY),
             |world| world.call(0, REMOVE, &[], args!["a"]),
         ),

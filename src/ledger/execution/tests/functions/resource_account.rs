@@ -20,7 +20,7 @@ fn create(world: &mut World, seed: &[u8], key: &[u8]) -> ExecutedTransaction {
     world.call(0, CREATE, &[], args![seed, key])
 }
 
-fn address(world: &World, seed: &[u8]) -> AccountAddress {
+fn resource_account_address(world: &World, seed: &[u8]) -> AccountAddress {
     resource_address(world.address(0), seed)
 }
 
@@ -43,12 +43,15 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "with the creator's key",
+            "creator's authentication key",
             Expected::Success(&[]),
             |world| {
                 create(world, b"first", b"");
                 let executed = create(world, b"second", b"");
-                let (first, second) = (address(world, b"first"), address(world, b"second"));
+                let (first, second) = (
+                    resource_account_address(world, b"first"),
+                    resource_account_address(world, b"second"),
+                );
                 let creator = world.chain.facts(&world.address(0));
                 assert_eq!(
                     world.chain.facts(&second).authentication_key,
@@ -60,7 +63,7 @@ fn creations() -> Vec<Case> {
                     args![second],
                 );
                 assert_eq!(offered, [json!(second.to_string())]);
-                let element = |of: AccountAddress| json!({"key": of.to_string(), "value": {"account": of.to_string()}});
+                let element = |account: AccountAddress| json!({"key": account.to_string(), "value": {"account": account.to_string()}});
                 assert_eq!(
                     resource_accounts(world),
                     json!([element(first), element(second)])
@@ -70,7 +73,7 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "with a key of its own",
+            "separate authentication key",
             Expected::Success(&[]),
             |world| {
                 let key = fresh_key(101).public_key().authentication_key();
@@ -78,7 +81,7 @@ fn creations() -> Vec<Case> {
                 assert_eq!(
                     world
                         .chain
-                        .facts(&address(world, b"seed"))
+                        .facts(&resource_account_address(world, b"seed"))
                         .authentication_key,
                     key
                 );
@@ -87,10 +90,10 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "where others have paid in",
+            "address that holds coins",
             Expected::Success(&[]),
             |world| {
-                let to = address(world, b"seed");
+                let to = resource_account_address(world, b"seed");
                 let transfer = world.chain.transfer(to, 5);
                 let raw = world.chain.raw(&world.key(1), transfer);
                 world.run(1, raw);
@@ -108,16 +111,16 @@ fn creations() -> Vec<Case> {
 
 fn rejected_creations() -> Vec<Case> {
     vec![
-        Case::new(CREATE, "a second time", EXISTS, |world| {
+        Case::new(CREATE, "existing resource account", EXISTS, |world| {
             create(world, b"seed", b"");
             create(world, b"seed", b"")
         }),
-        Case::new(CREATE, "with a short key", MALFORMED, |world| {
+        Case::new(CREATE, "authentication key too short", MALFORMED, |world| {
             create(world, b"seed", &[1; 31])
         }),
         Case::new(
             CREATE,
-            "after the account freed itself by a transaction",
+            "account that revoked its signer capability",
             Expected::Abort(
                 "0x1::account: EACCOUNT_ALREADY_USED(0x30010): the account at this address has sent transactions",
             ),
@@ -132,7 +135,7 @@ fn rejected_creations() -> Vec<Case> {
                 let revoke =
                     world.entry("0x1::account::revoke_any_signer_capability", &[], args![]);
                 let mut raw = world.chain.raw(&world.key(0), revoke);
-                (raw.sender, raw.sequence_number) = (address(world, b"seed"), 0);
+                (raw.sender, raw.sequence_number) = (resource_account_address(world, b"seed"), 0);
                 world.run(0, raw);
                 create(world, b"seed", b"")
             },
@@ -144,7 +147,7 @@ fn creation_with_funds() -> Vec<Case> {
     vec![
         Case::new(
             CREATE_AND_FUND,
-            "coins move and a store is made",
+            "transfers coins and creates the store",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::account::CoinRegisterEvent",
@@ -157,7 +160,7 @@ fn creation_with_funds() -> Vec<Case> {
                     &[],
                     args![b"seed".to_vec(), vec![7u8; 32], 5u64],
                 );
-                let facts = world.chain.facts(&address(world, b"seed"));
+                let facts = world.chain.facts(&resource_account_address(world, b"seed"));
                 assert_eq!(
                     (facts.balance, facts.authentication_key),
                     (5, HashValue::new([7; 32]))
@@ -167,7 +170,7 @@ fn creation_with_funds() -> Vec<Case> {
         ),
         Case::new(
             CREATE_AND_FUND,
-            "with more than there is",
+            "amount above the balance",
             Expected::Abort(
                 "0x1::coin: EINSUFFICIENT_BALANCE(0x10006): the account holds less than the amount",
             ),
@@ -181,28 +184,38 @@ fn creation_with_funds() -> Vec<Case> {
                 let offered = world.view(
                     "0x1::account::is_signer_capability_offered",
                     &[],
-                    args![address(world, b"seed")],
+                    args![resource_account_address(world, b"seed")],
                 );
                 assert_eq!(offered, [json!(false)], "nothing was created");
                 executed
             },
         ),
-        Case::new(CREATE_AND_FUND, "a second time", EXISTS, |world| {
-            create(world, b"seed", b"");
-            world.call(
-                0,
-                CREATE_AND_FUND,
-                &[],
-                args![b"seed".to_vec(), b"".to_vec(), 0u64],
-            )
-        }),
-        Case::new(CREATE_AND_FUND, "with a short key", MALFORMED, |world| {
-            world.call(
-                0,
-                CREATE_AND_FUND,
-                &[],
-                args![b"seed".to_vec(), vec![1u8], 0u64],
-            )
-        }),
+        Case::new(
+            CREATE_AND_FUND,
+            "existing resource account",
+            EXISTS,
+            |world| {
+                create(world, b"seed", b"");
+                world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), b"".to_vec(), 0u64],
+                )
+            },
+        ),
+        Case::new(
+            CREATE_AND_FUND,
+            "authentication key too short",
+            MALFORMED,
+            |world| {
+                world.call(
+                    0,
+                    CREATE_AND_FUND,
+                    &[],
+                    args![b"seed".to_vec(), vec![1u8], 0u64],
+                )
+            },
+        ),
     ]
 }

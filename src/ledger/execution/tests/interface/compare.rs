@@ -65,7 +65,7 @@ impl Differences {
     fn check<T: PartialEq + fmt::Debug>(&mut self, kind: &str, item: &str, ours: &T, theirs: &T) {
         if ours != theirs {
             self.0.push(Difference {
-                detail: format!(" (ours {ours:?}, reference {theirs:?})"),
+                detail: format!(" (this framework {ours:?}, reference node {theirs:?})"),
                 ..Difference::new(kind, item)
             });
         }

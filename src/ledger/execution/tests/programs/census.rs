@@ -56,12 +56,18 @@ impl Census {
     /// Coins without a recorded supply are not checked.
     pub fn assert_supplies_hold(&self) {
         for (coin, supply) in &self.coin_supplies {
-            let held = self.coins.get(coin).copied().unwrap_or_default();
-            assert_eq!(held, *supply, "coins of {coin} against its supply");
+            let counted = self.coins.get(coin).copied().unwrap_or_default();
+            assert_eq!(
+                counted, *supply,
+                "counted units of coin {coin} (left) and its supply (right)"
+            );
         }
         for (asset, supply) in &self.asset_supplies {
-            let held = self.assets.get(asset).copied().unwrap_or_default();
-            assert_eq!(held, *supply, "units of asset {asset} against its supply");
+            let counted = self.assets.get(asset).copied().unwrap_or_default();
+            assert_eq!(
+                counted, *supply,
+                "counted units of asset {asset} (left) and its supply (right)"
+            );
         }
         for asset in self.assets.keys() {
             assert!(
@@ -76,7 +82,7 @@ fn table_types(chain: &MemoryChain, handle: &AccountAddress) -> (TypeTag, TypeTa
     let tag = chain.chain.registry().tag_of::<TableInfo>(&[]);
     let bytes = &chain.state[&StateKey::resource(handle, &tag)];
     let info: TableInfo = bcs::from_bytes(bytes).unwrap();
-    info.types().expect("a table records types that parse")
+    info.types().expect("the recorded types of a table parse")
 }
 
 struct StateWalk<'a> {

@@ -42,12 +42,12 @@ fn conserves_coins_and_assets_in_random_programs() {
         program.assert_replay_is_equal();
         assert!(
             program.orderless > 50,
-            "only {} are orderless",
+            "only {} transactions are orderless",
             program.orderless
         );
         assert!(
             program.sponsored > 50,
-            "only {} are sponsored",
+            "only {} transactions are sponsored",
             program.sponsored
         );
         for (function, count) in program.succeeded {

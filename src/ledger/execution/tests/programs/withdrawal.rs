@@ -129,7 +129,7 @@ impl Withdrawal<'_> {
                 secondary_signers: Vec::new(),
                 payload: TransactionPayload::EntryFunction(call),
             },
-            Holder::Object(_) => unreachable!("objects make no calls"),
+            Holder::Object(_) => unreachable!("an object signs no transaction"),
             Holder::Multisig => {
                 let multisig = self.program.multisig;
                 let payload = bcs::to_bytes(&MultisigPayload::EntryFunction(call)).unwrap();

@@ -146,14 +146,14 @@ proptest! {
         let mut equations: Vec<_> = (0..len)
             .map(|number| {
                 let message = number.to_le_bytes();
-                key.public_key().equation(&[&message], &key.sign(&message)).expect("the parts are in order")
+                key.public_key().equation(&[&message], &key.sign(&message)).expect("the signature is well-formed")
             })
             .collect();
         let mut expected = vec![true; len];
         for index in bad {
             let at = index.index(len);
             let signature = key.sign(b"signed");
-            equations[at] = key.public_key().equation(&[b"claimed"], &signature).expect("the parts are in order");
+            equations[at] = key.public_key().equation(&[b"claimed"], &signature).expect("the signature is well-formed");
             expected[at] = false;
         }
         prop_assert_eq!(batch::check(&equations), expected);
@@ -174,7 +174,7 @@ fn rejects_forgeries_whose_errors_cancel() {
         let scalar = if up { scalar + one } else { scalar - one };
         signature.0[32..].copy_from_slice(scalar.as_bytes());
         let equation = key.public_key().equation(&[message], &signature);
-        equation.expect("the parts are in order")
+        equation.expect("the signature is well-formed")
     };
     let pairs: Vec<_> = (0u8..8)
         .map(|number| shifted(&[number], number % 2 == 0))

@@ -61,7 +61,7 @@ fn check(transaction: SignedTransaction) -> Result<(), Discard> {
 
 #[track_caller]
 fn assert_rejected(transaction: SignedTransaction, status: ValidationStatus, expected: &str) {
-    let discard = check(transaction).expect_err("the transaction breaks a rule");
+    let discard = check(transaction).expect_err("the transaction is invalid");
     assert_eq!(discard.status, status, "{discard}");
     let detail = discard.detail.expect("a rejection has a detail");
     assert!(detail.contains(expected), "{detail}");

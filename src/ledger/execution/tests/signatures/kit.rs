@@ -73,5 +73,5 @@ pub fn sign_with_torsion(
 /// Decodes exactly `N` bytes from hex digits.
 pub fn bytes<const N: usize>(hex_digits: &str) -> [u8; N] {
     let bytes = hex::decode(hex_digits).expect("hex digits");
-    bytes.try_into().expect("as many bytes as expected")
+    bytes.try_into().expect("the expected number of bytes")
 }

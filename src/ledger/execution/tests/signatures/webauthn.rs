@@ -67,7 +67,7 @@ fn check(assertion: Assertion) -> Result<(), Discard> {
 
 #[track_caller]
 fn assert_rejected(assertion: Assertion, expected: &str) {
-    let discard = check(assertion).expect_err("the assertion breaks a rule");
+    let discard = check(assertion).expect_err("the assertion is invalid");
     assert_eq!(discard.status, ValidationStatus::InvalidSignature);
     let detail = discard.detail.expect("a rejection has a detail");
     assert!(
@@ -93,7 +93,7 @@ fn rejects_another_challenge() {
     assert_ne!(
         standard_alphabet,
         challenge(),
-        "a challenge where the alphabets differ"
+        "the challenge differs between the alphabets"
     );
     for wrong in [
         other.as_str(),

@@ -149,7 +149,7 @@ fn differs_from_zip215_only_for_small_order_and_encodings_that_are_not_canonical
                 (true, true) => both += 1,
                 (false, false) => neither += 1,
                 (true, false) => panic!(
-                    "only we accept {} {}",
+                    "only this implementation accepts {} {}",
                     hex::encode(case.key),
                     hex::encode(case.signature)
                 ),
@@ -157,7 +157,7 @@ fn differs_from_zip215_only_for_small_order_and_encodings_that_are_not_canonical
                     let nonce = case.signature[..32].try_into().unwrap();
                     assert!(
                         is_small_or_not_canonical(case.key) || is_small_or_not_canonical(nonce),
-                        "we reject {} {}",
+                        "only this implementation rejects {} {}",
                         hex::encode(case.key),
                         hex::encode(case.signature)
                     );

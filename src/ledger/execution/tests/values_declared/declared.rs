@@ -32,7 +32,7 @@ pub static DECLARED: LazyLock<Vec<Declared>> = LazyLock::new(|| {
         for declared in list(&FRAMEWORK.module_abi(&id).unwrap()["structs"]) {
             assert_eq!(
                 declared["is_enum"], false,
-                "no code here reads the form of enums"
+                "the test does not support enums"
             );
             let parameters = list(&declared["generic_type_params"]).iter();
             all.push(Declared {

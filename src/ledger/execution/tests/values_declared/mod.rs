@@ -98,7 +98,7 @@ fn requires_a_field_in_every_declared_struct() {
     for declared in DECLARED.iter() {
         assert!(
             !declared.fields.is_empty(),
-            "{} has no field: it needs a dummy_field",
+            "{} has no field and needs a dummy_field",
             declared.name
         );
     }

@@ -15,7 +15,7 @@ const NOT_OFFERED: Expected = Expected::Abort(
 );
 
 /// Offers the rotation capability of account 0 to account 1.
-fn offered(world: &mut World) {
+fn offer_rotation_capability(world: &mut World) {
     let args = rotation_offer(world, 1);
     world.call_ok(0, "0x1::account::offer_rotation_capability", &[], args);
 }
@@ -24,14 +24,14 @@ fn offered(world: &mut World) {
 /// valid challenge if that is `None`.
 fn rotate_by_delegate(world: &mut World, message: Option<&[u8]>) -> ExecutedTransaction {
     let (offerer, delegate, new) = (world.address(0), world.address(1), fresh_key(101));
-    let right = challenge(
+    let valid_message = challenge(
         world,
         delegate,
         offerer,
         &authentication_key_bytes(&world.key(0)),
         &public_bytes(&new),
     );
-    let proof = signature(&new, message.unwrap_or(&right));
+    let proof = signature(&new, message.unwrap_or(&valid_message));
     world.call(
         1,
         WITH_CAPABILITY,
@@ -44,10 +44,10 @@ pub fn cases() -> Vec<Case> {
     vec![
         Case::new(
             WITH_CAPABILITY,
-            "the new key signs; the delegate's number counts",
+            "proof with the delegate's sequence number",
             ROTATED,
             |world| {
-                offered(world);
+                offer_rotation_capability(world);
                 let executed = rotate_by_delegate(world, None);
                 let new = fresh_key(101).public_key().authentication_key();
                 assert_eq!(world.chain.facts(&world.address(0)).authentication_key, new);
@@ -62,13 +62,13 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "nothing is offered",
+            "no capability offered",
             NOT_OFFERED,
             |world| rotate_by_delegate(world, None),
         ),
         Case::new(
             WITH_CAPABILITY,
-            "another is offered the right",
+            "capability offered to another account",
             NOT_OFFERED,
             |world| {
                 let args = rotation_offer(world, 2);
@@ -78,35 +78,35 @@ pub fn cases() -> Vec<Case> {
         ),
         Case::new(
             WITH_CAPABILITY,
-            "the offerer was never written",
+            "offerer without an account",
             Expected::Abort(
                 "0x1::account: EOFFERER_ADDRESS_DOES_NOT_EXIST(0x60011): there is no account at the offerer's address",
             ),
             |world| {
-                let nobody = AccountAddress::from_low_u64(0xabcdef);
+                let unknown = AccountAddress::from_low_u64(0xabcdef);
                 world.call(
                     1,
                     WITH_CAPABILITY,
                     &[],
-                    args![nobody, 0u8, vec![0u8; 32], vec![0u8; 64]],
+                    args![unknown, 0u8, vec![0u8; 32], vec![0u8; 64]],
                 )
             },
         ),
         Case::new(
             WITH_CAPABILITY,
-            "the new key signed something else",
+            "invalid signature of the new key",
             INVALID_PROOF,
             |world| {
-                offered(world);
+                offer_rotation_capability(world);
                 rotate_by_delegate(world, Some(b"something else"))
             },
         ),
         Case::new(
             WITH_CAPABILITY,
-            "a scheme that gives no proofs",
+            "unsupported scheme",
             INVALID_SCHEME,
             |world| {
-                offered(world);
+                offer_rotation_capability(world);
                 let offerer = world.address(0);
                 world.call(
                     1,

@@ -96,7 +96,7 @@ fn offers() -> Vec<Case> {
     vec![
         Case::new(
             OFFER_ROTATION,
-            "the account's key signs",
+            "signed by the account's key",
             SUCCESS,
             |world| {
                 let executed = offer_rotation(world, 1);
@@ -107,7 +107,7 @@ fn offers() -> Vec<Case> {
         ),
         Case::new(
             OFFER_ROTATION,
-            "a second offer takes the place of the first",
+            "second offer replaces the first",
             SUCCESS,
             |world| {
                 offer_rotation(world, 1);
@@ -116,25 +116,30 @@ fn offers() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(OFFER_SIGNER, "the account's key signs", SUCCESS, |world| {
-            let executed = offer_signer(world, 1);
-            assert_offered(world, "signer", Some(world.address(1)));
-            assert_offered(world, "rotation", None);
-            executed
-        }),
+        Case::new(
+            OFFER_SIGNER,
+            "signed by the account's key",
+            SUCCESS,
+            |world| {
+                let executed = offer_signer(world, 1);
+                assert_offered(world, "signer", Some(world.address(1)));
+                assert_offered(world, "rotation", None);
+                executed
+            },
+        ),
     ]
 }
 
 fn rejected_offers() -> Vec<Case> {
     vec![
-        Case::new(OFFER_ROTATION, "the key is another", WRONG_KEY, |world| {
+        Case::new(OFFER_ROTATION, "wrong public key", WRONG_KEY, |world| {
             let mut args = rotation_offer(world, 1);
             args[2] = bcs::to_bytes(&public_bytes(&fresh_key(101))).unwrap();
             world.call(0, OFFER_ROTATION, &[], args)
         }),
         Case::new(
             OFFER_ROTATION,
-            "the offer was signed for another",
+            "signed for another recipient",
             INVALID_PROOF,
             |world| {
                 let mut args = rotation_offer(world, 1);
@@ -144,7 +149,7 @@ fn rejected_offers() -> Vec<Case> {
         ),
         Case::new(
             OFFER_ROTATION,
-            "what was signed offers the other right",
+            "signature over a signer capability offer",
             INVALID_PROOF,
             |world| {
                 let args = signer_offer(world, 1);
@@ -153,7 +158,7 @@ fn rejected_offers() -> Vec<Case> {
         ),
         Case::new(
             OFFER_ROTATION,
-            "a scheme that gives no proofs",
+            "unsupported scheme",
             INVALID_SCHEME,
             |world| {
                 let mut args = rotation_offer(world, 1);
@@ -161,14 +166,14 @@ fn rejected_offers() -> Vec<Case> {
                 world.call(0, OFFER_ROTATION, &[], args)
             },
         ),
-        Case::new(OFFER_SIGNER, "the key is another", WRONG_KEY, |world| {
+        Case::new(OFFER_SIGNER, "wrong public key", WRONG_KEY, |world| {
             let mut args = signer_offer(world, 1);
             args[2] = bcs::to_bytes(&public_bytes(&fresh_key(101))).unwrap();
             world.call(0, OFFER_SIGNER, &[], args)
         }),
         Case::new(
             OFFER_SIGNER,
-            "the offer was signed for another",
+            "signed for another recipient",
             INVALID_PROOF,
             |world| {
                 let mut args = signer_offer(world, 1);
@@ -178,7 +183,7 @@ fn rejected_offers() -> Vec<Case> {
         ),
         Case::new(
             OFFER_SIGNER,
-            "a scheme that gives no proofs",
+            "unsupported scheme",
             INVALID_SCHEME,
             |world| {
                 let mut args = signer_offer(world, 1);
@@ -191,34 +196,54 @@ fn rejected_offers() -> Vec<Case> {
 
 fn revocations() -> Vec<Case> {
     vec![
-        Case::new(REVOKE_ROTATION, "from its holder", SUCCESS, |world| {
-            offer_rotation(world, 1);
-            let executed = world.call(0, REVOKE_ROTATION, &[], args![world.address(1)]);
-            assert_offered(world, "rotation", None);
-            executed
-        }),
-        Case::new(REVOKE_SIGNER, "from its holder", SUCCESS, |world| {
-            offer_signer(world, 1);
-            let executed = world.call(0, REVOKE_SIGNER, &[], args![world.address(1)]);
-            assert_offered(world, "signer", None);
-            executed
-        }),
-        Case::new(REVOKE_ANY_ROTATION, "whoever holds it", SUCCESS, |world| {
-            offer_rotation(world, 1);
-            offer_signer(world, 2);
-            let executed = world.call(0, REVOKE_ANY_ROTATION, &[], args![]);
-            assert_offered(world, "rotation", None);
-            assert_offered(world, "signer", Some(world.address(2)));
-            executed
-        }),
-        Case::new(REVOKE_ANY_SIGNER, "whoever holds it", SUCCESS, |world| {
-            offer_rotation(world, 1);
-            offer_signer(world, 2);
-            let executed = world.call(0, REVOKE_ANY_SIGNER, &[], args![]);
-            assert_offered(world, "rotation", Some(world.address(1)));
-            assert_offered(world, "signer", None);
-            executed
-        }),
+        Case::new(
+            REVOKE_ROTATION,
+            "offered to the given account",
+            SUCCESS,
+            |world| {
+                offer_rotation(world, 1);
+                let executed = world.call(0, REVOKE_ROTATION, &[], args![world.address(1)]);
+                assert_offered(world, "rotation", None);
+                executed
+            },
+        ),
+        Case::new(
+            REVOKE_SIGNER,
+            "offered to the given account",
+            SUCCESS,
+            |world| {
+                offer_signer(world, 1);
+                let executed = world.call(0, REVOKE_SIGNER, &[], args![world.address(1)]);
+                assert_offered(world, "signer", None);
+                executed
+            },
+        ),
+        Case::new(
+            REVOKE_ANY_ROTATION,
+            "revokes only the rotation capability",
+            SUCCESS,
+            |world| {
+                offer_rotation(world, 1);
+                offer_signer(world, 2);
+                let executed = world.call(0, REVOKE_ANY_ROTATION, &[], args![]);
+                assert_offered(world, "rotation", None);
+                assert_offered(world, "signer", Some(world.address(2)));
+                executed
+            },
+        ),
+        Case::new(
+            REVOKE_ANY_SIGNER,
+            "revokes only the signer capability",
+            SUCCESS,
+            |world| {
+                offer_rotation(world, 1);
+                offer_signer(world, 2);
+                let executed = world.call(0, REVOKE_ANY_SIGNER, &[], args![]);
+                assert_offered(world, "rotation", Some(world.address(1)));
+                assert_offered(world, "signer", None);
+                executed
+            },
+        ),
     ]
 }
 
@@ -226,7 +251,7 @@ fn rejected_revocations() -> Vec<Case> {
     vec![
         Case::new(
             REVOKE_ROTATION,
-            "another holds it",
+            "offered to another account",
             NOT_OFFERED_ROTATION,
             |world| {
                 offer_rotation(world, 1);
@@ -235,20 +260,30 @@ fn rejected_revocations() -> Vec<Case> {
         ),
         Case::new(
             REVOKE_SIGNER,
-            "another holds it",
+            "offered to another account",
             NOT_OFFERED_SIGNER,
             |world| {
                 offer_signer(world, 1);
                 world.call(0, REVOKE_SIGNER, &[], args![world.address(2)])
             },
         ),
-        Case::new(REVOKE_ANY_ROTATION, "nobody holds it", NOT_SET, |world| {
-            offer_signer(world, 1);
-            world.call(0, REVOKE_ANY_ROTATION, &[], args![])
-        }),
-        Case::new(REVOKE_ANY_SIGNER, "nobody holds it", NOT_SET, |world| {
-            offer_rotation(world, 1);
-            world.call(0, REVOKE_ANY_SIGNER, &[], args![])
-        }),
+        Case::new(
+            REVOKE_ANY_ROTATION,
+            "no rotation capability offered",
+            NOT_SET,
+            |world| {
+                offer_signer(world, 1);
+                world.call(0, REVOKE_ANY_ROTATION, &[], args![])
+            },
+        ),
+        Case::new(
+            REVOKE_ANY_SIGNER,
+            "no signer capability offered",
+            NOT_SET,
+            |world| {
+                offer_rotation(world, 1);
+                world.call(0, REVOKE_ANY_SIGNER, &[], args![])
+            },
+        ),
     ]
 }

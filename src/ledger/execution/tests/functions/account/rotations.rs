@@ -15,10 +15,14 @@ const CALL: &str = "0x1::account::rotate_authentication_key_call";
 const ROTATE: &str = "0x1::account::rotate_authentication_key";
 
 pub fn cases() -> Vec<Case> {
-    [proven(), rejected(), rejections_by_table()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        proven_rotations(),
+        rejected_rotations(),
+        rejections_by_table(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Returns the arguments of a rotation of a development account from its key to a single key.
@@ -66,11 +70,11 @@ fn multi_key_rotation_args(world: &World, signers: &[u8]) -> Vec<Vec<u8>> {
     ]
 }
 
-fn proven() -> Vec<Case> {
+fn proven_rotations() -> Vec<Case> {
     vec![
         Case::new(
             ROTATE,
-            "both keys sign; the account and the table have the new key",
+            "updates the account and the originating address",
             ROTATED,
             |world| {
                 let (from, to) = (world.key(0), fresh_key(101));
@@ -113,7 +117,7 @@ fn proven() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "the second rotation takes the first's record away",
+            "second rotation removes the record of the first",
             ROTATED,
             |world| {
                 let (first, second) = (fresh_key(101), fresh_key(102));
@@ -134,7 +138,7 @@ fn proven() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "to a set of keys, of which the first and the third sign",
+            "multi-ed25519 key with signatures of its first and third key",
             ROTATED,
             |world| {
                 let args = multi_key_rotation_args(world, &[0, 2]);
@@ -160,41 +164,38 @@ fn rotate_with(world: &mut World, index: usize, argument: Vec<u8>) -> ExecutedTr
 }
 
 /// Encodes a byte vector in BCS.
-fn bytes(bytes: &[u8]) -> Vec<u8> {
+fn bcs_bytes(bytes: &[u8]) -> Vec<u8> {
     bcs::to_bytes(&bytes).unwrap()
 }
 
-fn rejected() -> Vec<Case> {
+fn rejected_rotations() -> Vec<Case> {
     vec![
         Case::new(
             ROTATE,
-            "the current key is another",
+            "wrong current public key",
             Expected::Abort(
                 "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x40007): the public key is not the account's current one",
             ),
-            |world| rotate_with(world, 1, bytes(&public_bytes(&fresh_key(7)))),
+            |world| rotate_with(world, 1, bcs_bytes(&public_bytes(&fresh_key(7)))),
         ),
         Case::new(
             ROTATE,
-            "the current key has no such scheme",
+            "unsupported scheme of the current key",
             INVALID_SCHEME,
             |world| rotate_with(world, 0, vec![2]),
         ),
         Case::new(
             ROTATE,
-            "the new key has no such scheme",
+            "unsupported scheme of the new key",
             INVALID_SCHEME,
             |world| rotate_with(world, 2, vec![3]),
         ),
+        Case::new(ROTATE, "current key too short", INVALID_KEY_SIZE, |world| {
+            rotate_with(world, 1, bcs_bytes(&[1; 31]))
+        }),
         Case::new(
             ROTATE,
-            "the current key is too short",
-            INVALID_KEY_SIZE,
-            |world| rotate_with(world, 1, bytes(&[1; 31])),
-        ),
-        Case::new(
-            ROTATE,
-            "the current set of keys has no threshold",
+            "current multi-ed25519 key without a threshold",
             INVALID_MULTI_KEY_SIZE,
             |world| {
                 let mut args = rotation_args(world, 0, &world.key(0), &fresh_key(101));
@@ -204,46 +205,46 @@ fn rejected() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "the current set of keys is too large",
+            "current multi-ed25519 key too long",
             INVALID_MULTI_KEY_SIZE,
             |world| {
                 let mut args = rotation_args(world, 0, &world.key(0), &fresh_key(101));
-                (args[0], args[1]) = (vec![1], bytes(&[1; 33 * 32 + 1]));
+                (args[0], args[1]) = (vec![1], bcs_bytes(&[1; 33 * 32 + 1]));
                 world.call(0, ROTATE, &[], args)
             },
         ),
         Case::new(
             ROTATE,
-            "the current key's signature is too long",
+            "signature of the current key too long",
             Expected::Abort(
                 "0x1::ed25519: E_WRONG_SIGNATURE_SIZE(0x10002): an ed25519 signature has 64 bytes",
             ),
-            |world| rotate_with(world, 4, bytes(&[1; 65])),
+            |world| rotate_with(world, 4, bcs_bytes(&[1; 65])),
         ),
         Case::new(
             ROTATE,
-            "the current key signed something else",
+            "invalid signature of the current key",
             INVALID_PROOF,
             |world| {
                 let other = signature(&world.key(0), b"something else");
-                rotate_with(world, 4, bytes(&other))
+                rotate_with(world, 4, bcs_bytes(&other))
             },
         ),
         Case::new(
             ROTATE,
-            "the new key signed something else",
+            "invalid signature of the new key",
             INVALID_PROOF,
             |world| {
                 rotate_with(
                     world,
                     5,
-                    bytes(&signature(&fresh_key(101), b"something else")),
+                    bcs_bytes(&signature(&fresh_key(101), b"something else")),
                 )
             },
         ),
         Case::new(
             ROTATE,
-            "the proof is of an earlier transaction",
+            "proof with an outdated sequence number",
             INVALID_PROOF,
             |world| {
                 let args = rotation_args(world, 0, &world.key(0), &fresh_key(101));
@@ -253,7 +254,7 @@ fn rejected() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "one of two required keys signed",
+            "one of two required signatures",
             INVALID_PROOF,
             |world| {
                 let args = multi_key_rotation_args(world, &[1]);
@@ -262,13 +263,13 @@ fn rejected() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "a multi-signature without its bitmap",
+            "multi-ed25519 signature without a bitmap",
             Expected::Abort(
                 "0x1::multi_ed25519: E_WRONG_SIGNATURE_SIZE(0x10002): a multi-ed25519 signature is signatures of 64 bytes and a bitmap of 4",
             ),
             |world| {
                 let mut args = multi_key_rotation_args(world, &[0, 1]);
-                args[5] = bytes(&[0; 128]);
+                args[5] = bcs_bytes(&[0; 128]);
                 world.call(0, ROTATE, &[], args)
             },
         ),
@@ -279,7 +280,7 @@ fn rejections_by_table() -> Vec<Case> {
     vec![
         Case::new(
             ROTATE,
-            "to the key that it has",
+            "new key equal to the current key",
             Expected::Abort(
                 "0x1::account: ENEW_AUTH_KEY_SAME_AS_CURRENT(0x10016): the new key is the current one",
             ),
@@ -290,7 +291,7 @@ fn rejections_by_table() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "to the key that another account rotated to",
+            "new key recorded for another account",
             Expected::Abort(
                 "0x1::account: ENEW_AUTH_KEY_ALREADY_MAPPED(0x10015): the new key is recorded for an account",
             ),
@@ -303,7 +304,7 @@ fn rejections_by_table() -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "from a key that is recorded for another account",
+            "current key recorded for another account",
             Expected::Abort(
                 "0x1::account: EINVALID_ORIGINATING_ADDRESS(0x6000d): the current key is recorded for another account",
             ),
@@ -318,7 +319,7 @@ fn rejections_by_table() -> Vec<Case> {
         ),
         Case::new(
             "0x1::account::set_originating_address",
-            "is refused for good",
+            "always fails",
             Expected::Abort(
                 "0x1::account: ESET_ORIGINATING_ADDRESS_DISABLED(0x3001b): originating addresses are set by proven rotations alone",
             ),

@@ -53,7 +53,7 @@ fn rotate(world: &mut World, scheme: u8, key: &[u8]) -> ExecutedTransaction {
     assert_eq!(
         originating_address(world, hash.as_bytes()),
         json!([]),
-        "no proof, no record"
+        "a rotation without a proof is not recorded"
     );
     executed
 }
@@ -72,16 +72,21 @@ pub fn cases() -> Vec<Case> {
 
 fn rotations_by_call() -> Vec<Case> {
     vec![
-        Case::new(CALL, "any 32 bytes", Expected::Success(&[]), |world| {
-            let executed = world.call(0, CALL, &[], args![vec![9u8; 32]]);
-            assert_eq!(
-                world.chain.facts(&world.address(0)).authentication_key,
-                HashValue::new([9; 32])
-            );
-            assert_eq!(originating_address(world, &[9; 32]), json!([]));
-            executed
-        }),
-        Case::new(CALL, "31 bytes", MALFORMED, |world| {
+        Case::new(
+            CALL,
+            "arbitrary key of 32 bytes",
+            Expected::Success(&[]),
+            |world| {
+                let executed = world.call(0, CALL, &[], args![vec![9u8; 32]]);
+                assert_eq!(
+                    world.chain.facts(&world.address(0)).authentication_key,
+                    HashValue::new([9; 32])
+                );
+                assert_eq!(originating_address(world, &[9; 32]), json!([]));
+                executed
+            },
+        ),
+        Case::new(CALL, "key of 31 bytes", MALFORMED, |world| {
             world.call(0, CALL, &[], args![vec![9u8; 31]])
         }),
     ]
@@ -89,19 +94,19 @@ fn rotations_by_call() -> Vec<Case> {
 
 fn rotations_by_scheme() -> Vec<Case> {
     vec![
-        Case::new(FROM_PUBLIC_KEY, "an ed25519 key", TO_PUBLIC_KEY, |world| {
+        Case::new(FROM_PUBLIC_KEY, "ed25519 key", TO_PUBLIC_KEY, |world| {
             rotate(world, 0, &public_bytes(&fresh_key(101)))
         }),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi-ed25519 key",
+            "multi-ed25519 key",
             TO_PUBLIC_KEY,
             |world| rotate(world, 1, &multi_key(2)),
         ),
-        Case::new(FROM_PUBLIC_KEY, "a single key", TO_PUBLIC_KEY, |world| {
+        Case::new(FROM_PUBLIC_KEY, "single key", TO_PUBLIC_KEY, |world| {
             rotate(world, 2, &any_key())
         }),
-        Case::new(FROM_PUBLIC_KEY, "a multi key", TO_PUBLIC_KEY, |world| {
+        Case::new(FROM_PUBLIC_KEY, "multi key", TO_PUBLIC_KEY, |world| {
             rotate(world, 3, &any_keys(3, 2))
         }),
     ]
@@ -111,7 +116,7 @@ fn invalid_multi_keys() -> Vec<Case> {
     vec![
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi key without keys",
+            "multi key without keys",
             Expected::Abort(
                 "0x1::multi_key: E_INVALID_MULTI_KEY_NO_KEYS(0x10001): a set of keys needs a key",
             ),
@@ -119,7 +124,7 @@ fn invalid_multi_keys() -> Vec<Case> {
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi key of 33 keys",
+            "multi key of 33 keys",
             Expected::Abort(
                 "0x1::multi_key: E_INVALID_MULTI_KEY_TOO_MANY_KEYS(0x10002): a set has at most 32 keys",
             ),
@@ -127,7 +132,7 @@ fn invalid_multi_keys() -> Vec<Case> {
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi key that needs more signatures than it has keys",
+            "multi key that requires more signatures than it has keys",
             Expected::Abort(
                 "0x1::multi_key: E_INVALID_MULTI_KEY_SIGNATURES_REQUIRED(0x10003): the signatures required must be between 1 and the number of keys",
             ),
@@ -135,7 +140,7 @@ fn invalid_multi_keys() -> Vec<Case> {
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi key with more after it",
+            "trailing byte after a multi key",
             Expected::Abort(
                 "0x1::multi_key: E_INVALID_MULTI_KEY_EXTRA_BYTES(0x10004): bytes follow the set of keys",
             ),
@@ -143,7 +148,7 @@ fn invalid_multi_keys() -> Vec<Case> {
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi key cut short",
+            "truncated multi key",
             BAD_SINGLE_KEY,
             |world| from_public_key(world, 3, &any_keys(2, 1)[..40]),
         ),
@@ -154,7 +159,7 @@ fn invalid_keys() -> Vec<Case> {
     vec![
         Case::new(
             FROM_PUBLIC_KEY,
-            "an unknown scheme",
+            "unknown scheme",
             Expected::Abort(
                 "0x1::account: EUNRECOGNIZED_SCHEME(0x10018): schemes are 0 (ed25519), 1 (multi-ed25519), 2 (single key), 3 (multi key)",
             ),
@@ -162,31 +167,31 @@ fn invalid_keys() -> Vec<Case> {
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a short ed25519 key",
+            "ed25519 key too short",
             INVALID_KEY_SIZE,
             |world| from_public_key(world, 0, &[]),
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a multi-ed25519 key without threshold",
+            "multi-ed25519 key without a threshold",
             INVALID_MULTI_KEY_SIZE,
             |world| from_public_key(world, 1, &multi_key(2)[..96]),
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a single key of an unknown kind",
+            "single key of an unknown type",
             BAD_SINGLE_KEY,
             |world| from_public_key(world, 2, &[9]),
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a short secp256k1 key",
+            "secp256k1 key too short",
             BAD_SINGLE_KEY,
             |world| from_public_key(world, 2, &[1, 2, 0, 0]),
         ),
         Case::new(
             FROM_PUBLIC_KEY,
-            "a single key with more after it",
+            "trailing byte after a single key",
             Expected::Abort(
                 "0x1::single_key: E_INVALID_SINGLE_KEY_EXTRA_BYTES(0x10002): bytes follow the key",
             ),

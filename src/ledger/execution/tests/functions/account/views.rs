@@ -13,21 +13,21 @@ fn view(world: &World, name: &str, address: AccountAddress) -> Value {
 #[test]
 fn returns_defaults_for_an_account_without_a_resource() {
     let world = World::new();
-    let nobody = AccountAddress::from_low_u64(0xabcdef);
-    assert_eq!(view(&world, "exists_at", nobody), true);
-    assert_eq!(view(&world, "get_sequence_number", nobody), "0");
-    assert_eq!(view(&world, "get_guid_next_creation_num", nobody), "0");
+    let unknown = AccountAddress::from_low_u64(0xabcdef);
+    assert_eq!(view(&world, "exists_at", unknown), true);
+    assert_eq!(view(&world, "get_sequence_number", unknown), "0");
+    assert_eq!(view(&world, "get_guid_next_creation_num", unknown), "0");
     assert_eq!(
-        view(&world, "get_authentication_key", nobody),
-        nobody.to_long_hex()
+        view(&world, "get_authentication_key", unknown),
+        unknown.to_long_hex()
     );
     assert_eq!(
-        view(&world, "is_rotation_capability_offered", nobody),
+        view(&world, "is_rotation_capability_offered", unknown),
         false
     );
-    assert_eq!(view(&world, "is_signer_capability_offered", nobody), false);
+    assert_eq!(view(&world, "is_signer_capability_offered", unknown), false);
     assert_eq!(
-        view(&world, "originating_address", nobody),
+        view(&world, "originating_address", unknown),
         json!({"vec": []})
     );
 }
@@ -55,7 +55,7 @@ fn returns_the_fields_of_an_account_resource() {
 #[test]
 fn rejects_queries_of_absent_capability_offers() {
     let world = World::new();
-    let nobody = AccountAddress::from_low_u64(0xabcdef);
+    let unknown = AccountAddress::from_low_u64(0xabcdef);
     let offered = "ENO_SIGNER_CAPABILITY_OFFERED(0x60013): the right is offered to nobody";
     let not_offered_to_address = "ENO_SUCH_ROTATION_CAPABILITY_OFFER(0x60012): the right to change the key is not offered to this address";
     for (name, address, error) in [
@@ -67,10 +67,10 @@ fn rejects_queries_of_absent_capability_offers() {
         ("get_signer_capability_offer_for", world.address(0), offered),
         (
             "get_rotation_capability_offer_for",
-            nobody,
+            unknown,
             not_offered_to_address,
         ),
-        ("get_signer_capability_offer_for", nobody, offered),
+        ("get_signer_capability_offer_for", unknown, offered),
     ] {
         let failed = world.try_view(&format!("0x1::account::{name}"), &[], args![address]);
         assert_eq!(

@@ -3,7 +3,7 @@
 use super::create_coin_without_capabilities;
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{NATIVE, account, asset, initialize_coin, moon, view},
+    coin::{NATIVE, account_address, initialize_coin, moon_type, paired_asset, view},
 };
 use ledger_types::{ExecutedTransaction, StructTag, TypeTag};
 use serde_json::json;
@@ -37,10 +37,10 @@ fn initialize() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "makes the coin and its paired asset",
+            "creates the coin and its paired asset",
             CREATED,
             |world| {
-                let coin = moon();
+                let coin = moon_type();
                 // Name, symbol, and decimals have their maximum.
                 let executed = initialize_with(world, &coin, &[b'n'; 32], &[b's'; 32], 32);
                 let field = |name: &str| view(world, name, &coin, vec![]);
@@ -51,7 +51,8 @@ fn initialize() -> Vec<Case> {
                 assert_eq!(field("coin_supply"), json!({"vec": ["0"]}));
                 assert_eq!(field("is_coin_initialized"), true);
                 let metadata = "0x1::fungible_asset::Metadata";
-                let of_asset = |name| world.view(name, &[metadata], args![asset(world, &coin)]);
+                let of_asset =
+                    |name| world.view(name, &[metadata], args![paired_asset(world, &coin)]);
                 assert_eq!(
                     of_asset("0x1::fungible_asset::name"),
                     [json!("n".repeat(32))]
@@ -64,21 +65,25 @@ fn initialize() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "of a generic type", CREATED, |world| {
-            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
+        Case::new(function, "generic type", CREATED, |world| {
+            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account_address(0));
             let executed = initialize_with(world, &coin, b"Share", b"SHR", 8);
-            let pair = world.view("0x1::coin::paired_coin", &[], args![asset(world, &coin)]);
+            let pair = world.view(
+                "0x1::coin::paired_coin",
+                &[],
+                args![paired_asset(world, &coin)],
+            );
             let name = format!("Share<{NATIVE}, vector<u8>>");
             let expected = json!({
-                "account_address": account(0).to_string(),
+                "account_address": account_address(0).to_string(),
                 "module_name": format!("0x{}", hex::encode("pool")),
                 "struct_name": format!("0x{}", hex::encode(name)),
             });
             assert_eq!(pair, [json!({"vec": [expected]})]);
             executed
         }),
-        Case::new(function, "without counting the supply", CREATED, |world| {
-            let coin = moon();
+        Case::new(function, "supply not tracked", CREATED, |world| {
+            let coin = moon_type();
             let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 0u8, false];
             let executed = world.call(0, "0x1::managed_coin::initialize", &[&coin], arguments);
             assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": []}));
@@ -106,58 +111,58 @@ fn rejected_initialize() -> Vec<Case> {
     );
     let text = Expected::Abort("0x1::string: EINVALID_UTF8(0x1): the bytes are no UTF-8 text");
     vec![
-        Case::new(function, "of another account's type", mismatch, |world| {
-            let coin = format!("{}::moon::Coin", account(1));
+        Case::new(function, "type of another account", mismatch, |world| {
+            let coin = format!("{}::moon::Coin", account_address(1));
             initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "of the chain's coin", mismatch, |world| {
+        Case::new(function, "native coin", mismatch, |world| {
             initialize_with(world, NATIVE, b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "of a type that is no struct", mismatch, |world| {
+        Case::new(function, "type that is not a struct", mismatch, |world| {
             initialize_with(world, "u8", b"Moon", b"MOON", 6)
         }),
-        Case::new(function, "a second time", published, |world| {
+        Case::new(function, "initialized coin", published, |world| {
             let coin = initialize_coin(world, true);
             initialize_with(world, &coin, b"Moon", b"MOON", 6)
         }),
         Case::new(
             function,
-            "a second time, after the capabilities were given up",
+            "initialized coin without capabilities",
             published,
             |world| {
                 let coin = create_coin_without_capabilities(world);
                 initialize_with(world, &coin, b"Moon", b"MOON", 6)
             },
         ),
-        Case::new(function, "a name of 33 bytes", name, |world| {
-            let coin = moon();
+        Case::new(function, "name of 33 bytes", name, |world| {
+            let coin = moon_type();
             initialize_with(world, &coin, &[b'n'; 33], b"MOON", 6)
         }),
-        Case::new(function, "a symbol of 33 bytes", symbol, |world| {
-            let coin = moon();
+        Case::new(function, "symbol of 33 bytes", symbol, |world| {
+            let coin = moon_type();
             initialize_with(world, &coin, b"Moon", &[b's'; 33], 6)
         }),
         Case::new(function, "33 decimal places", decimals, |world| {
-            let coin = moon();
+            let coin = moon_type();
             initialize_with(world, &coin, b"Moon", b"MOON", 33)
         }),
-        Case::new(function, "a symbol that is no text", text, |world| {
-            let coin = moon();
+        Case::new(function, "symbol that is not valid UTF-8", text, |world| {
+            let coin = moon_type();
             initialize_with(world, &coin, b"Moon", &[0xff], 6)
         }),
         Case::new(
             function,
-            "a type too long to be read back",
+            "type too long to parse",
             Expected::Status("TYPE_RESOLUTION_FAILURE"),
             |world| {
                 let argument = format!("0x5::{}::{}", "m".repeat(255), "s".repeat(255));
                 let coin = format!(
                     "{}::m::S<{}>",
-                    account(0),
+                    account_address(0),
                     [argument.as_str(); 8].join(", ")
                 );
                 // The parser rejects a type of this length, so the test assembles it.
-                let mut tag: StructTag = moon().parse().unwrap();
+                let mut tag: StructTag = moon_type().parse().unwrap();
                 tag.type_args = vec![argument.parse::<TypeTag>().unwrap(); 8];
                 assert!(coin.len() > 4_096 && coin.parse::<StructTag>().is_err());
                 let arguments = args![b"Moon".to_vec(), b"MOON".to_vec(), 6u8, true];

@@ -5,7 +5,7 @@ mod supply;
 
 use crate::functions::{
     Case, Expected, World, args,
-    coin::{account, asset, create_funded_coin, freeze, initialize_coin, view},
+    coin::{account_address, create_funded_coin, freeze, initialize_coin, paired_asset, view},
 };
 use ledger_types::ExecutedTransaction;
 use serde_json::json;
@@ -25,14 +25,14 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-fn call_managed_coin(
+fn call_on_coin_store(
     world: &mut World,
     signer: usize,
     verb: &str,
     coin: &str,
     owner: usize,
 ) -> ExecutedTransaction {
-    let owner = account(owner);
+    let owner = account_address(owner);
     world.call(
         signer,
         &format!("0x1::managed_coin::{verb}_coin_store"),
@@ -42,19 +42,19 @@ fn call_managed_coin(
 }
 
 fn freezing() -> Vec<Case> {
-    let (freeze_it, unfreeze_it) = (
+    let (freeze_function, unfreeze_function) = (
         "0x1::managed_coin::freeze_coin_store",
         "0x1::managed_coin::unfreeze_coin_store",
     );
     vec![
         Case::new(
-            freeze_it,
-            "stops the store under both names",
+            freeze_function,
+            "freezes the store of the coin and of its paired asset",
             FROZEN_EVENT,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
-                let executed = call_managed_coin(world, 0, "freeze", &coin, 1);
-                let owner = account(1);
+                let executed = call_on_coin_store(world, 0, "freeze", &coin, 1);
+                let owner = account_address(1);
                 assert_eq!(
                     view(world, "is_coin_store_frozen", &coin, args![owner]),
                     true
@@ -62,13 +62,13 @@ fn freezing() -> Vec<Case> {
                 let by_asset = world.view(
                     "0x1::primary_fungible_store::is_frozen",
                     &["0x1::fungible_asset::Metadata"],
-                    args![owner, asset(world, &coin)],
+                    args![owner, paired_asset(world, &coin)],
                 );
                 assert_eq!(by_asset, [json!(true)]);
                 let store = world.view(
                     "0x1::primary_fungible_store::primary_store_address",
                     &["0x1::fungible_asset::Metadata"],
-                    args![owner, asset(world, &coin)],
+                    args![owner, paired_asset(world, &coin)],
                 );
                 let event = &executed.events[0];
                 let event = world
@@ -80,54 +80,64 @@ fn freezing() -> Vec<Case> {
             },
         ),
         Case::new(
-            freeze_it,
-            "by who did not make the coin",
+            freeze_function,
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
-                call_managed_coin(world, 1, "freeze", &coin, 0)
+                call_on_coin_store(world, 1, "freeze", &coin, 0)
             },
         ),
         Case::new(
-            freeze_it,
-            "an account without a store",
+            freeze_function,
+            "account without a store",
             Expected::Status(
                 "Execution failed in 0x1::managed_coin::freeze_coin_store at code offset 0",
             ),
             |world| {
                 let coin = initialize_coin(world, true);
-                call_managed_coin(world, 0, "freeze", &coin, 1)
+                call_on_coin_store(world, 0, "freeze", &coin, 1)
             },
         ),
-        Case::new(unfreeze_it, "lets the store go", FROZEN_EVENT, |world| {
-            let coin = create_funded_coin(world, &[10, 10]);
-            freeze(world, &coin, 1);
-            let executed = call_managed_coin(world, 0, "unfreeze", &coin, 1);
-            assert_eq!(
-                view(world, "is_coin_store_frozen", &coin, args![account(1)]),
-                false
-            );
-            executed
-        }),
         Case::new(
-            unfreeze_it,
+            unfreeze_function,
+            "unfreezes the store",
+            FROZEN_EVENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10, 10]);
+                freeze(world, &coin, 1);
+                let executed = call_on_coin_store(world, 0, "unfreeze", &coin, 1);
+                assert_eq!(
+                    view(
+                        world,
+                        "is_coin_store_frozen",
+                        &coin,
+                        args![account_address(1)]
+                    ),
+                    false
+                );
+                executed
+            },
+        ),
+        Case::new(
+            unfreeze_function,
             "by the owner of the store",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
                 freeze(world, &coin, 1);
-                call_managed_coin(world, 1, "unfreeze", &coin, 1)
+                call_on_coin_store(world, 1, "unfreeze", &coin, 1)
             },
         ),
         Case::new(
-            unfreeze_it,
-            "an account without a store",
+            unfreeze_function,
+            "account without a store",
             Expected::Status(
                 "Execution failed in 0x1::managed_coin::unfreeze_coin_store at code offset 0",
             ),
             |world| {
                 let coin = initialize_coin(world, true);
-                call_managed_coin(world, 0, "unfreeze", &coin, 1)
+                call_on_coin_store(world, 0, "unfreeze", &coin, 1)
             },
         ),
     ]
@@ -136,13 +146,18 @@ fn freezing() -> Vec<Case> {
 fn destructions() -> Vec<Case> {
     let function = "0x1::managed_coin::destroy_caps";
     vec![
-        Case::new(function, "gives them up", Expected::Success(&[]), |world| {
-            let coin = create_funded_coin(world, &[10]);
-            world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
-        }),
         Case::new(
             function,
-            "by who did not make the coin",
+            "destroys the capabilities",
+            Expected::Success(&[]),
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                world.call(0, "0x1::managed_coin::destroy_caps", &[&coin], vec![])
+            },
+        ),
+        Case::new(
+            function,
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = initialize_coin(world, true);
@@ -151,12 +166,12 @@ fn destructions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::managed_coin::register",
-            "makes the store, as the function of coins does",
+            "creates the store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
                 let executed = world.call(1, "0x1::managed_coin::register", &[&coin], vec![]);
-                let owner = account(1);
+                let owner = account_address(1);
                 assert_eq!(
                     view(world, "is_account_registered", &coin, args![owner]),
                     true

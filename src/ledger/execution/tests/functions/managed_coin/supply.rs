@@ -4,8 +4,8 @@ use super::{NO_CAPABILITIES, create_coin_without_capabilities};
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
-        create_funded_coin, freeze, initialize_coin, mint, moon, view,
+        FROZEN, INSUFFICIENT, NATIVE, OVERFLOW, RESERVED, UNKNOWN_ADDRESS, account_address,
+        assert_holds, create_funded_coin, freeze, initialize_coin, mint, moon_type, view,
     },
 };
 use ledger_types::{ExecutedTransaction, StateKey, StructTag, TypeTag};
@@ -29,7 +29,7 @@ fn mint_by(
     to: usize,
     amount: u64,
 ) -> ExecutedTransaction {
-    let to = account(to);
+    let to = account_address(to);
     world.call(
         signer,
         "0x1::managed_coin::mint",
@@ -41,11 +41,11 @@ fn mint_by(
 fn minting() -> Vec<Case> {
     let function = "0x1::managed_coin::mint";
     vec![
-        Case::new(function, "raises the supply", FIRST_DEPOSIT, |world| {
+        Case::new(function, "increases the supply", FIRST_DEPOSIT, |world| {
             let coin = initialize_coin(world, true);
-            mint(world, &coin, account(0), u64::MAX);
+            mint(world, &coin, account_address(0), u64::MAX);
             let executed = mint_by(world, 0, &coin, 1, u64::MAX);
-            assert_holds(world, &coin, account(1), u64::MAX);
+            assert_holds(world, &coin, account_address(1), u64::MAX);
             let twice = (2 * u128::from(u64::MAX)).to_string();
             assert_eq!(
                 view(world, "supply", &coin, vec![]),
@@ -55,7 +55,7 @@ fn minting() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "of a coin whose supply nobody counts",
+            "coin whose supply is not tracked",
             FIRST_DEPOSIT,
             |world| {
                 let coin = initialize_coin(world, false);
@@ -64,8 +64,8 @@ fn minting() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "of a generic type", FIRST_DEPOSIT, |world| {
-            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account(0));
+        Case::new(function, "generic type", FIRST_DEPOSIT, |world| {
+            let coin = format!("{}::pool::Share<{NATIVE}, vector<u8>>", account_address(0));
             let arguments = args![b"Share".to_vec(), b"SHR".to_vec(), 8u8, true];
             world.call_ok(0, "0x1::managed_coin::initialize", &[&coin], arguments);
             let executed = world.call(
@@ -79,7 +79,7 @@ fn minting() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "nothing, to an account without a store",
+            "zero amount creates the recipient's store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
@@ -92,7 +92,7 @@ fn minting() -> Vec<Case> {
 /// Sets the supply of the coin of account 0 to a value that calls could not reach in a lifetime.
 fn set_supply(world: &mut World, coin: &str, supply: u128) {
     let info: StructTag = format!("0x1::coin::CoinInfo<{coin}>").parse().unwrap();
-    let key = StateKey::resource(&account(0), &info);
+    let key = StateKey::resource(&account_address(0), &info);
     let tag = TypeTag::from(info);
     let mut json = {
         let bytes = &world.chain.state[&key];
@@ -115,7 +115,7 @@ fn rejected_minting() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "by who did not make the coin",
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = initialize_coin(world, true);
@@ -124,59 +124,49 @@ fn rejected_minting() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "after the capabilities were given up",
+            "after the capabilities were destroyed",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_coin_without_capabilities(world);
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
-        Case::new(function, "of the chain's coin", NO_CAPABILITIES, |world| {
+        Case::new(function, "native coin", NO_CAPABILITIES, |world| {
             mint_by(world, 0, NATIVE, 0, 1)
         }),
         Case::new(
             function,
-            "of a coin that is not initialised",
+            "uninitialized coin type",
             NO_CAPABILITIES,
             |world| {
-                let coin = moon();
+                let coin = moon_type();
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
         Case::new(
             function,
-            "more than the store can hold",
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[u64::MAX]);
                 mint_by(world, 0, &coin, 0, 1)
             },
         ),
-        Case::new(
-            function,
-            "more than the supply can count",
-            supply,
-            |world| {
-                let coin = initialize_coin(world, true);
-                set_supply(world, &coin, u128::MAX - 1);
-                mint_by(world, 0, &coin, 0, 2)
-            },
-        ),
+        Case::new(function, "supply overflows", supply, |world| {
+            let coin = initialize_coin(world, true);
+            set_supply(world, &coin, u128::MAX - 1);
+            mint_by(world, 0, &coin, 0, 2)
+        }),
         Case::new(function, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[1]);
             freeze(world, &coin, 0);
             mint_by(world, 0, &coin, 0, 1)
         }),
-        Case::new(
-            function,
-            "to an address of the framework",
-            RESERVED,
-            |world| {
-                let coin = initialize_coin(world, true);
-                let to = ledger_types::AccountAddress::ONE;
-                world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
-            },
-        ),
+        Case::new(function, "to a reserved address", RESERVED, |world| {
+            let coin = initialize_coin(world, true);
+            let to = ledger_types::AccountAddress::ONE;
+            world.call(0, "0x1::managed_coin::mint", &[&coin], args![to, 1u64])
+        }),
     ]
 }
 
@@ -189,34 +179,39 @@ fn burning() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "lowers the supply",
+            "decreases the supply",
             Expected::Success(&["0x1::coin::WithdrawEvent"]),
             |world| {
                 let coin = initialize_coin(world, true);
-                mint(world, &coin, account(0), 10);
+                mint(world, &coin, account_address(0), 10);
                 let executed = burn(world, 0, &coin, 4);
-                assert_holds(world, &coin, account(0), 6);
+                assert_holds(world, &coin, account_address(0), 6);
                 assert_eq!(view(world, "supply", &coin, vec![]), json!({"vec": ["6"]}));
                 executed
             },
         ),
-        Case::new(function, "nothing", Expected::Success(&[]), |world| {
+        Case::new(function, "zero amount", Expected::Success(&[]), |world| {
             let coin = initialize_coin(world, true);
             burn(world, 0, &coin, 0)
         }),
         Case::new(
             function,
-            "by who did not make the coin",
+            "by an account without the capabilities",
             NO_CAPABILITIES,
             |world| {
                 let coin = create_funded_coin(world, &[10, 10]);
                 burn(world, 1, &coin, 1)
             },
         ),
-        Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10, 10]);
-            burn(world, 0, &coin, 11)
-        }),
+        Case::new(
+            function,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10, 10]);
+                burn(world, 0, &coin, 11)
+            },
+        ),
         Case::new(function, "from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
@@ -224,13 +219,13 @@ fn burning() -> Vec<Case> {
         }),
         Case::new(
             function,
-            "more than was counted",
+            "amount above the supply",
             Expected::Abort(
                 "0x1::optional_aggregator: EAGGREGATOR_UNDERFLOW(0x20002): more would be destroyed than the supply counts",
             ),
             |world| {
                 let coin = initialize_coin(world, true);
-                mint(world, &coin, account(0), 10);
+                mint(world, &coin, account_address(0), 10);
                 set_supply(world, &coin, 9);
                 burn(world, 0, &coin, 10)
             },

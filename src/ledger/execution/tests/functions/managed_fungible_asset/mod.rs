@@ -6,7 +6,7 @@ mod stores;
 
 use crate::functions::{
     Case, Expected, World, args,
-    fungible_asset::{METADATA, STORE, balance, moon, store, supply},
+    fungible_asset::{METADATA, STORE, balance, create_moon, create_store, supply},
 };
 use ledger_framework::modules::object::named_address;
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -43,18 +43,18 @@ fn creations() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "the asset is where its symbol says",
+            "derives the address from the symbol",
             CREATED,
             |world| {
-                let (me, no_maximum) = (world.address(0), None::<u128>);
+                let (creator, no_maximum) = (world.address(0), None::<u128>);
                 let args = args!["Moon", "MOON", 6u8, "", "", no_maximum];
                 let executed = world.call(0, CREATE, &[], args);
                 let address = world.view(
                     "0x1::managed_fungible_asset::asset_address",
                     &[],
-                    args![me, "MOON"],
+                    args![creator, "MOON"],
                 );
-                let asset = named_address(me, b"MOON");
+                let asset = named_address(creator, b"MOON");
                 assert_eq!(address[0], asset.to_string());
                 assert_eq!(supply(world, asset), 0);
                 let maximum = world.view("0x1::fungible_asset::maximum", &[METADATA], args![asset]);
@@ -69,12 +69,12 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE,
-            "a second time under one symbol",
+            "symbol already in use",
             Expected::Abort(
                 "0x1::object: EOBJECT_EXISTS(0x80001): there is an object at this address",
             ),
             |world| {
-                moon(world);
+                create_moon(world);
                 world.call(
                     0,
                     CREATE,
@@ -85,25 +85,26 @@ fn creations() -> Vec<Case> {
         ),
         Case::new(
             CREATE_UNTRANSFERABLE,
-            "its stores stay with their owners",
+            "stores cannot be transferred",
             CREATED,
             |world| {
                 let args = args!["Bond", "BOND", 0u8, "", "", None::<u128>];
                 let executed = world.call(0, CREATE_UNTRANSFERABLE, &[], args);
                 let asset = named_address(world.address(0), b"BOND");
-                let bound = world.view(
+                let is_untransferable = world.view(
                     "0x1::fungible_asset::is_untransferable",
                     &[METADATA],
                     args![asset],
                 );
-                assert_eq!(bound[0], true);
-                let (store, to) = (store(world, 1, asset), world.address(2));
+                assert_eq!(is_untransferable[0], true);
+                let (store, to) = (create_store(world, 1, asset), world.address(2));
                 world.call_ok(0, MINT, &[], args![asset, to, 7u64]);
                 assert_eq!(balance(world, to, asset), 7);
-                let given = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
-                assert!(!given.info.v0().status.is_success());
-                let bound = world.view("0x1::object::is_untransferable", &[STORE], args![store]);
-                assert_eq!(bound[0], true);
+                let transfer = world.call(1, "0x1::object::transfer", &[STORE], args![store, to]);
+                assert!(!transfer.info.v0().status.is_success());
+                let is_untransferable =
+                    world.view("0x1::object::is_untransferable", &[STORE], args![store]);
+                assert_eq!(is_untransferable[0], true);
                 executed
             },
         ),
@@ -122,7 +123,7 @@ fn names() -> Vec<Case> {
     vec![
         Case::new(
             CREATE,
-            "the longest names, the most decimals",
+            "maximum text lengths and decimals",
             Expected::Success(&["0x1::fungible_asset::Creation"]),
             |world| {
                 let (name, uri) = ("n".repeat(32), "u".repeat(512));
@@ -136,7 +137,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a name that is too long",
+            "name too long",
             "0x1::fungible_asset: ENAME_TOO_LONG(0x2000f): the name of an asset has at most 32 bytes",
             |world| {
                 let name = "n".repeat(33);
@@ -145,7 +146,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a symbol that is too long",
+            "symbol too long",
             "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             |world| {
                 let symbol = "s".repeat(33);
@@ -165,7 +166,7 @@ fn names() -> Vec<Case> {
         ),
         too_long(
             CREATE,
-            "a URI that is too long",
+            "URI too long",
             "0x1::fungible_asset: EURI_TOO_LONG(0x20013): a URI of an asset has at most 512 bytes",
             |world| {
                 let uri = "u".repeat(513);
@@ -177,8 +178,8 @@ fn names() -> Vec<Case> {
 
 fn metadata_changes() -> Vec<Case> {
     vec![
-        Case::new(SET, "what is given changes", NOTHING, |world| {
-            let asset = moon(world);
+        Case::new(SET, "changes only the given fields", NOTHING, |world| {
+            let asset = create_moon(world);
             let (name, decimals) = (Some("Luna"), Some(3u8));
             let executed = world.call(
                 0,
@@ -196,12 +197,12 @@ fn metadata_changes() -> Vec<Case> {
         }),
         Case::new(
             SET,
-            "a symbol that is too long",
+            "symbol too long",
             Expected::Abort(
                 "0x1::fungible_asset: ESYMBOL_TOO_LONG(0x20010): the symbol of an asset has at most 32 bytes",
             ),
             |world| {
-                let (asset, symbol) = (moon(world), Some("s".repeat(33)));
+                let (asset, symbol) = (create_moon(world), Some("s".repeat(33)));
                 world.call(
                     0,
                     SET,
@@ -210,16 +211,21 @@ fn metadata_changes() -> Vec<Case> {
                 )
             },
         ),
-        Case::new(SET, "by one who is no manager", NOT_MANAGER, |world| {
-            let asset = moon(world);
-            world.call(
-                1,
-                SET,
-                &[],
-                args![
-                    asset, UNCHANGED, UNCHANGED, None::<u8>, UNCHANGED, UNCHANGED
-                ],
-            )
-        }),
+        Case::new(
+            SET,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let asset = create_moon(world);
+                world.call(
+                    1,
+                    SET,
+                    &[],
+                    args![
+                        asset, UNCHANGED, UNCHANGED, None::<u8>, UNCHANGED, UNCHANGED
+                    ],
+                )
+            },
+        ),
     ]
 }

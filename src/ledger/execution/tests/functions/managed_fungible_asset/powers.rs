@@ -4,7 +4,8 @@ use super::{NATIVE, NOT_MANAGER};
 use crate::functions::{
     Case, Expected, World, args,
     fungible_asset::{
-        METADATA, MOON_BALANCE, MOON_MAX, STORE, asset, balance, held, moon, primary, store, supply,
+        METADATA, MOON_BALANCE, MOON_MAX, STORE, balance, create_asset, create_moon, create_store,
+        primary_store, store_balance, supply,
     },
 };
 use ledger_types::AccountAddress;
@@ -51,8 +52,8 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn mints() -> Vec<Case> {
     vec![
-        Case::new(MINT, "up to the maximum", MINTED, |world| {
-            let (asset, to) = (moon(world), world.address(1));
+        Case::new(MINT, "supply equal to the maximum", MINTED, |world| {
+            let (asset, to) = (create_moon(world), world.address(1));
             let rest = u64::try_from(MOON_MAX).unwrap() - MOON_BALANCE;
             let executed = world.call(0, MINT, &[], args![asset, to, rest]);
             assert_eq!(balance(world, to, asset), rest);
@@ -61,71 +62,61 @@ fn mints() -> Vec<Case> {
         }),
         Case::new(
             MINT,
-            "over the maximum",
+            "supply above the maximum",
             Expected::Abort(
                 "0x1::fungible_asset: EMAX_SUPPLY_EXCEEDED(0x20005): the supply would exceed the maximum of \
                  this asset",
             ),
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 let rest = u64::try_from(MOON_MAX).unwrap() - MOON_BALANCE;
                 world.call(0, MINT, &[], args![asset, to, rest + 1])
             },
         ),
+        Case::new(MINT, "by an indirect owner of the asset", MINTED, |world| {
+            let (asset, to) = (create_moon(world), world.address(1));
+            let parent = crate::functions::object::create_named_object(world, b"a");
+            world.call_ok(0, "0x1::object::transfer_call", &[], args![asset, parent]);
+            world.call(0, MINT, &[], args![asset, to, 1u64])
+        }),
+        Case::new(MINT, "by the new owner of the asset", MINTED, |world| {
+            let (asset, to) = (create_moon(world), world.address(1));
+            world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
+            world.call(1, MINT, &[], args![asset, to, 1u64])
+        }),
         Case::new(
             MINT,
-            "by the owner of the owner of the asset",
-            MINTED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                let between = crate::functions::object::named(world, b"a");
-                world.call_ok(0, "0x1::object::transfer_call", &[], args![asset, between]);
-                world.call(0, MINT, &[], args![asset, to, 1u64])
-            },
-        ),
-        Case::new(
-            MINT,
-            "by the one who got the asset's object",
-            MINTED,
-            |world| {
-                let (asset, to) = (moon(world), world.address(1));
-                world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
-                world.call(1, MINT, &[], args![asset, to, 1u64])
-            },
-        ),
-        Case::new(
-            MINT,
-            "by the creator who gave the asset away",
+            "by the creator after transferring the asset",
             NOT_MANAGER,
             |world| {
-                let (asset, to) = (moon(world), world.address(1));
+                let (asset, to) = (create_moon(world), world.address(1));
                 world.call_ok(0, "0x1::object::transfer", &[METADATA], args![asset, to]);
                 world.call(0, MINT, &[], args![asset, to, 1u64])
             },
         ),
-        Case::new(MINT, "of a coin's asset", NOT_MANAGED, |world| {
+        Case::new(MINT, "paired asset of a coin", NOT_MANAGED, |world| {
             let to = world.address(1);
             world.call(0, MINT, &[], args![NATIVE, to, 1u64])
         }),
-        Case::new(MINT, "into a frozen store", IS_FROZEN, |world| {
-            let (asset, to) = (moon(world), world.address(1));
+        Case::new(MINT, "to a frozen store", IS_FROZEN, |world| {
+            let (asset, to) = (create_moon(world), world.address(1));
             world.call_ok(0, FREEZE, &[], args![asset, to]);
             world.call(0, MINT, &[], args![asset, to, 1u64])
         }),
         Case::new(
             MINT,
-            "more than a store can hold",
+            "recipient store's balance overflows",
             Expected::Status(
                 "Execution failed in 0x1::managed_fungible_asset::mint at code offset 0",
             ),
             |world| {
-                let (asset, to) = (asset(world, "SUN", None), world.address(1));
+                let (asset, to) = (create_asset(world, "SUN", None), world.address(1));
                 world.call_ok(0, MINT, &[], args![asset, to, u64::MAX]);
                 let executed = world.call(0, MINT, &[], args![asset, to, 1u64]);
                 assert_eq!(
                     supply(world, asset),
                     u128::from(u64::MAX),
-                    "nothing was counted"
+                    "the supply is unchanged"
                 );
                 executed
             },
@@ -135,38 +126,43 @@ fn mints() -> Vec<Case> {
 
 fn burns() -> Vec<Case> {
     vec![
-        Case::new(BURN, "also from a frozen store", BURNT, |world| {
-            let (asset, me) = (moon(world), world.address(0));
-            world.call_ok(0, FREEZE, &[], args![asset, me]);
-            let executed = world.call(0, BURN, &[], args![asset, me, 400u64]);
+        Case::new(BURN, "from a frozen store", BURNT, |world| {
+            let (asset, holder) = (create_moon(world), world.address(0));
+            world.call_ok(0, FREEZE, &[], args![asset, holder]);
+            let executed = world.call(0, BURN, &[], args![asset, holder, 400u64]);
             assert_eq!(
-                (balance(world, me, asset), supply(world, asset)),
+                (balance(world, holder, asset), supply(world, asset)),
                 (600, 600)
             );
             executed
         }),
-        Case::new(BURN, "from one without a store", NO_STORE, |world| {
-            let (asset, from) = (moon(world), world.address(1));
+        Case::new(BURN, "from an account without a store", NO_STORE, |world| {
+            let (asset, from) = (create_moon(world), world.address(1));
             world.call(0, BURN, &[], args![asset, from, 0u64])
         }),
-        Case::new(BURN, "more than there is", SUPPLY_EXCEEDED, |world| {
-            let (asset, me) = (moon(world), world.address(0));
-            world.call(0, BURN, &[], args![asset, me, MOON_BALANCE + 1])
+        Case::new(BURN, "amount above the balance", SUPPLY_EXCEEDED, |world| {
+            let (asset, holder) = (create_moon(world), world.address(0));
+            world.call(0, BURN, &[], args![asset, holder, MOON_BALANCE + 1])
         }),
-        Case::new(BURN, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, from) = (moon(world), world.address(1));
-            world.call(1, BURN, &[], args![asset, from, 0u64])
-        }),
-        Case::new(BURN_FROM_STORE, "from a second store", BURNT, |world| {
-            let asset = moon(world);
+        Case::new(
+            BURN,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let (asset, from) = (create_moon(world), world.address(1));
+                world.call(1, BURN, &[], args![asset, from, 0u64])
+            },
+        ),
+        Case::new(BURN_FROM_STORE, "from a secondary store", BURNT, |world| {
+            let asset = create_moon(world);
             let (first, second) = (
-                primary(world, world.address(0), asset),
-                store(world, 1, asset),
+                primary_store(world, world.address(0), asset),
+                create_store(world, 1, asset),
             );
             let transfer = "0x1::fungible_asset::transfer";
             world.call_ok(0, transfer, &[STORE], args![first, second, 10u64]);
             let executed = world.call(0, BURN_FROM_STORE, &[], args![second, 4u64]);
-            assert_eq!(held(world, second), 6);
+            assert_eq!(store_balance(world, second), 6);
             assert_eq!(supply(world, asset), u128::from(MOON_BALANCE) - 4);
             executed
         }),
@@ -175,8 +171,8 @@ fn burns() -> Vec<Case> {
             "by the owner of the store",
             NOT_MANAGER,
             |world| {
-                let asset = moon(world);
-                let store = store(world, 1, asset);
+                let asset = create_moon(world);
+                let store = create_store(world, 1, asset);
                 world.call(1, BURN_FROM_STORE, &[], args![store, 0u64])
             },
         ),
@@ -185,36 +181,36 @@ fn burns() -> Vec<Case> {
 
 fn freezes() -> Vec<Case> {
     vec![
-        Case::new(
-            FREEZE,
-            "the store is made where it is missing",
-            FROZEN,
-            |world| {
-                let (asset, owner) = (moon(world), world.address(1));
-                let executed = world.call(0, FREEZE, &[], args![asset, owner]);
-                assert!(is_frozen(world, primary(world, owner, asset)));
-                let function = "0x1::primary_fungible_store::is_frozen";
-                assert_eq!(
-                    world.view(function, &[METADATA], args![owner, asset])[0],
-                    true
-                );
-                executed
-            },
-        ),
-        Case::new(FREEZE, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, owner) = (moon(world), world.address(0));
-            world.call(1, FREEZE, &[], args![asset, owner])
-        }),
-        Case::new(UNFREEZE, "the store thaws", FROZEN, |world| {
-            let (asset, owner) = (moon(world), world.address(1));
-            world.call_ok(0, FREEZE, &[], args![asset, owner]);
-            let executed = world.call(0, UNFREEZE, &[], args![asset, owner]);
-            assert!(!is_frozen(world, primary(world, owner, asset)));
+        Case::new(FREEZE, "creates a missing store", FROZEN, |world| {
+            let (asset, owner) = (create_moon(world), world.address(1));
+            let executed = world.call(0, FREEZE, &[], args![asset, owner]);
+            assert!(is_frozen(world, primary_store(world, owner, asset)));
+            let function = "0x1::primary_fungible_store::is_frozen";
+            assert_eq!(
+                world.view(function, &[METADATA], args![owner, asset])[0],
+                true
+            );
             executed
         }),
-        Case::new(FREEZE_STORE, "a second store", FROZEN, |world| {
-            let asset = moon(world);
-            let store = store(world, 1, asset);
+        Case::new(
+            FREEZE,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let (asset, owner) = (create_moon(world), world.address(0));
+                world.call(1, FREEZE, &[], args![asset, owner])
+            },
+        ),
+        Case::new(UNFREEZE, "unfreezes the store", FROZEN, |world| {
+            let (asset, owner) = (create_moon(world), world.address(1));
+            world.call_ok(0, FREEZE, &[], args![asset, owner]);
+            let executed = world.call(0, UNFREEZE, &[], args![asset, owner]);
+            assert!(!is_frozen(world, primary_store(world, owner, asset)));
+            executed
+        }),
+        Case::new(FREEZE_STORE, "secondary store", FROZEN, |world| {
+            let asset = create_moon(world);
+            let store = create_store(world, 1, asset);
             let executed = world.call(0, FREEZE_STORE, &[], args![store]);
             assert!(is_frozen(world, store));
             executed
@@ -224,14 +220,14 @@ fn freezes() -> Vec<Case> {
             "by the owner of the store",
             NOT_MANAGER,
             |world| {
-                let asset = moon(world);
-                let store = store(world, 1, asset);
+                let asset = create_moon(world);
+                let store = create_store(world, 1, asset);
                 world.call(1, FREEZE_STORE, &[], args![store])
             },
         ),
-        Case::new(UNFREEZE_STORE, "a second store", FROZEN, |world| {
-            let asset = moon(world);
-            let store = store(world, 1, asset);
+        Case::new(UNFREEZE_STORE, "secondary store", FROZEN, |world| {
+            let asset = create_moon(world);
+            let store = create_store(world, 1, asset);
             world.call_ok(0, FREEZE_STORE, &[], args![store]);
             let executed = world.call(0, UNFREEZE_STORE, &[], args![store]);
             assert!(!is_frozen(world, store));
@@ -242,42 +238,52 @@ fn freezes() -> Vec<Case> {
 
 fn forced_transfers() -> Vec<Case> {
     vec![
+        Case::new(TRANSFER, "between frozen stores", TRANSFERRED, |world| {
+            let (asset, from, to) = (create_moon(world), world.address(0), world.address(1));
+            for owner in [from, to] {
+                world.call_ok(0, FREEZE, &[], args![asset, owner]);
+            }
+            // The manager is not the holder of the asset.
+            let manager = world.address(2);
+            world.call_ok(
+                0,
+                "0x1::object::transfer",
+                &[METADATA],
+                args![asset, manager],
+            );
+            let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
+            assert_eq!(
+                (balance(world, from, asset), balance(world, to, asset)),
+                (700, 300)
+            );
+            executed
+        }),
         Case::new(
             TRANSFER,
-            "from and to frozen stores",
-            TRANSFERRED,
+            "from an account without a store",
+            NO_STORE,
             |world| {
-                let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-                for owner in [from, to] {
-                    world.call_ok(0, FREEZE, &[], args![asset, owner]);
-                }
-                // The manager is not the holder of the asset.
-                let manager = world.address(2);
-                world.call_ok(
-                    0,
-                    "0x1::object::transfer",
-                    &[METADATA],
-                    args![asset, manager],
-                );
-                let executed = world.call(2, TRANSFER, &[], args![asset, from, to, 300u64]);
-                assert_eq!(
-                    (balance(world, from, asset), balance(world, to, asset)),
-                    (700, 300)
-                );
-                executed
+                let (asset, from, to) = (create_moon(world), world.address(1), world.address(0));
+                world.call(0, TRANSFER, &[], args![asset, from, to, 1u64])
             },
         ),
-        Case::new(TRANSFER, "from one without a store", NO_STORE, |world| {
-            let (asset, from, to) = (moon(world), world.address(1), world.address(0));
-            world.call(0, TRANSFER, &[], args![asset, from, to, 1u64])
-        }),
-        Case::new(TRANSFER, "more than there is", SUPPLY_EXCEEDED, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            world.call(0, TRANSFER, &[], args![asset, from, to, MOON_BALANCE + 1])
-        }),
-        Case::new(TRANSFER, "by one who is no manager", NOT_MANAGER, |world| {
-            let (asset, from, to) = (moon(world), world.address(0), world.address(1));
-            world.call(1, TRANSFER, &[], args![asset, from, to, 1u64])
-        }),
+        Case::new(
+            TRANSFER,
+            "amount above the balance",
+            SUPPLY_EXCEEDED,
+            |world| {
+                let (asset, from, to) = (create_moon(world), world.address(0), world.address(1));
+                world.call(0, TRANSFER, &[], args![asset, from, to, MOON_BALANCE + 1])
+            },
+        ),
+        Case::new(
+            TRANSFER,
+            "by an account that is not the manager",
+            NOT_MANAGER,
+            |world| {
+                let (asset, from, to) = (create_moon(world), world.address(0), world.address(1));
+                world.call(1, TRANSFER, &[], args![asset, from, to, 1u64])
+            },
+        ),
     ]
 }

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::functions::{
     Case, Expected, args,
-    fungible_asset::{METADATA, MOON_BALANCE, held, moon, primary, store},
+    fungible_asset::{
+        METADATA, MOON_BALANCE, create_moon, create_store, primary_store, store_balance,
+    },
     managed_object::event_field,
     object::owner,
 };
@@ -25,21 +27,21 @@ fn created_stores() -> Vec<Case> {
     vec![
         Case::new(
             CREATE_STORE,
-            "of another's asset",
+            "asset of another account",
             Expected::Success(&["0x1::managed_fungible_asset::StoreCreation"]),
             |world| {
-                let asset = moon(world);
+                let asset = create_moon(world);
                 let executed = world.call(1, CREATE_STORE, &[], args![asset]);
                 let event = "0x1::managed_fungible_asset::StoreCreation";
                 let store = event_field(world, &executed, event, "store");
-                assert_eq!(held(world, store), 0);
+                assert_eq!(store_balance(world, store), 0);
                 assert_eq!(owner(world, store), world.address(1).to_string());
                 executed
             },
         ),
         Case::new(
             CREATE_STORE,
-            "of a coin's asset",
+            "paired asset of a coin",
             Expected::Abort(
                 "0x1::managed_fungible_asset: EPAIRED_WITH_COIN(0x10003): this asset is a coin's, which lies \
                  in coin stores alone",
@@ -52,60 +54,62 @@ fn created_stores() -> Vec<Case> {
 fn removed_stores() -> Vec<Case> {
     const REMOVED: Expected = Expected::Success(&["0x1::fungible_asset::FungibleStoreDeletion"]);
     vec![
-        Case::new(REMOVE_STORE, "its room is given back", REMOVED, |world| {
-            let asset = moon(world);
-            let store = store(world, 1, asset);
-            let executed = world.call(1, REMOVE_STORE, &[], args![store]);
-            let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
-            assert_eq!(exists[0], false);
-            assert!(
-                world.net_fee(&executed) < 0,
-                "the deposit is more than the fee"
-            );
-            executed
-        }),
         Case::new(
             REMOVE_STORE,
-            "a primary store, which comes back when it is needed",
+            "refunds the storage deposit",
             REMOVED,
             |world| {
-                let (asset, me, to) = (moon(world), world.address(0), world.address(1));
-                let transfer = "0x1::primary_fungible_store::transfer";
-                world.call_ok(0, transfer, &[METADATA], args![asset, to, MOON_BALANCE]);
-                let store = primary(world, me, asset);
-                let executed = world.call(0, REMOVE_STORE, &[], args![store]);
-                world.call_ok(1, transfer, &[METADATA], args![asset, me, 1u64]);
-                assert_eq!(held(world, store), 1);
+                let asset = create_moon(world);
+                let store = create_store(world, 1, asset);
+                let executed = world.call(1, REMOVE_STORE, &[], args![store]);
+                let exists = world.view("0x1::fungible_asset::store_exists", &[], args![store]);
+                assert_eq!(exists[0], false);
+                assert!(world.net_fee(&executed) < 0, "the refund exceeds the fee");
                 executed
             },
         ),
         Case::new(
             REMOVE_STORE,
-            "that is not empty",
+            "removed primary store is recreated by a deposit",
+            REMOVED,
+            |world| {
+                let (asset, holder, to) = (create_moon(world), world.address(0), world.address(1));
+                let transfer = "0x1::primary_fungible_store::transfer";
+                world.call_ok(0, transfer, &[METADATA], args![asset, to, MOON_BALANCE]);
+                let store = primary_store(world, holder, asset);
+                let executed = world.call(0, REMOVE_STORE, &[], args![store]);
+                world.call_ok(1, transfer, &[METADATA], args![asset, holder, 1u64]);
+                assert_eq!(store_balance(world, store), 1);
+                executed
+            },
+        ),
+        Case::new(
+            REMOVE_STORE,
+            "store with a balance",
             Expected::Abort(
                 "0x1::fungible_asset: EBALANCE_IS_NOT_ZERO(0x5000e): the store is not empty",
             ),
             |world| {
-                let asset = moon(world);
-                let store = primary(world, world.address(0), asset);
+                let asset = create_moon(world);
+                let store = primary_store(world, world.address(0), asset);
                 world.call(0, REMOVE_STORE, &[], args![store])
             },
         ),
-        Case::new(REMOVE_STORE, "that is frozen", IS_FROZEN, |world| {
-            let (asset, owner) = (moon(world), world.address(1));
+        Case::new(REMOVE_STORE, "frozen store", IS_FROZEN, |world| {
+            let (asset, owner) = (create_moon(world), world.address(1));
             world.call_ok(0, FREEZE, &[], args![asset, owner]);
-            let store = primary(world, owner, asset);
+            let store = primary_store(world, owner, asset);
             world.call(1, REMOVE_STORE, &[], args![store])
         }),
         Case::new(
             REMOVE_STORE,
-            "by one who does not own it",
+            "by an account that does not own the store",
             Expected::Abort(
                 "0x1::fungible_asset: ENOT_STORE_OWNER(0x50008): the sender does not own this store",
             ),
             |world| {
-                let asset = moon(world);
-                let store = store(world, 1, asset);
+                let asset = create_moon(world);
+                let store = create_store(world, 1, asset);
                 world.call(0, REMOVE_STORE, &[], args![store])
             },
         ),

@@ -3,8 +3,8 @@
 use super::{
     EDUPLICATE_METADATA_KEY, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH, EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
-    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, create_vault_with_key, many,
-    next_address, owners, view,
+    ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call, create_vault_with_key, next_address,
+    owners, unused_addresses, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_crypto::HashValue;
@@ -17,9 +17,9 @@ pub(super) fn creation() -> Vec<Case> {
         create_with_owners(),
         rejected_create_with_owners(),
         create_without_bootstrapper(),
-        become_by_a_call(),
-        become_by_a_signed_message(),
-        become_by_a_signed_message_without_key(),
+        conversions_by_call(),
+        conversions_by_signed_message(),
+        conversions_with_key_revocation(),
     ]
     .into_iter()
     .flatten()
@@ -30,7 +30,7 @@ fn create() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create",
-            "its creator alone owns it",
+            "creator is the only owner",
             Expected::Success(&[]),
             |world| {
                 let vault = next_address(world, 0);
@@ -59,25 +59,25 @@ fn create() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "at least one signature",
+            "zero required signatures",
             EINVALID_SIGNATURES_REQUIRED,
             |world| call(world, 0, "create", args![0u64, NO_KEYS, NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "no more signatures than owners",
+            "more required signatures than owners",
             EINVALID_SIGNATURES_REQUIRED,
             |world| call(world, 0, "create", args![2u64, NO_KEYS, NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "metadata are pairs",
+            "metadata key without a value",
             ENUMBER_OF_METADATA_KEYS_AND_VALUES_DONT_MATCH,
             |world| call(world, 0, "create", args![1u64, vec!["a"], NO_VALUES]),
         ),
         Case::new(
             "0x1::multisig_account::create",
-            "a metadata key stands once",
+            "duplicate metadata key",
             EDUPLICATE_METADATA_KEY,
             |world| {
                 call(
@@ -95,7 +95,7 @@ fn create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "the creator is the last owner",
+            "creator is the last owner",
             Expected::Success(&[]),
             |world| {
                 let vault = next_address(world, 0);
@@ -120,14 +120,14 @@ fn create_with_owners() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "a hundred owners with the creator",
+            "100 owners with the creator",
             Expected::Success(&[]),
             |world| {
                 call(
                     world,
                     0,
                     "create_with_owners",
-                    args![many(99), 100u64, NO_KEYS, NO_VALUES],
+                    args![unused_addresses(99), 100u64, NO_KEYS, NO_VALUES],
                 )
             },
         ),
@@ -138,20 +138,20 @@ fn rejected_create_with_owners() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "no more than a hundred owners",
+            "more than 100 owners",
             ETOO_MANY_OWNERS,
             |world| {
                 call(
                     world,
                     0,
                     "create_with_owners",
-                    args![many(100), 1u64, NO_KEYS, NO_VALUES],
+                    args![unused_addresses(100), 1u64, NO_KEYS, NO_VALUES],
                 )
             },
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "nobody owns it twice",
+            "duplicate owner",
             EDUPLICATE_OWNER,
             |world| {
                 let others = vec![world.address(0)];
@@ -165,7 +165,7 @@ fn rejected_create_with_owners() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners",
-            "it does not own itself",
+            "multisig account as its own owner",
             EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
             |world| {
                 let others = vec![next_address(world, 0)];
@@ -184,7 +184,7 @@ fn create_without_bootstrapper() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
-            "the creator is no owner",
+            "creator is not an owner",
             Expected::Success(&["0x1::multisig_account::RemoveOwners"]),
             |world| {
                 let vault = next_address(world, 0);
@@ -201,7 +201,7 @@ fn create_without_bootstrapper() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_owners_then_remove_bootstrapper",
-            "the owners that stay are enough",
+            "fewer remaining owners than required signatures",
             ENOT_ENOUGH_OWNERS,
             |world| {
                 let others = vec![world.address(1)];
@@ -216,11 +216,11 @@ fn create_without_bootstrapper() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_call() -> Vec<Case> {
+fn conversions_by_call() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
-            "an account with a key becomes one and keeps the key",
+            "keeps the authentication key",
             Expected::Success(&[]),
             |world| {
                 let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
@@ -233,7 +233,7 @@ fn become_by_a_call() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_call",
-            "an account becomes one once",
+            "account that is already a multisig account",
             Expected::Status(
                 "Execution failed in 0x1::multisig_account::create_with_existing_account_call at code offset 0",
             ),
@@ -245,7 +245,7 @@ fn become_by_a_call() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key_call",
-            "its key signs no more",
+            "revokes the authentication key",
             Expected::Success(&[]),
             |world| {
                 let terms = args![vec![world.address(0)], 1u64, NO_KEYS, NO_VALUES];
@@ -259,14 +259,14 @@ fn become_by_a_call() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_signed_message() -> Vec<Case> {
+fn conversions_by_signed_message() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "anyone sends what the key signed",
+            "sent by an account other than the signer",
             Expected::Success(&[]),
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let executed = call(world, 0, "create_with_existing_account", args);
                 assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
                 let key = world.chain.facts(&world.address(3)).authentication_key;
@@ -276,20 +276,20 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "the key signs the terms",
+            "arguments that differ from the signed message",
             INVALID_PROOF,
             |world| {
-                let mut args = signed(world, 3, PLAIN, 2);
+                let mut args = signed_arguments(world, 3, PLAIN, 2);
                 args[2] = bcs::to_bytes(&1u64).unwrap();
                 call(world, 0, "create_with_existing_account", args)
             },
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "a message is used up by the account's next transaction",
+            "message with an outdated sequence number",
             INVALID_PROOF,
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let to_itself = args![world.address(3), 1u64];
                 world.call_ok(3, "0x1::node_account::transfer", &[], to_itself);
                 call(world, 0, "create_with_existing_account", args)
@@ -297,24 +297,24 @@ fn become_by_a_signed_message() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "the key is the account's",
+            "public key of another account",
             Expected::Abort(
                 "0x1::account: EWRONG_CURRENT_PUBLIC_KEY(0x10007): the public key is not the account's current one",
             ),
             |world| {
-                let mut args = signed(world, 3, PLAIN, 1);
+                let mut args = signed_arguments(world, 3, PLAIN, 1);
                 args[0] = bcs::to_bytes(&world.address(4)).unwrap();
                 call(world, 0, "create_with_existing_account", args)
             },
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account",
-            "an account becomes one once",
+            "account that is already a multisig account",
             Expected::Status(
                 "Execution failed in 0x1::multisig_account::create_with_existing_account at code offset 0",
             ),
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let function = "0x1::multisig_account::create_with_existing_account";
                 world.call_ok(0, function, &[], args.clone());
                 call(world, 0, "create_with_existing_account", args)
@@ -323,14 +323,14 @@ fn become_by_a_signed_message() -> Vec<Case> {
     ]
 }
 
-fn become_by_a_signed_message_without_key() -> Vec<Case> {
+fn conversions_with_key_revocation() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
-            "the key signs away itself",
+            "revokes the authentication key",
             Expected::Success(&[]),
             |world| {
-                let args = signed(world, 3, REVOKING, 1);
+                let args = signed_arguments(world, 3, REVOKING, 1);
                 let name = "create_with_existing_account_and_revoke_auth_key";
                 let executed = call(world, 0, name, args);
                 assert_eq!(owners(world, world.address(3)), addresses(world, &[0, 1]));
@@ -341,10 +341,10 @@ fn become_by_a_signed_message_without_key() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_with_existing_account_and_revoke_auth_key",
-            "a message that keeps the key does not",
+            "signed message without revocation",
             INVALID_PROOF,
             |world| {
-                let args = signed(world, 3, PLAIN, 1);
+                let args = signed_arguments(world, 3, PLAIN, 1);
                 let name = "create_with_existing_account_and_revoke_auth_key";
                 call(world, 0, name, args)
             },
@@ -360,7 +360,7 @@ const INVALID_PROOF: Expected = Expected::Abort(
 
 /// Returns the arguments that make an account a multisig account of accounts 0 and 1. They include
 /// the signature of its key over the message of type `message`.
-fn signed(
+fn signed_arguments(
     world: &World,
     account: usize,
     message: &str,

@@ -69,7 +69,7 @@ const ETOO_MANY_OWNERS: Expected = Expected::Abort(
 );
 
 /// Returns addresses without accounts.
-fn many(count: u64) -> Vec<AccountAddress> {
+fn unused_addresses(count: u64) -> Vec<AccountAddress> {
     (0..count)
         .map(|number| AccountAddress::from_low_u64(0x1000 + number))
         .collect()
@@ -83,7 +83,7 @@ fn next_address(world: &World, creator: usize) -> AccountAddress {
 }
 
 /// Creates a multisig account of accounts 0, 1, and 2. Account 0 is the creator.
-fn vault(world: &mut World, num_signatures_required: u64) -> AccountAddress {
+fn create_vault(world: &mut World, num_signatures_required: u64) -> AccountAddress {
     let vault = next_address(world, 0);
     let owners = vec![world.address(1), world.address(2)];
     let arguments = args![owners, num_signatures_required, NO_KEYS, NO_VALUES];
@@ -167,7 +167,7 @@ pub fn cases() -> Vec<Case> {
 #[test]
 fn views_fail_without_a_multisig_account() {
     let world = World::new();
-    let at = args![UNKNOWN_ADDRESS];
+    let arguments = args![UNKNOWN_ADDRESS];
     for name in [
         "owners",
         "metadata",
@@ -175,7 +175,7 @@ fn views_fail_without_a_multisig_account() {
         "get_pending_transactions",
     ] {
         let name = format!("0x1::multisig_account::{name}");
-        let failed = world.try_view(&name, &[], at.clone()).unwrap_err();
+        let failed = world.try_view(&name, &[], arguments.clone()).unwrap_err();
         assert_eq!(
             failed,
             format!("Execution failed in {name} at code offset 0")
@@ -187,7 +187,7 @@ fn views_fail_without_a_multisig_account() {
 #[test]
 fn views_reject_unassigned_sequence_numbers() {
     let mut world = World::new();
-    let vault = vault(&mut world, 2);
+    let vault = create_vault(&mut world, 2);
     propose(&mut world, vault);
     for number in [0u64, 2] {
         for name in ["get_transaction", "can_be_executed", "can_be_rejected"] {
@@ -219,8 +219,8 @@ fn derives_the_next_address_from_creator_and_sequence_number() {
             next_address(&world, 0),
             AccountAddress::new(*hash.as_bytes())
         );
-        let made = vault(&mut world, 1);
-        assert_eq!(made.as_bytes(), hash.as_bytes());
-        assert_eq!(view(&world, "is_owner", args![creator, made]), true);
+        let created = create_vault(&mut world, 1);
+        assert_eq!(created.as_bytes(), hash.as_bytes());
+        assert_eq!(view(&world, "is_owner", args![creator, created]), true);
     }
 }

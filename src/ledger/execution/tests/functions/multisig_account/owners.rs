@@ -4,7 +4,7 @@ use super::{
     EACCOUNT_NOT_MULTISIG, EDUPLICATE_OWNER, EINVALID_SIGNATURES_REQUIRED, ENOT_ENOUGH_OWNERS,
     EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF, EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
     ETOO_MANY_METADATA_PAIRS, ETOO_MANY_OWNERS, NO_KEYS, NO_VALUES, addresses, call,
-    create_vault_with_key, many, owners, view,
+    create_vault_with_key, owners, unused_addresses, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn additions() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::add_owner",
-            "at the end",
+            "appends the owner",
             ADDED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -45,13 +45,13 @@ fn additions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::add_owner",
-            "only a multisig account has owners",
+            "account that is not a multisig account",
             EACCOUNT_NOT_MULTISIG,
             |world| call(world, 3, "add_owner", args![world.address(4)]),
         ),
         Case::new(
             "0x1::multisig_account::add_owners",
-            "in their order",
+            "appends the owners in order",
             ADDED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -63,7 +63,7 @@ fn additions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::add_owners",
-            "an owner is not added again",
+            "existing owner",
             EDUPLICATE_OWNER,
             |world| {
                 create_vault_with_key(world);
@@ -72,7 +72,7 @@ fn additions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::add_owners",
-            "the account does not own itself",
+            "multisig account as its own owner",
             EOWNER_CANNOT_BE_MULTISIG_ACCOUNT_ITSELF,
             |world| {
                 create_vault_with_key(world);
@@ -81,11 +81,11 @@ fn additions() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::add_owners",
-            "no more than a hundred owners",
+            "more than 100 owners",
             ETOO_MANY_OWNERS,
             |world| {
                 create_vault_with_key(world);
-                call(world, 3, "add_owners", args![many(99)])
+                call(world, 3, "add_owners", args![unused_addresses(99)])
             },
         ),
     ]
@@ -94,7 +94,7 @@ fn additions() -> Vec<Case> {
 fn additions_with_signatures() -> Vec<Case> {
     vec![Case::new(
         "0x1::multisig_account::add_owners_and_update_signatures_required",
-        "both at once",
+        "updates the owners and the required signatures",
         Expected::Success(&[
             "0x1::multisig_account::AddOwners",
             "0x1::multisig_account::UpdateSignaturesRequired",
@@ -116,7 +116,7 @@ fn removals() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::remove_owner",
-            "the last takes the place",
+            "last owner moves to the removed position",
             REMOVED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -127,7 +127,7 @@ fn removals() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::remove_owner",
-            "who is no owner is passed over",
+            "ignores an account that is not an owner",
             Expected::Success(&[]),
             |world| {
                 let account = create_vault_with_key(world);
@@ -138,7 +138,7 @@ fn removals() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::remove_owners",
-            "each once",
+            "duplicate accounts are removed once",
             REMOVED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -157,7 +157,7 @@ fn removals() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::remove_owners",
-            "those that stay are enough",
+            "fewer remaining owners than required signatures",
             ENOT_ENOUGH_OWNERS,
             |world| {
                 create_vault_with_key(world);
@@ -172,7 +172,7 @@ fn swaps() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::swap_owner",
-            "one for one",
+            "replaces one owner",
             SWAPPED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -188,7 +188,7 @@ fn swaps() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::swap_owners",
-            "some for others",
+            "replaces two owners with one",
             SWAPPED,
             |world| {
                 let account = create_vault_with_key(world);
@@ -203,11 +203,16 @@ fn swaps() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::swap_owners",
-            "a full house",
+            "swap with 100 owners",
             SWAPPED,
             |world| {
                 create_vault_with_key(world);
-                world.call_ok(3, "0x1::multisig_account::add_owners", &[], args![many(98)]);
+                world.call_ok(
+                    3,
+                    "0x1::multisig_account::add_owners",
+                    &[],
+                    args![unused_addresses(98)],
+                );
                 call(
                     world,
                     3,
@@ -218,7 +223,7 @@ fn swaps() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::swap_owners",
-            "not the same in and out",
+            "account both added and removed",
             EOWNERS_TO_REMOVE_NEW_OWNERS_OVERLAP,
             |world| {
                 create_vault_with_key(world);
@@ -232,7 +237,7 @@ fn swaps() -> Vec<Case> {
 fn swaps_with_signatures() -> Vec<Case> {
     vec![Case::new(
         "0x1::multisig_account::swap_owners_and_update_signatures_required",
-        "all at once",
+        "updates the owners and the required signatures",
         Expected::Success(&[
             "0x1::multisig_account::AddOwners",
             "0x1::multisig_account::RemoveOwners",
@@ -256,7 +261,7 @@ fn signatures_required() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::update_signatures_required",
-            "another number",
+            "changes the required signatures",
             Expected::Success(&["0x1::multisig_account::UpdateSignaturesRequired"]),
             |world| {
                 let account = create_vault_with_key(world);
@@ -270,7 +275,7 @@ fn signatures_required() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::update_signatures_required",
-            "not zero",
+            "zero required signatures",
             EINVALID_SIGNATURES_REQUIRED,
             |world| {
                 create_vault_with_key(world);
@@ -279,7 +284,7 @@ fn signatures_required() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::update_signatures_required",
-            "not above the owners",
+            "more required signatures than owners",
             ENOT_ENOUGH_OWNERS,
             |world| {
                 create_vault_with_key(world);
@@ -293,7 +298,7 @@ pub(super) fn metadata() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::update_metadata",
-            "the new pairs replace the old ones",
+            "new pairs replace the old pairs",
             Expected::Success(&["0x1::multisig_account::MetadataUpdated"]),
             |world| {
                 let account = create_vault_with_key(world);
@@ -312,7 +317,7 @@ pub(super) fn metadata() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::update_metadata",
-            "no more than a hundred pairs",
+            "more than 100 pairs",
             ETOO_MANY_METADATA_PAIRS,
             |world| {
                 create_vault_with_key(world);
@@ -327,7 +332,7 @@ pub(super) fn metadata() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::update_metadata",
-            "only a multisig account has any",
+            "account that is not a multisig account",
             EACCOUNT_NOT_MULTISIG,
             |world| call(world, 3, "update_metadata", args![NO_KEYS, NO_VALUES]),
         ),

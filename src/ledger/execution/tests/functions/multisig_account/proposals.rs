@@ -2,7 +2,7 @@
 
 use super::{
     EACCOUNT_NOT_MULTISIG, EINVALID_PAYLOAD_HASH, EMAX_PENDING_TRANSACTIONS_EXCEEDED, ENOT_OWNER,
-    EPAYLOAD_CANNOT_BE_EMPTY, UNKNOWN_ADDRESS, call, propose, vault, view,
+    EPAYLOAD_CANNOT_BE_EMPTY, UNKNOWN_ADDRESS, call, create_vault, propose, view,
 };
 use crate::functions::{Case, Expected, args};
 use serde_json::{Value, json};
@@ -18,10 +18,10 @@ fn with_payload() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "a payload waits with its creator's approval",
+            "stores the payload with its creator's approval",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 let executed = call(world, 1, "create_transaction", args![vault, vec![1u8, 2]]);
                 let waiting = view(world, "get_transaction", args![vault, 1u64]);
                 assert_eq!(waiting["payload"], json!({"vec": ["0x0102"]}));
@@ -59,10 +59,10 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "a payload has bytes",
+            "empty payload",
             EPAYLOAD_CANNOT_BE_EMPTY,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(
                     world,
                     0,
@@ -73,7 +73,7 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "the account is a multisig account",
+            "account that is not a multisig account",
             EACCOUNT_NOT_MULTISIG,
             |world| {
                 call(
@@ -86,19 +86,19 @@ fn with_payload() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "owners propose",
+            "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 3, "create_transaction", args![vault, vec![1u8]])
             },
         ),
         Case::new(
             "0x1::multisig_account::create_transaction",
-            "twenty wait at most",
+            "more than 20 pending transactions",
             EMAX_PENDING_TRANSACTIONS_EXCEEDED,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 for waiting in 0..20 {
                     let capacity =
                         view(world, "available_transaction_queue_capacity", args![vault]);
@@ -115,10 +115,10 @@ fn with_hash() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::create_transaction_with_hash",
-            "a hash waits",
+            "stores the hash",
             Expected::Success(&["0x1::multisig_account::CreateTransaction"]),
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 let hash = vec![3u8; 32];
                 let executed = call(world, 0, "create_transaction_with_hash", args![vault, hash]);
                 let waiting = view(world, "get_transaction", args![vault, 1u64]);
@@ -136,10 +136,10 @@ fn with_hash() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::create_transaction_with_hash",
-            "a hash has 32 bytes",
+            "hash of 31 bytes",
             EINVALID_PAYLOAD_HASH,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(
                     world,
                     0,

@@ -2,7 +2,7 @@
 
 use super::{
     EINVALID_SEQUENCE_NUMBER, ENOT_ENOUGH_REJECTIONS, ENOT_OWNER, ETRANSACTION_NOT_FOUND, call,
-    propose, vault, view,
+    create_vault, propose, view,
 };
 use crate::functions::{Case, Expected, World, args};
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -15,7 +15,7 @@ fn vote_on_first(
     name: &str,
     more: Vec<Vec<u8>>,
 ) -> (ExecutedTransaction, Value) {
-    let vault = vault(world, 2);
+    let vault = create_vault(world, 2);
     propose(world, vault);
     propose(world, vault);
     let args = [args![vault], more].concat();
@@ -39,7 +39,7 @@ fn votes_on_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::approve_transaction",
-            "a vote for it",
+            "records an approval",
             VOTE,
             |world| {
                 let (executed, vote) = vote_on_first(world, "approve_transaction", args![1u64]);
@@ -49,7 +49,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::reject_transaction",
-            "a vote against it",
+            "records a rejection",
             VOTE,
             |world| {
                 let (executed, vote) = vote_on_first(world, "reject_transaction", args![1u64]);
@@ -59,7 +59,7 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transanction",
-            "either vote",
+            "records the given vote",
             VOTE,
             |world| {
                 let (executed, vote) =
@@ -70,10 +70,10 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "the last vote counts",
+            "second vote replaces the first",
             VOTE,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 let reject = args![vault, 1u64];
                 world.call_ok(1, "0x1::multisig_account::reject_transaction", &[], reject);
@@ -89,19 +89,19 @@ fn votes_on_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "the transaction waits",
+            "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 0, "vote_transaction", args![vault, 1u64, true])
             },
         ),
         Case::new(
             "0x1::multisig_account::vote_transaction",
-            "owners vote",
+            "by an account that is not an owner",
             ENOT_OWNER,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 call(world, 3, "vote_transaction", args![vault, 1u64, true])
             },
@@ -113,7 +113,7 @@ fn votes_on_many() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "one vote on each of a range",
+            "votes on each transaction of the range",
             Expected::Success(&["0x1::multisig_account::Vote", "0x1::multisig_account::Vote"]),
             |world| {
                 let (executed, vote) =
@@ -124,13 +124,13 @@ fn votes_on_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "an endless range ends with the queue",
+            "range beyond the pending transactions",
             ETRANSACTION_NOT_FOUND,
             |world| vote_on_first(world, "vote_transactions", args![1u64, u64::MAX, true]).0,
         ),
         Case::new(
             "0x1::multisig_account::vote_transactions",
-            "a range without numbers holds no vote",
+            "empty range",
             Expected::Success(&[]),
             |world| vote_on_first(world, "vote_transactions", args![2u64, 1u64, true]).0,
         ),
@@ -139,7 +139,7 @@ fn votes_on_many() -> Vec<Case> {
 
 /// Creates a vault whose first two transactions account 1 rejects.
 fn create_rejected_vault(world: &mut World) -> AccountAddress {
-    let vault = vault(world, 2);
+    let vault = create_vault(world, 2);
     propose(world, vault);
     propose(world, vault);
     let votes = args![vault, 1u64, 2u64, false];
@@ -158,7 +158,7 @@ fn rejection_of_one() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "the caller's rejection is the last that was missing",
+            "caller's vote completes the required rejections",
             Expected::Success(&[
                 "0x1::multisig_account::Vote",
                 "0x1::multisig_account::ExecuteRejectedTransaction",
@@ -199,20 +199,20 @@ fn rejection_of_one() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "enough owners reject",
+            "too few rejections",
             ENOT_ENOUGH_REJECTIONS,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 propose(world, vault);
                 call(world, 1, "execute_rejected_transaction", args![vault])
             },
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transaction",
-            "a transaction waits",
+            "no pending transaction",
             ETRANSACTION_NOT_FOUND,
             |world| {
-                let vault = vault(world, 2);
+                let vault = create_vault(world, 2);
                 call(world, 0, "execute_rejected_transaction", args![vault])
             },
         ),
@@ -223,7 +223,7 @@ fn rejection_of_many() -> Vec<Case> {
     vec![
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "all up to one",
+            "removes all transactions up to the given number",
             Expected::Success(&[
                 "0x1::multisig_account::Vote",
                 "0x1::multisig_account::ExecuteRejectedTransaction",
@@ -247,7 +247,7 @@ fn rejection_of_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "the last of them waits",
+            "number above the pending transactions",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = create_rejected_vault(world);
@@ -261,7 +261,7 @@ fn rejection_of_many() -> Vec<Case> {
         ),
         Case::new(
             "0x1::multisig_account::execute_rejected_transactions",
-            "no number is resolved twice",
+            "number of a resolved transaction",
             EINVALID_SEQUENCE_NUMBER,
             |world| {
                 let vault = create_rejected_vault(world);

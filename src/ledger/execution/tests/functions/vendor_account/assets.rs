@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account, assert_holds, asset,
-        balance_of, create_funded_coin, freeze, plain_asset,
+        FROZEN, INSUFFICIENT, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account_address, assert_holds,
+        balance_of, create_funded_coin, create_unpaired_asset, freeze, paired_asset,
     },
 };
 use ledger_framework::AssetType;
@@ -52,56 +52,61 @@ fn pay_asset_to_all(
     )
 }
 
-fn held(world: &World, metadata: AccountAddress, owner: AccountAddress) -> u64 {
+fn asset_balance(world: &World, metadata: AccountAddress, owner: AccountAddress) -> u64 {
     let values = world.view(
         "0x1::primary_fungible_store::balance",
         &["0x1::fungible_asset::Metadata"],
         args![owner, metadata],
     );
-    let held = balance_of(world, owner, &AssetType::FungibleAsset(metadata));
-    assert_eq!(values, [json!(held.to_string())]);
-    held
+    let balance = balance_of(world, owner, &AssetType::FungibleAsset(metadata));
+    assert_eq!(values, [json!(balance.to_string())]);
+    balance
 }
 
 fn assets() -> Vec<Case> {
-    let (one, all) = (
+    let (transfer, batch_transfer) = (
         "0x1::node_account::transfer_fungible_assets",
         "0x1::node_account::batch_transfer_fungible_assets",
     );
     vec![
         Case::new(
-            one,
-            "of an asset that is no coin's",
+            transfer,
+            "asset without a paired coin",
             Expected::Success(ASSET_PAID),
             |world| {
-                let metadata = plain_asset(world);
+                let metadata = create_unpaired_asset(world);
                 let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
-                assert_eq!(held(world, metadata, UNKNOWN_ADDRESS), 4);
-                assert_eq!(held(world, metadata, account(0)), 6);
+                assert_eq!(asset_balance(world, metadata, UNKNOWN_ADDRESS), 4);
+                assert_eq!(asset_balance(world, metadata, account_address(0)), 6);
                 executed
             },
         ),
         Case::new(
-            one,
-            "of a coin's paired asset moves the coin",
+            transfer,
+            "paired asset transfers the coin",
             PAID_FIRST,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                let metadata = asset(world, &coin);
+                let metadata = paired_asset(world, &coin);
                 let executed = pay_asset(world, metadata, UNKNOWN_ADDRESS, 4);
                 assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
                 executed
             },
         ),
-        Case::new(one, "of 0xa moves the chain's coin", PAID, |world| {
-            let (before, to) = (world.balance(1), account(1));
-            let executed = pay_asset(world, AccountAddress::NATIVE_ASSET, to, 4);
-            assert_eq!(world.balance(1), before + 4);
-            executed
-        }),
         Case::new(
-            all,
-            "of an asset that is no coin's",
+            transfer,
+            "asset 0xa transfers the native coin",
+            PAID,
+            |world| {
+                let (before, to) = (world.balance(1), account_address(1));
+                let executed = pay_asset(world, AccountAddress::NATIVE_ASSET, to, 4);
+                assert_eq!(world.balance(1), before + 4);
+                executed
+            },
+        ),
+        Case::new(
+            batch_transfer,
+            "asset without a paired coin",
             Expected::Success(&[
                 "0x1::fungible_asset::Withdraw",
                 "0x1::fungible_asset::Deposit",
@@ -109,24 +114,29 @@ fn assets() -> Vec<Case> {
                 "0x1::fungible_asset::Deposit",
             ]),
             |world| {
-                let metadata = plain_asset(world);
-                let recipients = [UNKNOWN_ADDRESS, account(1)];
+                let metadata = create_unpaired_asset(world);
+                let recipients = [UNKNOWN_ADDRESS, account_address(1)];
                 let executed = pay_asset_to_all(world, metadata, &recipients, &[3, 7]);
-                assert_eq!(held(world, metadata, UNKNOWN_ADDRESS), 3);
-                assert_eq!(held(world, metadata, account(1)), 7);
+                assert_eq!(asset_balance(world, metadata, UNKNOWN_ADDRESS), 3);
+                assert_eq!(asset_balance(world, metadata, account_address(1)), 7);
                 executed
             },
         ),
-        Case::new(all, "of a coin's paired asset", PAID_FIRST, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let metadata = asset(world, &coin);
-            pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
-        }),
+        Case::new(
+            batch_transfer,
+            "paired asset of a coin",
+            PAID_FIRST,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let metadata = paired_asset(world, &coin);
+                pay_asset_to_all(world, metadata, &[UNKNOWN_ADDRESS], &[10])
+            },
+        ),
     ]
 }
 
 fn rejected_assets() -> Vec<Case> {
-    let (one, all) = (
+    let (transfer, batch_transfer) = (
         "0x1::node_account::transfer_fungible_assets",
         "0x1::node_account::batch_transfer_fungible_assets",
     );
@@ -134,34 +144,47 @@ fn rejected_assets() -> Vec<Case> {
         "0x1::object: EOBJECT_DOES_NOT_EXIST(0x60002): there is no object at this address",
     );
     vec![
-        Case::new(one, "where there is no asset", no_object, |world| {
+        Case::new(transfer, "address without an asset", no_object, |world| {
             pay_asset(world, UNKNOWN_ADDRESS, UNKNOWN_ADDRESS, 1)
         }),
-        Case::new(one, "more of a coin than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let metadata = asset(world, &coin);
-            pay_asset(world, metadata, UNKNOWN_ADDRESS, 11)
-        }),
-        Case::new(one, "of a coin from a frozen store", FROZEN, |world| {
+        Case::new(
+            transfer,
+            "coin amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let metadata = paired_asset(world, &coin);
+                pay_asset(world, metadata, UNKNOWN_ADDRESS, 11)
+            },
+        ),
+        Case::new(transfer, "coin from a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10]);
             freeze(world, &coin, 0);
-            let metadata = asset(world, &coin);
+            let metadata = paired_asset(world, &coin);
             pay_asset(world, metadata, UNKNOWN_ADDRESS, 1)
         }),
-        Case::new(all, "fewer amounts than recipients", MISMATCH, |world| {
-            pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[UNKNOWN_ADDRESS], &[])
-        }),
-        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let metadata = asset(world, &coin);
-            let executed = pay_asset_to_all(
-                world,
-                metadata,
-                &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
-                &[10, 1],
-            );
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
-            executed
-        }),
+        Case::new(
+            batch_transfer,
+            "fewer amounts than recipients",
+            MISMATCH,
+            |world| pay_asset_to_all(world, AccountAddress::NATIVE_ASSET, &[UNKNOWN_ADDRESS], &[]),
+        ),
+        Case::new(
+            batch_transfer,
+            "failure reverts all transfers",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let metadata = paired_asset(world, &coin);
+                let executed = pay_asset_to_all(
+                    world,
+                    metadata,
+                    &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS],
+                    &[10, 1],
+                );
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
+                executed
+            },
+        ),
     ]
 }

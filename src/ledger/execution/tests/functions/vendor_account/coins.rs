@@ -4,8 +4,8 @@ use super::MISMATCH;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        FROZEN, INSUFFICIENT, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, UNKNOWN_ADDRESS, account,
-        assert_holds, create_funded_coin, freeze, initialize_coin, mint,
+        FROZEN, INSUFFICIENT, NOT_PUBLISHED, OVERFLOW, PAID, PAID_FIRST, UNKNOWN_ADDRESS,
+        account_address, assert_holds, create_funded_coin, freeze, initialize_coin, mint,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -44,41 +44,54 @@ fn pay_coin_to_all(
 }
 
 fn coins() -> Vec<Case> {
-    let (one, all) = (
+    let (transfer, batch_transfer) = (
         "0x1::node_account::transfer_coins",
         "0x1::node_account::batch_transfer_coins",
     );
     vec![
-        Case::new(one, "makes the recipient", PAID_FIRST, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
-            executed
-        }),
-        Case::new(one, "more than there is", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            pay_coin(world, &coin, UNKNOWN_ADDRESS, 11)
-        }),
-        Case::new(one, "to a frozen store", FROZEN, |world| {
+        Case::new(
+            transfer,
+            "creates the recipient's account",
+            PAID_FIRST,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let executed = pay_coin(world, &coin, UNKNOWN_ADDRESS, 4);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 4);
+                executed
+            },
+        ),
+        Case::new(
+            transfer,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                pay_coin(world, &coin, UNKNOWN_ADDRESS, 11)
+            },
+        ),
+        Case::new(transfer, "to a frozen store", FROZEN, |world| {
             let coin = create_funded_coin(world, &[10, 10]);
             freeze(world, &coin, 1);
-            pay_coin(world, &coin, account(1), 1)
+            pay_coin(world, &coin, account_address(1), 1)
         }),
         Case::new(
-            one,
-            "more than the recipient's store can hold",
+            transfer,
+            "recipient's balance overflows",
             OVERFLOW,
             |world| {
                 let coin = create_funded_coin(world, &[1, u64::MAX]);
-                pay_coin(world, &coin, account(1), 1)
+                pay_coin(world, &coin, account_address(1), 1)
             },
         ),
-        Case::new(one, "of a type that is no coin", NOT_PUBLISHED, |world| {
-            pay_coin(world, "address", UNKNOWN_ADDRESS, 0)
-        }),
         Case::new(
-            all,
-            "each recipient gets its amount",
+            transfer,
+            "type that is not a struct",
+            NOT_PUBLISHED,
+            |world| pay_coin(world, "address", UNKNOWN_ADDRESS, 0),
+        ),
+        Case::new(
+            batch_transfer,
+            "sender among the recipients",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::coin::DepositEvent",
@@ -89,100 +102,117 @@ fn coins() -> Vec<Case> {
             |world| {
                 let coin = create_funded_coin(world, &[10]);
                 // The sender may be one of the recipients.
-                let recipients = [account(0), UNKNOWN_ADDRESS];
+                let recipients = [account_address(0), UNKNOWN_ADDRESS];
                 let executed = pay_coin_to_all(world, &coin, &recipients, &[10, 10]);
                 assert_holds(world, &coin, UNKNOWN_ADDRESS, 10);
-                assert_holds(world, &coin, account(0), 0);
+                assert_holds(world, &coin, account_address(0), 0);
                 executed
             },
         ),
-        Case::new(all, "fewer recipients than amounts", MISMATCH, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS], &[1, 2])
-        }),
-        Case::new(all, "is all or nothing", INSUFFICIENT, |world| {
-            let coin = create_funded_coin(world, &[10]);
-            let executed =
-                pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[6, 5]);
-            assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
-            assert_holds(world, &coin, account(0), 10);
-            executed
-        }),
+        Case::new(
+            batch_transfer,
+            "fewer recipients than amounts",
+            MISMATCH,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS], &[1, 2])
+            },
+        ),
+        Case::new(
+            batch_transfer,
+            "failure reverts all transfers",
+            INSUFFICIENT,
+            |world| {
+                let coin = create_funded_coin(world, &[10]);
+                let executed =
+                    pay_coin_to_all(world, &coin, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[6, 5]);
+                assert_holds(world, &coin, UNKNOWN_ADDRESS, 0);
+                assert_holds(world, &coin, account_address(0), 10);
+                executed
+            },
+        ),
     ]
 }
 
-fn allow(world: &mut World, number: usize, allow: bool) -> ExecutedTransaction {
+fn set_allow_direct_transfers(
+    world: &mut World,
+    number: usize,
+    is_allowed: bool,
+) -> ExecutedTransaction {
     world.call(
         number,
         "0x1::node_account::set_allow_direct_coin_transfers",
         &[],
-        args![allow],
+        args![is_allowed],
     )
 }
 
 fn direct_transfers() -> Vec<Case> {
     let function = "0x1::node_account::set_allow_direct_coin_transfers";
-    let told = Expected::Success(&["0x1::node_account::DirectCoinTransferConfigUpdated"]);
+    let updated = Expected::Success(&["0x1::node_account::DirectCoinTransferConfigUpdated"]);
     vec![
-        Case::new(function, "the first word is told", told, |world| {
-            assert!(accepts_all(world));
-            let executed = allow(world, 1, true);
-            assert!(accepts_all(world));
+        Case::new(function, "first setting emits an event", updated, |world| {
+            assert!(accepts_direct_transfers(world));
+            let executed = set_allow_direct_transfers(world, 1, true);
+            assert!(accepts_direct_transfers(world));
             executed
         }),
-        Case::new(function, "a change is told", told, |world| {
-            allow(world, 1, false);
-            assert!(!accepts_all(world));
-            let executed = allow(world, 1, true);
-            assert!(accepts_all(world));
+        Case::new(function, "change emits an event", updated, |world| {
+            set_allow_direct_transfers(world, 1, false);
+            assert!(!accepts_direct_transfers(world));
+            let executed = set_allow_direct_transfers(world, 1, true);
+            assert!(accepts_direct_transfers(world));
             executed
         }),
         Case::new(
             function,
-            "what changes nothing is not told",
+            "unchanged setting emits no event",
             Expected::Success(&[]),
             |world| {
-                allow(world, 1, false);
-                allow(world, 1, false)
+                set_allow_direct_transfers(world, 1, false);
+                set_allow_direct_transfers(world, 1, false)
             },
         ),
         Case::new(
             "0x1::node_account::transfer_coins",
-            "to who accepts no other coins",
+            "recipient that does not accept direct transfers",
             NOT_ACCEPTED,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                allow(world, 1, false);
-                pay_coin(world, &coin, account(1), 1)
+                set_allow_direct_transfers(world, 1, false);
+                pay_coin(world, &coin, account_address(1), 1)
             },
         ),
         Case::new(
             "0x1::node_account::batch_transfer_coins",
-            "to who accepts no other coins",
+            "recipient that does not accept direct transfers",
             NOT_ACCEPTED,
             |world| {
                 let coin = create_funded_coin(world, &[10]);
-                allow(world, 1, false);
-                let recipients = [account(1)];
+                set_allow_direct_transfers(world, 1, false);
+                let recipients = [account_address(1)];
                 pay_coin_to_all(world, &coin, &recipients, &[1])
             },
         ),
         Case::new(
             "0x1::node_account::transfer_coins",
-            "to who accepts no other coins but registered for this one",
+            "registered recipient that does not accept direct transfers",
             PAID,
             |world| {
                 let coin = initialize_coin(world, false);
-                allow(world, 1, false);
+                set_allow_direct_transfers(world, 1, false);
                 world.call_ok(1, "0x1::coin::register", &[&coin], vec![]);
-                mint(world, &coin, account(0), 10);
-                pay_coin(world, &coin, account(1), 1)
+                mint(world, &coin, account_address(0), 10);
+                pay_coin(world, &coin, account_address(1), 1)
             },
         ),
     ]
 }
 
-fn accepts_all(world: &World) -> bool {
+fn accepts_direct_transfers(world: &World) -> bool {
     let function = "0x1::node_account::can_receive_direct_coin_transfers";
-    world.view(function, &[], args![account(1)]).remove(0) == true
+    world
+        .view(function, &[], args![account_address(1)])
+        .remove(0)
+        == true
 }

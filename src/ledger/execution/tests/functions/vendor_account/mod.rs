@@ -6,8 +6,8 @@ mod coins;
 use crate::functions::{
     Case, Expected, World, args,
     coin::{
-        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account, assert_holds,
-        view,
+        INSUFFICIENT, NATIVE, PAID, PAID_FIRST, RESERVED, UNKNOWN_ADDRESS, account_address,
+        assert_holds, view,
     },
 };
 use ledger_types::{AccountAddress, ExecutedTransaction};
@@ -33,7 +33,7 @@ fn creation() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "makes account and store",
+            "creates the account and its store",
             Expected::Success(&["0x1::account::CoinRegisterEvent"]),
             |world| {
                 let executed = world.call(
@@ -54,23 +54,18 @@ fn creation() -> Vec<Case> {
                 executed
             },
         ),
-        Case::new(function, "where there is one", exists, |world| {
-            let at = account(1);
-            world.call(0, "0x1::node_account::create_account", &[], args![at])
+        Case::new(function, "existing account", exists, |world| {
+            let existing = account_address(1);
+            world.call(0, "0x1::node_account::create_account", &[], args![existing])
         }),
-        Case::new(
-            function,
-            "at an address of the framework",
-            RESERVED,
-            |world| {
-                world.call(
-                    0,
-                    "0x1::node_account::create_account",
-                    &[],
-                    args![AccountAddress::ONE],
-                )
-            },
-        ),
+        Case::new(function, "reserved address", RESERVED, |world| {
+            world.call(
+                0,
+                "0x1::node_account::create_account",
+                &[],
+                args![AccountAddress::ONE],
+            )
+        }),
     ]
 }
 
@@ -81,26 +76,31 @@ fn pay(world: &mut World, to: AccountAddress, amount: u64) -> ExecutedTransactio
 fn transfers() -> Vec<Case> {
     let function = "0x1::node_account::transfer";
     vec![
-        Case::new(function, "between two accounts", PAID, |world| {
-            let (before, to) = (world.balance(1), account(1));
+        Case::new(function, "between existing accounts", PAID, |world| {
+            let (before, to) = (world.balance(1), account_address(1));
             let executed = pay(world, to, 9);
             assert_eq!(world.balance(1), before + 9);
             executed
         }),
-        Case::new(function, "makes the recipient", PAID_FIRST, |world| {
-            let executed = pay(world, UNKNOWN_ADDRESS, 9);
-            assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 9);
-            executed
-        }),
-        Case::new(function, "more than there is", INSUFFICIENT, |world| {
-            pay(world, UNKNOWN_ADDRESS, u64::MAX)
-        }),
         Case::new(
             function,
-            "to an address of the framework",
-            RESERVED,
-            |world| pay(world, AccountAddress::ZERO, 1),
+            "creates the recipient's account",
+            PAID_FIRST,
+            |world| {
+                let executed = pay(world, UNKNOWN_ADDRESS, 9);
+                assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 9);
+                executed
+            },
         ),
+        Case::new(
+            function,
+            "amount above the balance",
+            INSUFFICIENT,
+            |world| pay(world, UNKNOWN_ADDRESS, u64::MAX),
+        ),
+        Case::new(function, "to a reserved address", RESERVED, |world| {
+            pay(world, AccountAddress::ZERO, 1)
+        }),
     ]
 }
 
@@ -122,7 +122,7 @@ fn batches() -> Vec<Case> {
     vec![
         Case::new(
             function,
-            "each recipient gets its amount, one that stands twice both",
+            "duplicate recipient receives both amounts",
             Expected::Success(&[
                 "0x1::coin::WithdrawEvent",
                 "0x1::account::CoinRegisterEvent",
@@ -134,21 +134,26 @@ fn batches() -> Vec<Case> {
             ]),
             |world| {
                 let before = world.balance(1);
-                let recipients = [UNKNOWN_ADDRESS, account(1), UNKNOWN_ADDRESS];
+                let recipients = [UNKNOWN_ADDRESS, account_address(1), UNKNOWN_ADDRESS];
                 let executed = pay_all(world, &recipients, &[3, 4, 5]);
                 assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 8);
                 assert_eq!(world.balance(1), before + 4);
                 executed
             },
         ),
-        Case::new(function, "of none", Expected::Success(&[]), |world| {
+        Case::new(function, "empty batch", Expected::Success(&[]), |world| {
             pay_all(world, &[], &[])
         }),
-        Case::new(function, "is all or nothing", INSUFFICIENT, |world| {
-            let executed = pay_all(world, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[3, u64::MAX]);
-            assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 0);
-            executed
-        }),
+        Case::new(
+            function,
+            "failure reverts all transfers",
+            INSUFFICIENT,
+            |world| {
+                let executed = pay_all(world, &[UNKNOWN_ADDRESS, UNKNOWN_ADDRESS], &[3, u64::MAX]);
+                assert_holds(world, NATIVE, UNKNOWN_ADDRESS, 0);
+                executed
+            },
+        ),
         Case::new(
             function,
             "fewer amounts than recipients",
@@ -157,7 +162,7 @@ fn batches() -> Vec<Case> {
         ),
         Case::new(
             function,
-            "with a recipient in the framework",
+            "reserved address among the recipients",
             RESERVED,
             |world| pay_all(world, &[UNKNOWN_ADDRESS, AccountAddress::ONE], &[1, 1]),
         ),
