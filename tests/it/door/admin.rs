@@ -159,15 +159,18 @@ async fn it_is_asked_under_its_own_names() {
     );
 }
 
-/// What the operator's listener answers to a GET of `/actors` with these header lines, until it ends the
-/// connection; an idle connection of the interface stays for an hour, of which nobody waits for the end.
+/// Returns everything that the admin listener sends for a GET of `/actors` with these header lines,
+/// until it closes the connection.
 async fn until_closed(node: &TestNode, lines: &str) -> String {
     let authority = node.admin.strip_prefix("http://").unwrap();
     let mut connection = RawConnection::connect(authority).await;
     let request = format!("GET /actors HTTP/1.1\r\n{lines}\r\n");
     connection.send(request.as_bytes()).await;
-    let answered = timeout(KEPT_MAX, connection.rest()).await;
-    answered.expect("the connection stays").to_ascii_lowercase()
+    let response = timeout(KEPT_MAX, connection.read_to_close())
+        .await
+        .expect("the connection stays open")
+        .expect("the connection is reset");
+    response.to_ascii_lowercase()
 }
 
 /// Far above what the listener keeps an idle connection, and far below what the interface is set to.

@@ -8,7 +8,7 @@ use crate::bcs_bytes;
 use ledger_crypto::HashValue;
 use ledger_types::{SignedTransaction, Vendor};
 use serde_json::Value;
-use std::{collections::HashMap, str};
+use std::{collections::HashMap, io, str};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::{TcpStream, ToSocketAddrs},
@@ -173,6 +173,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
         // A connection that is reset ends too.
         let _ = self.stream.read_to_end(&mut self.buffer).await;
         String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned()
+    }
+
+    /// Reads until the server closes the connection, and returns all bytes that belong to no response
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the socket, such as a reset, which [`Self::rest`] accepts as an end.
+    pub async fn read_to_close(&mut self) -> io::Result<String> {
+        self.stream.read_to_end(&mut self.buffer).await?;
+        Ok(String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned())
     }
 
     /// Closes the writing half of the connection.
