@@ -61,7 +61,7 @@ pub(super) async fn wait_for_commit(session: &mut Session, hash: HashValue) -> b
                 match found.outcome {
                     LookupOutcome::Committed { version, success } => {
                         if waited.ledger_version.is_some_and(|at| version <= at) {
-                            session.count(|tally| tally.waits_in_vain += 1);
+                            session.update_tally(|tally| tally.waits_in_vain += 1);
                         }
                         return count_commit(session, success);
                     }
@@ -79,7 +79,7 @@ pub(super) async fn wait_for_commit(session: &mut Session, hash: HashValue) -> b
 /// Counts a commit that failed. Returns `true`.
 fn count_commit(session: &Session, success: bool) -> bool {
     if !success {
-        session.count(|tally| tally.failed += 1);
+        session.update_tally(|tally| tally.failed += 1);
     }
     true
 }
@@ -91,15 +91,15 @@ async fn check_not_found(session: &mut Session, lookup_path: &str) -> bool {
     let lookup = look_up(session, lookup_path).await;
     match lookup.map(|lookup| lookup.outcome) {
         Some(LookupOutcome::Committed { success, .. }) => {
-            session.count(|tally| tally.false_not_found += 1);
+            session.update_tally(|tally| tally.false_not_found += 1);
             count_commit(session, success)
         }
         Some(LookupOutcome::Pending) => {
-            session.count(|tally| tally.false_not_found += 1);
+            session.update_tally(|tally| tally.false_not_found += 1);
             false
         }
         _ => {
-            session.count(|tally| tally.lost += 1);
+            session.update_tally(|tally| tally.lost += 1);
             false
         }
     }

@@ -37,13 +37,13 @@ impl Session {
     }
 
     /// Changes the tally of the thread.
-    pub(super) fn count(&self, change: impl FnOnce(&mut Tally)) {
+    pub(super) fn update_tally(&self, change: impl FnOnce(&mut Tally)) {
         change(&mut self.tally.borrow_mut());
     }
 
     /// Counts an error under its code.
     pub(super) fn count_error(&self, code: String) {
-        self.count(|tally| tally.count_error(code));
+        self.update_tally(|tally| tally.count_error(code));
     }
 
     /// Makes the submission of a transfer the current request.

@@ -74,9 +74,9 @@ impl Worker {
             }
             let index = self.next_account;
             self.next_account = (index + 1) % self.accounts.len();
-            self.session.count(|tally| tally.unanswered += 1);
+            self.session.update_tally(|tally| tally.unanswered += 1);
             self.transfer(index, scheduled).await;
-            self.session.count(|tally| tally.unanswered -= 1);
+            self.session.update_tally(|tally| tally.unanswered -= 1);
         }
     }
 
@@ -91,7 +91,7 @@ impl Worker {
         }
         if scheduled.is_measured {
             self.session
-                .count(|tally| tally.submit.record(scheduled.due_at.elapsed()));
+                .update_tally(|tally| tally.submit.record(scheduled.due_at.elapsed()));
         }
         self.session.run().count_accepted(scheduled);
         self.accounts[index].next_protector = protector_after(transfer.protector, 1);
@@ -100,7 +100,7 @@ impl Worker {
                 self.refresh_sequence_number(index).await;
             } else if scheduled.is_measured {
                 self.session
-                    .count(|tally| tally.commit.record(scheduled.due_at.elapsed()));
+                    .update_tally(|tally| tally.commit.record(scheduled.due_at.elapsed()));
             }
         }
     }
@@ -116,7 +116,8 @@ impl Worker {
                 return transfer;
             }
         }
-        self.session.count(|tally| tally.signed_while_running += 1);
+        self.session
+            .update_tally(|tally| tally.signed_while_running += 1);
         let account = &self.accounts[index];
         let run = self.session.run();
         run.requests()
