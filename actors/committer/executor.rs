@@ -3,15 +3,14 @@
 //! The next block is executed while the one before is being written: what is not durable yet is in
 //! the [`StateCache`], everything else in the store.
 
-use super::{
-    HeadCell, IndexedBlock,
-    facts::{AccountCache, AccountUpdates},
-    state_cache::StateCache,
-};
+use super::state_cache::StateCache;
 use crate::{
-    failure::FatalErrorReporter,
+    runtime::{fatal::FatalErrorReporter, worker::WorkerThread},
+    state::{
+        account_cache::{AccountCache, AccountUpdates},
+        head::{HeadCell, IndexedBlock},
+    },
     storage::{CommitQueue, Reader},
-    worker::WorkerThread,
 };
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
@@ -34,7 +33,7 @@ const THREAD: &str = "executor";
 pub(crate) struct Executed {
     pub(crate) block: Arc<IndexedBlock>,
     /// What it says of accounts.
-    pub(super) changed: AccountUpdates,
+    pub(crate) changed: AccountUpdates,
 }
 
 #[cfg(test)]

@@ -4,38 +4,29 @@
 //! (one at a time), or in the storage. The storage makes all that wait durable in one go, and gives them back.
 
 pub(crate) mod executor;
-mod facts;
-mod feed;
-mod head;
-pub(crate) mod messages;
-mod notifier;
 mod state_cache;
 mod waiters;
 
-pub(crate) use executor::{Executed, Executor};
-pub(crate) use facts::AccountCache;
-pub use feed::BlockFeed;
-pub use head::Head;
-pub(crate) use head::{HeadCell, IndexedBlock};
-pub(crate) use notifier::CommitNotifier;
-pub(crate) use waiters::WaiterId;
-#[cfg(test)]
-pub(crate) use waiters::waiter_ids;
-
 use crate::{
-    failure::FatalErrorReporter, lookup::BlockHandle, mailbox::receives_envelopes,
-    mempool::messages::CheckPending, storage::CommitQueue, worker::WorkerThread,
+    protocol::{
+        block_feed::Feed,
+        committer::{
+            BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
+            Subscribe, SubscribeBlocks, TransactionsRemoved, WaitOutcome,
+        },
+        mempool::CheckPending,
+        notifier::DurableBlock,
+    },
+    runtime::{fatal::FatalErrorReporter, mailbox::receives_envelopes, worker::WorkerThread},
+    state::{committed::BlockHandle, head::HeadCell},
+    storage::CommitQueue,
 };
+pub(crate) use executor::{Executed, Executor};
+
 use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use feed::Feed;
 use ledger_store::LoggedBlock;
 use ledger_types::OrderedBlock;
-use messages::{
-    BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, Peers, SetPeers, Subscribe,
-    SubscribeBlocks, TransactionsRemoved, WaitOutcome,
-};
-use notifier::DurableBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
 

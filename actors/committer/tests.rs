@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::{
-    mailbox::Recipient,
+    runtime::mailbox::Recipient,
+    state::head::{Head, HeadCell},
     testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;

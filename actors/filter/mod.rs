@@ -9,9 +9,7 @@
 //! A filter is for what clients submit. What the pool has taken stays, also over a restart, and what the
 //! node itself sends (the faucet) is not filtered.
 
-mod rule;
-
-pub use rule::{FilterAction, FilterRule, FilterRuleError, FilterSubject};
+use crate::config::filter_rules::{FilterAction, FilterRule, FilterRuleError, FilterSubject};
 
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
 use std::{collections::HashMap, fmt};

@@ -4,46 +4,35 @@
 //! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
 //! whose subscribers may wait for it.
 
-mod account;
-mod entry;
-mod gas;
-pub(crate) mod messages;
-mod patience;
+mod gas_price;
+pub(crate) mod meter;
+pub(crate) mod persistence;
 mod pool;
-mod reasons;
-mod restore;
-pub(crate) mod saved;
-mod sequence_lane;
-mod small_map;
-mod turns;
-
-pub use gas::GasEstimate;
-pub(crate) use patience::save_with_retry;
-pub use pool::{BatchLimits, Pending, Pool, Removed};
-pub(crate) use restore::{Restored, RestoredFile, restore};
-#[cfg(test)]
-pub(crate) use restore::{joined, refill};
-pub(crate) use saved::{FILE_NAME, save};
+mod removal_log;
 
 use crate::{
-    clock::LedgerClock,
-    committer::{
-        HeadCell,
-        messages::{BlockCommitted, NotPending, TransactionsRemoved},
+    protocol::{
+        committer::{BlockCommitted, NotPending, TransactionsRemoved},
+        mempool::{
+            Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
+            Pending, PendingStatus, PullBatch, SetPaused, Submit,
+        },
     },
-    mailbox::{Recipient, receives_envelopes},
-    meters::PoolMeter,
+    runtime::{
+        clock::LedgerClock,
+        mailbox::{Recipient, receives_envelopes},
+    },
+    state::head::HeadCell,
 };
+pub use pool::{Pool, Removed};
+
 use actix::{Actor, AsyncContext, Context, Handler};
-use gas::GasHistory;
+use gas_price::GasHistory;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
     ValidationStatus,
 };
-use messages::{
-    Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
-    PendingStatus, PullBatch, SetPaused, Submit,
-};
+use meter::PoolMeter;
 use std::{sync::Arc, time::Duration};
 
 /// Interval at which an idle pool observes the clock and removes expired transactions. A busy pool does both at every

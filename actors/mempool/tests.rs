@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     Head, MempoolConfig, RemovalReason, SubmitError,
-    failure::FatalErrorReporter,
-    mailbox::Mailbox,
+    protocol::{committer::WaiterId, mempool::BatchLimits},
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -126,7 +126,7 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
     // Whatever changes the pool has it look who has expired.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
-    let [waiter, other, last] = crate::committer::waiter_ids();
+    let [waiter, other, last] = [1, 2, 3].map(WaiterId);
     for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
         fixture.mempool.send(CheckPending { hash, waiter });
     }

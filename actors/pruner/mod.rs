@@ -7,10 +7,12 @@ mod window;
 
 use crate::{
     PrunerConfig,
-    committer::messages::BlockCommitted,
-    mailbox::{Recipient, receives_envelopes},
-    mempool::messages::SetPaused,
-    storage::messages::{PruneDone, PruneStep},
+    protocol::{
+        committer::BlockCommitted,
+        mempool::SetPaused,
+        storage::{PruneDone, PruneStep},
+    },
+    runtime::mailbox::{Recipient, receives_envelopes},
 };
 use actix::{Actor, Context, Handler};
 use ledger_types::LedgerInfo;
@@ -96,8 +98,7 @@ impl Handler<PruneDone> for Pruner {
 mod tests {
     use super::*;
     use crate::{
-        failure::FatalErrorReporter,
-        mailbox::Mailbox,
+        runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
         testing::{block, ledger_info},
     };
     use tokio::sync::mpsc;

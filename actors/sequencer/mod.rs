@@ -4,22 +4,23 @@
 //! the next batch, and the mempool answers when there is one. How a batch becomes a block is the
 //! [`Engine`]'s matter; nothing below knows which one runs.
 
-pub(crate) mod messages;
 mod solo;
 
 use crate::{
     SequencerConfig,
-    clock::LedgerClock,
-    committer::messages::{BlockCommitted, ExecuteBlock},
-    mailbox::{Recipient, receives_envelopes},
-    mempool::{
-        BatchLimits,
-        messages::{Batch, PullBatch, SetPaused},
+    protocol::mempool::BatchLimits,
+    protocol::{
+        committer::{BlockCommitted, ExecuteBlock},
+        mempool::{Batch, PullBatch, SetPaused},
+        sequencer::{Start, Stop},
+    },
+    runtime::{
+        clock::LedgerClock,
+        mailbox::{Recipient, receives_envelopes},
     },
 };
 use actix::{Actor, AsyncContext, Context, Handler};
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
-use messages::{Start, Stop};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};
 

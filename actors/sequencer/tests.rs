@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::{
-    failure::FatalErrorReporter,
-    mailbox::Mailbox,
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
     testing::{HandClock, block, draft, ledger_clock},
 };
 use tokio::sync::{mpsc, oneshot};

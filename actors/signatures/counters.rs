@@ -1,6 +1,6 @@
 //! Metrics of the lanes of signature checks.
 
-use super::{Lane, room::QueueCapacity};
+use super::{Lane, queues::QueueCapacity};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use serde::Serialize;
 

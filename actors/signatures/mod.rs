@@ -1,11 +1,11 @@
 //! The check of signatures, on threads of its own behind two queues, which are bounded by the work that
-//! waits in them (`capacity.rs`).
+//! waits in them (`queues.rs`).
 //!
 //! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
 //! which check many transactions at once, and it happens before an actor is asked: the actors see only
 //! transactions whose signatures hold. Clients that have not shown that theirs do wait in a [`Lane`] of their
 //! own, so that a flood of bad signatures costs those who send good ones a bounded share
-//! (`lanes.rs`).
+//! (`scheduler.rs`).
 //!
 //! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written
 //! before more is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn
@@ -15,20 +15,20 @@
 //! to share a batch with, going through another thread would only cost two hand-overs.
 
 mod counters;
-mod lanes;
-mod room;
+mod queues;
+mod scheduler;
 mod threads;
 
 pub use counters::LaneStatus;
-pub use lanes::Lane;
+pub use scheduler::Lane;
 
-use crate::{NodeError, SignaturesConfig, SubmitError, failure::FatalErrorReporter};
+use crate::{NodeError, SignaturesConfig, SubmitError, runtime::fatal::FatalErrorReporter};
 use counters::LaneCounters;
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
-use room::QueueCapacity;
+use queues::QueueCapacity;
 use std::{
     convert::Infallible,
     io,

@@ -4,13 +4,13 @@
 use super::*;
 use crate::testing::wallet::{Wallet, funded};
 use bytes::Bytes;
-use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_UNTRUSTED};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_types::{
     Discard, Parameters, ValidationStatus, Vendor,
     transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
 };
+use scheduler::{TRUSTED_BATCH_MAX, TRUSTED_PER_UNTRUSTED};
 use std::{
     future::Future,
     pin::Pin,

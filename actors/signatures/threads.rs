@@ -2,10 +2,10 @@
 
 use super::{
     Lane, Work,
-    lanes::{Batch, LaneScheduler},
-    room::QueuePermit,
+    queues::QueuePermit,
+    scheduler::{Batch, LaneScheduler},
 };
-use crate::failure::FatalErrorReporter;
+use crate::runtime::fatal::FatalErrorReporter;
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};

@@ -10,7 +10,7 @@ use super::{
     reads::ReadPage,
     scheduler::Scheduler,
 };
-use crate::{Accepted, NodeHandle, SubmitError, mempool::messages::Submit};
+use crate::{Accepted, NodeHandle, SubmitError, protocol::mempool::Submit};
 use fastrand::Rng;
 use ledger_crypto::HashValue;
 use std::{

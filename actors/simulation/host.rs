@@ -3,11 +3,13 @@
 
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
-    arbiters::{ActorHost, ArbiterGroup},
-    committer::HeadCell,
-    failure::FatalErrorReporter,
-    mailbox::{Address, Envelope, EnvelopeSink, Mailbox},
-    worker::WorkerThread,
+    runtime::{
+        arbiters::{ActorHost, ArbiterGroup},
+        fatal::FatalErrorReporter,
+        mailbox::{Address, Envelope, EnvelopeSink, Mailbox},
+        worker::WorkerThread,
+    },
+    state::head::HeadCell,
 };
 use actix::{Actor, Addr, AsyncContext, Context, Handler};
 use ledger_store::StoreReader;

@@ -7,16 +7,16 @@ use super::{
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
-    clock::LedgerClock,
-    committer::HeadCell,
-    failure::FatalErrorReporter,
-    handle::{Mailboxes, RequestQueues},
-    mempool::{self, saved},
-    node::NodeBuilder,
-    renderers::Renderers,
-    sequencer::messages::Start,
+    mempool::persistence::{file, restore::refill},
+    node::{
+        NodeBuilder,
+        handle::{Mailboxes, RequestQueues},
+        renderers::Renderers,
+    },
+    protocol::sequencer::Start,
+    runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
-    worker::WorkerThread,
+    state::head::HeadCell,
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
@@ -76,8 +76,8 @@ impl StartUp<'_> {
         let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
         let pool = match saved {
             Some(bytes) => {
-                let pending = saved::decode(bytes, chain).expect("the file is whole");
-                mempool::refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
+                let pending = file::decode(bytes, chain).expect("the file is whole");
+                refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
             }
             None => Pool::new(config.mempool.clone()),
         };
@@ -151,6 +151,6 @@ fn reading<J>(
 
 /// The file that a graceful stop leaves, if any.
 pub(super) fn save(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
-    let bytes = || saved::encode(&fixture.chain, pending).expect("transactions have a BCS form");
+    let bytes = || file::encode(&fixture.chain, pending).expect("transactions have a BCS form");
     (!pending.is_empty()).then(bytes)
 }

@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     Accepted, Head, MempoolConfig, NodeConfig, NodeError, StorageUnavailable, SubmitError,
-    TransactionStatus, clock::LedgerClock, committer::HeadCell, failure::FatalErrorReporter,
+    TransactionStatus,
+    runtime::{clock::LedgerClock, fatal::FatalErrorReporter},
+    state::head::HeadCell,
 };
 use ledger_crypto::HashValue;
 use ledger_store::Store;

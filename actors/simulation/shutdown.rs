@@ -9,12 +9,9 @@ use super::{
 };
 use crate::{
     Pending,
-    mempool::{
-        joined,
-        messages::{GetPending, PendingStatus},
-        saved,
-    },
+    mempool::persistence::{file, restore::joined},
     node::quiesce,
+    protocol::mempool::{GetPending, PendingStatus},
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};
@@ -108,7 +105,7 @@ impl World {
     /// Returns the transactions of the saved mempool, which is there until a start is complete.
     fn saved_pending(&self) -> Vec<Pending> {
         let decode = |bytes: &Vec<u8>| {
-            saved::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
+            file::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
         };
         self.saved.as_ref().map(decode).unwrap_or_default()
     }

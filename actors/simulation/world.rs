@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Clock, ClockReading, FailureKind, FatalError, StorageUnavailable,
-    mempool::messages::PendingStatus,
+    protocol::mempool::PendingStatus,
 };
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};

@@ -1,25 +1,26 @@
 //! The storage: bounded queues in front of the threads that touch the disk.
 
-mod direct;
-pub(crate) mod messages;
-mod threads;
+mod inline_reader;
+pub(crate) mod meter;
+mod writer;
 
 use crate::{
     NodeError, StorageConfig,
-    committer::{Executed, HeadCell},
-    failure::FatalErrorReporter,
-    mailbox::receives_envelopes,
-    meters::WorkMeter,
-    worker::WorkerThread,
+    committer::Executed,
+    protocol::storage::{PruneStep, Read},
+    runtime::{
+        fatal::FatalErrorReporter, mailbox::receives_envelopes, work_meter::WorkMeter,
+        worker::WorkerThread,
+    },
+    state::head::HeadCell,
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::{Query, StoreReader, StoreWriter};
-use messages::{PruneStep, Read};
 use std::sync::Arc;
 
-pub(crate) use direct::InlineReader;
-pub(crate) use threads::{ReadJob, Reader, WriteJob, WriterListeners};
+pub(crate) use inline_reader::InlineReader;
+pub(crate) use writer::{ReadJob, Reader, WriteJob, WriterListeners};
 
 /// The actor's name.
 pub(crate) const NAME: &str = "storage";
@@ -93,9 +94,9 @@ impl Queues {
         failure: &FatalErrorReporter,
     ) -> (WorkerThread<WriteJob>, Vec<WorkerThread<ReadJob>>) {
         let readers = (0..self.readers)
-            .map(|_| threads::reader(reader.clone(), head.clone(), self.reads.clone()))
+            .map(|_| writer::reader(reader.clone(), head.clone(), self.reads.clone()))
             .collect();
-        let writer = threads::writer(writer, head.clone(), self.writes, peers, failure);
+        let writer = writer::writer(writer, head.clone(), self.writes, peers, failure);
         (writer, readers)
     }
 }
@@ -167,7 +168,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             if reply.is_closed() {
                 return;
             }
-            let answer = threads::snapshot_at_head(head, reader).and_then(|snapshot| {
+            let answer = writer::snapshot_at_head(head, reader).and_then(|snapshot| {
                 let output = query.run(&snapshot)?;
                 Ok((*snapshot.ledger_info(), output))
             });
@@ -188,8 +189,8 @@ mod tests {
     use super::*;
     use crate::{
         Head,
-        mailbox::Recipient,
-        meters::CommitMeter,
+        runtime::mailbox::Recipient,
+        storage::meter::CommitMeter,
         testing::{block, wallet::development},
     };
     use ledger_execution::execute_block;
@@ -268,7 +269,7 @@ mod tests {
             commits.commit(block);
             assert!(writer.step().is_continue());
             assert!(store.would_wait(height), "the writer waits for more");
-            assert_eq!(writer.pause(), Some(threads::show_after(transactions)));
+            assert_eq!(writer.pause(), Some(writer::show_after(transactions)));
             if is_wanted {
                 reader.ask_for(height);
                 commits.commit(next_block());

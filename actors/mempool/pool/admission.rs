@@ -1,10 +1,14 @@
 //! Who comes into the pool: replacement, limits, and who makes room for whom.
 
 use super::{
-    super::entry::{Amount, Entry, PoolKey, pool_key},
-    Account, Pending, Pool,
+    Pool,
+    account::Account,
+    entry::{Amount, Entry},
 };
-use crate::{RemovalReason, SubmitError};
+use crate::{
+    RemovalReason, SubmitError,
+    protocol::mempool::{Pending, PoolKey},
+};
 use ledger_types::{
     CheckedTransaction, Discard, RawTransaction,
     ReplayProtector::{Nonce, SequenceNumber},
@@ -33,8 +37,8 @@ impl Pool {
         sequence_number: u64,
         now_secs: u64,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let key = pool_key(&pending.transaction);
-        let (sender, protector) = key;
+        let key = PoolKey::of(pending.transaction.raw());
+        let PoolKey { sender, protector } = key;
         self.advance(sender, sequence_number, None);
         if let SequenceNumber(given) = protector {
             let account = self.accounts.get(&sender);
@@ -83,8 +87,8 @@ impl Pool {
         key: PoolKey,
         size_bytes: usize,
     ) -> Result<(), SubmitError> {
-        if let Some(account) = self.accounts.get(&key.0) {
-            if account.get(key.1).is_some() {
+        if let Some(account) = self.accounts.get(&key.sender) {
+            if account.get(key.protector).is_some() {
                 // It may replace that one.
                 return Ok(());
             }
@@ -125,8 +129,8 @@ impl Pool {
         new: Entry,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
-        let account = &self.accounts[&key.0];
-        let Some(old) = account.get(key.1) else {
+        let account = &self.accounts[&key.sender];
+        let Some(old) = account.get(key.protector) else {
             return update("Transaction already in mempool");
         };
         let pending = old.transaction.hash();
@@ -138,7 +142,7 @@ impl Pool {
             return Err(SubmitError::OtherSignature { pending });
         }
         if old.taken {
-            return Err(match key.1 {
+            return Err(match key.protector {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
                     current: account.sequence().next(),
@@ -174,10 +178,10 @@ impl Pool {
 
     /// A transaction came for a free place: finds room for it.
     fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let account = &self.accounts[&key.0];
+        let account = &self.accounts[&key.sender];
         let own_victim = self.find_own_victim(account, key)?;
         let victim = own_victim.and_then(|victim| account.sequence().get(victim));
-        let (could_run, promoted) = match key.1 {
+        let (could_run, promoted) = match key.protector {
             Nonce(_) => (true, Amount::default()),
             SequenceNumber(number) if number == account.sequence().first_gap() => {
                 (true, account.sequence().promoted_by_gap(own_victim))
@@ -203,7 +207,8 @@ impl Pool {
         if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account";
             let reason = RemovalReason::Evicted(why.to_owned());
-            self.drop_entry((key.0, SequenceNumber(victim)), reason);
+            let protector = SequenceNumber(victim);
+            self.drop_entry(PoolKey { protector, ..key }, reason);
         }
         while !self.fits(self.amount()) && self.evict_parked() {}
         Ok(transaction)
@@ -212,7 +217,7 @@ impl Pool {
     /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
     /// number of the transaction that then has to leave is given.
     fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
-        let (what, size, capacity) = match key.1 {
+        let (what, size, capacity) = match key.protector {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
@@ -227,7 +232,7 @@ impl Pool {
         if size < capacity {
             return Ok(None);
         }
-        if let SequenceNumber(number) = key.1
+        if let SequenceNumber(number) = key.protector
             && number == account.sequence().first_gap()
             && let Some(parked) = account
                 .sequence()
@@ -284,10 +289,11 @@ impl Pool {
             return false;
         };
         let why = "to make room in a full pool for a transaction that could be executed at once";
-        self.drop_entry(
-            (address, SequenceNumber(number)),
-            RemovalReason::Evicted(why.to_owned()),
-        );
+        let victim = PoolKey {
+            sender: address,
+            protector: SequenceNumber(number),
+        };
+        self.drop_entry(victim, RemovalReason::Evicted(why.to_owned()));
         true
     }
 }

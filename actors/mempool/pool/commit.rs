@@ -1,7 +1,7 @@
 //! What a durable block does to the pool.
 
-use super::{Account, Entry, Pool, PoolKey, pool_key};
-use crate::RemovalReason;
+use super::{Pool, account::Account, entry::Entry};
+use crate::{RemovalReason, protocol::mempool::PoolKey};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{
     AccountAddress, Discard, ExecutedBlock,
@@ -34,16 +34,22 @@ impl Pool {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
-            let key = pool_key(transaction);
+            let key = PoolKey::of(transaction.raw());
             if discarded.is_not_included() {
-                unexecuted.entry(key.0).or_default().push(key.1);
+                unexecuted
+                    .entry(key.sender)
+                    .or_default()
+                    .push(key.protector);
                 continue;
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
                 // It came too early: what it follows went back or was refused.
                 ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted.entry(key.0).or_default().push(key.1);
+                    unexecuted
+                        .entry(key.sender)
+                        .or_default()
+                        .push(key.protector);
                 }
                 status => self.discard(key, status),
             }
@@ -98,8 +104,8 @@ impl Pool {
 
     /// A block's prologue refused a transaction.
     fn discard(&mut self, key: PoolKey, status: ValidationStatus) {
-        let account = self.accounts.get(&key.0);
-        let reason = match account.and_then(|account| account.get(key.1)) {
+        let account = self.accounts.get(&key.sender);
+        let reason = match account.and_then(|account| account.get(key.protector)) {
             Some(entry) if status == ValidationStatus::TransactionExpired => {
                 RemovalReason::Expired {
                     at_secs: entry.expires_at_secs,

@@ -2,13 +2,13 @@
 //! live through together: the same contents in the same order, the same answers, batches and reasons.
 
 use super::{
-    super::{restore, saved},
     invariants::check_indices,
     model::{Item, Model},
     *,
 };
 use crate::{
     SubmitError,
+    mempool::persistence::{file, restore},
     testing::{Draft, block, draft, leaving_out, orderless},
 };
 use fastrand::Rng;
@@ -127,18 +127,18 @@ impl<'a> History<'a> {
     }
 
     fn submit(&mut self, transaction: &Arc<CheckedTransaction>) {
-        let key = pool_key(transaction);
+        let key = PoolKey::of(transaction.raw());
         let pending = Pending {
             transaction: Arc::clone(transaction),
             inserted_at_secs: self.now_secs,
         };
         let before = self.model.find(key).map(Item::hash);
-        let number = self.model.number(key.0);
+        let number = self.model.number(key.sender);
         let outcome = self.pool.submit(pending, number, self.now_secs);
         let outcome = outcome.map(|held| held.hash());
         let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
         assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
-        let kind = if matches!(key.1, Nonce(_)) {
+        let kind = if matches!(key.protector, Nonce(_)) {
             "orderless"
         } else {
             "sequence"
@@ -185,12 +185,12 @@ impl<'a> History<'a> {
 
     /// What the ledger does with a transaction.
     fn execute(&mut self, transaction: &CheckedTransaction) -> Result<(), ValidationStatus> {
-        let key = pool_key(transaction);
-        let expected = self.model.number(key.0);
+        let key = PoolKey::of(transaction.raw());
+        let expected = self.model.number(key.sender);
         if transaction.raw().expiration_timestamp_secs <= self.now_secs {
             return Err(ValidationStatus::TransactionExpired);
         }
-        match key.1 {
+        match key.protector {
             SequenceNumber(number) if number > expected => {
                 Err(ValidationStatus::SequenceNumberTooNew)
             }
@@ -202,7 +202,7 @@ impl<'a> History<'a> {
             protector => {
                 match protector {
                     Nonce(_) => drop(self.used.insert(key)),
-                    SequenceNumber(_) => drop(self.model.numbers.insert(key.0, expected + 1)),
+                    SequenceNumber(_) => drop(self.model.numbers.insert(key.sender, expected + 1)),
                 }
                 assert!(self.executed.insert(transaction.hash()), "executed twice");
                 Ok(())
@@ -253,9 +253,9 @@ impl<'a> History<'a> {
             .count();
         assert_eq!(self.pool.commit(&block), held, "those that were executed");
         for transaction in &executed {
-            let (hash, key) = (transaction.hash(), pool_key(transaction));
+            let (hash, key) = (transaction.hash(), PoolKey::of(transaction.raw()));
             if let Some(held) = self.model.find(key).map(Item::hash) {
-                let status = match key.1 {
+                let status = match key.protector {
                     Nonce(_) => ValidationStatus::NonceAlreadyUsed,
                     SequenceNumber(_) => ValidationStatus::SequenceNumberTooOld,
                 };
@@ -266,7 +266,7 @@ impl<'a> History<'a> {
         self.model.expose_heads();
         let mut back = left_out;
         for (transaction, status) in refused {
-            let Some(item) = self.model.find(pool_key(&transaction)) else {
+            let Some(item) = self.model.find(PoolKey::of(transaction.raw())) else {
                 continue;
             };
             if item.hash() != transaction.hash() {
@@ -292,7 +292,7 @@ impl<'a> History<'a> {
     /// The pool is saved; blocks that were under way become durable or are lost; a new pool takes in what
     /// was saved.
     fn restart(&mut self) {
-        let saved = saved::encode(&development_chain(), &self.pool.contents()).unwrap();
+        let saved = file::encode(&development_chain(), &self.pool.contents()).unwrap();
         while let Some(batch) = self.blocks.pop_front().filter(|_| self.random.u8(..3) > 0) {
             for transaction in batch {
                 let _ = self.execute(&transaction);
@@ -305,7 +305,7 @@ impl<'a> History<'a> {
         let numbers = std::mem::take(&mut self.model.numbers);
         self.model = Model::new(limits);
         self.model.numbers = numbers;
-        let pending = saved::decode(&saved, &development_chain()).unwrap();
+        let pending = file::decode(&saved, &development_chain()).unwrap();
         assert_eq!(pending.len(), items.len());
         for (pending, item) in pending.into_iter().zip(items) {
             assert_eq!(pending.inserted_at_secs, item.inserted_at_secs);
@@ -315,7 +315,9 @@ impl<'a> History<'a> {
                 self.count("restart: was executed");
                 continue;
             }
-            let number = self.model.number(pool_key(&pending.transaction).0);
+            let number = self
+                .model
+                .number(PoolKey::of(pending.transaction.raw()).sender);
             restore::readmit(&mut self.pool, pending, number, self.now_secs);
             let outcome =
                 self.model

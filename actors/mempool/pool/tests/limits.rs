@@ -43,7 +43,7 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
 fn who_asks_for_room_hears_what_the_pool_would_say() {
     let ask = |pool: &Pool, draft: Draft| {
         let transaction = draft.checked();
-        let room = pool.check_capacity(pool_key(&transaction), transaction.size_bytes());
+        let room = pool.check_capacity(PoolKey::of(transaction.raw()), transaction.size_bytes());
         room.map_err(|error| error.to_string())
     };
     let mut pool = pool(|limits| {

@@ -1,0 +1,8 @@
+//! Messages, by the actor that receives them, and the types in them.
+
+pub(crate) mod block_feed;
+pub(crate) mod committer;
+pub(crate) mod mempool;
+pub(crate) mod notifier;
+pub(crate) mod sequencer;
+pub(crate) mod storage;
