@@ -10,28 +10,29 @@ mod waiters;
 use crate::{
     protocol::{
         block_feed::Feed,
+        broadcast::BlockCommitted,
         committer::{
-            BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
+            BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
             Subscribe, SubscribeBlocks, TransactionsRemoved, WaitOutcome,
         },
         mempool::CheckPending,
         notifier::DurableBlock,
     },
-    runtime::{fatal::FatalErrorReporter, mailbox::receives_envelopes, worker::WorkerThread},
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        fatal::FatalErrorReporter,
+        worker::WorkerThread,
+    },
     state::{committed::BlockHandle, head::HeadCell},
     storage::CommitQueue,
 };
 pub(crate) use executor::{Executed, Executor};
 
-use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::LoggedBlock;
 use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
-
-/// The actor's name.
-pub(crate) const NAME: &str = "committer";
 
 /// The actor.
 #[derive(Debug)]
@@ -127,47 +128,41 @@ impl Committer {
 }
 
 impl Actor for Committer {
-    type Context = Context<Self>;
-
-    /// Those who wait hear of a failed write from here, all of them by one look at it.
-    fn started(&mut self, context: &mut Self::Context) {
-        let failure = self.failure.clone();
-        let failed = async move { failure.wait_failed().await };
-        context.spawn(
-            failed
-                .into_actor(self)
-                .map(|_, committer, _| committer.waiters.cancel_all()),
-        );
-    }
+    const NAME: &'static str = "committer";
+    const LABELS: &'static [&'static str] = &[
+        SetPeers::LABEL,
+        ExecuteBlock::LABEL,
+        BlocksDurable::LABEL,
+        TransactionsRemoved::LABEL,
+        CancelWaiters::LABEL,
+        Subscribe::LABEL,
+        NotPending::LABEL,
+        SubscribeBlocks::LABEL,
+        Finish::LABEL,
+    ];
 }
 
-receives_envelopes!(Committer);
-
 impl Handler<SetPeers> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, message: SetPeers, _: &mut Self::Context) {
+    fn handle(&mut self, message: SetPeers) {
         self.peers = Some(message.0);
     }
 }
 
 impl Handler<ExecuteBlock> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, execute: ExecuteBlock, _: &mut Self::Context) {
+    fn handle(&mut self, execute: ExecuteBlock) {
         self.in_flight += 1;
         // Disconnected: the executor has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
-            self.failure
-                .report(NAME, &"more waits for the executor than may be in flight");
+            self.failure.report(
+                Self::NAME,
+                &"more waits for the executor than may be in flight",
+            );
         }
     }
 }
 
 impl Handler<BlocksDurable> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, stored: BlocksDurable, _: &mut Self::Context) {
+    fn handle(&mut self, stored: BlocksDurable) {
         let BlocksDurable { blocks, logged } = stored;
         self.publish_blocks(&blocks, logged);
         self.in_flight = self.in_flight.saturating_sub(blocks.len());
@@ -176,9 +171,7 @@ impl Handler<BlocksDurable> for Committer {
 }
 
 impl Handler<TransactionsRemoved> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, dropped: TransactionsRemoved, _: &mut Self::Context) {
+    fn handle(&mut self, dropped: TransactionsRemoved) {
         for (hash, reason) in dropped.0 {
             self.waiters
                 .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
@@ -187,9 +180,7 @@ impl Handler<TransactionsRemoved> for Committer {
 }
 
 impl Handler<Subscribe> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
+    fn handle(&mut self, subscribe: Subscribe) {
         let Subscribe {
             hash,
             reply,
@@ -208,9 +199,7 @@ impl Handler<Subscribe> for Committer {
 }
 
 impl Handler<NotPending> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, absent: NotPending, _: &mut Self::Context) {
+    fn handle(&mut self, absent: NotPending) {
         let NotPending {
             hash,
             waiter,
@@ -222,17 +211,19 @@ impl Handler<NotPending> for Committer {
 }
 
 impl Handler<SubscribeBlocks> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, subscribe: SubscribeBlocks, _: &mut Self::Context) {
+    fn handle(&mut self, subscribe: SubscribeBlocks) {
         let _ = subscribe.reply.send(self.feed.subscribe());
     }
 }
 
-impl Handler<Finish> for Committer {
-    type Result = ();
+impl Handler<CancelWaiters> for Committer {
+    fn handle(&mut self, _: CancelWaiters) {
+        self.waiters.cancel_all();
+    }
+}
 
-    fn handle(&mut self, finish: Finish, _: &mut Self::Context) {
+impl Handler<Finish> for Committer {
+    fn handle(&mut self, finish: Finish) {
         self.finish = Some(finish);
         self.finish_if_done();
     }

@@ -103,18 +103,17 @@ fn blocks_that_became_durable_together_are_told_in_order() {
         pruner: Recipient::new(|_| ()),
     });
     let mut feed = committer.feed.subscribe();
-    let context = &mut Context::new();
     for height in 1..=3 {
-        committer.handle(ExecuteBlock(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)));
     }
     assert!(told.lock().unwrap().is_empty(), "nothing is durable");
     let executed = |height| Executed::silent(block(height, &[], &[]));
-    committer.handle(stored(vec![executed(1), executed(2)]), context);
+    committer.handle(stored(vec![executed(1), executed(2)]));
     assert_eq!(*told.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
-    committer.handle(Finish { done }, context);
+    committer.handle(Finish { done });
     assert!(finished.try_recv().is_err(), "block 3 is on its way");
-    committer.handle(stored(vec![executed(3)]), context);
+    committer.handle(stored(vec![executed(3)]));
     assert!(finished.try_recv().is_ok());
     let heights: Vec<_> = (0..3)
         .map(|_| block_on_ready(feed.next()).unwrap().height())
@@ -129,13 +128,12 @@ fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
         _jobs,
         ..
     } = fixture();
-    let context = &mut Context::new();
     for height in 1..=IN_FLIGHT_MAX as u64 {
-        committer.handle(ExecuteBlock(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)));
     }
     assert!(committer.failure.get().is_none());
-    committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)), context);
-    assert_eq!(committer.failure.get().unwrap().thread, NAME);
+    committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)));
+    assert_eq!(committer.failure.get().unwrap().thread, Committer::NAME);
 }
 
 fn ordered(height: u64) -> OrderedBlock {
@@ -173,9 +171,6 @@ fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
     let (end, mut ended) = oneshot::channel();
     committer.waiters.insert(hash, end, None);
     let reason = crate::RemovalReason::Expired { at_secs: 7 };
-    committer.handle(
-        TransactionsRemoved(vec![(hash, reason.clone())]),
-        &mut Context::new(),
-    );
+    committer.handle(TransactionsRemoved(vec![(hash, reason.clone())]));
     assert!(matches!(ended.try_recv(), Ok(WaitOutcome::Removed(told)) if told == reason));
 }

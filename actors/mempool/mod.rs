@@ -12,21 +12,23 @@ mod removal_log;
 
 use crate::{
     protocol::{
-        committer::{BlockCommitted, NotPending, TransactionsRemoved},
+        broadcast::{BlockCommitted, SetPaused},
+        committer::{NotPending, TransactionsRemoved},
         mempool::{
-            Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
-            Pending, PendingStatus, PullBatch, SetPaused, Submit,
+            CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
+            PendingStatus, PullBatch, Submit,
         },
+        sequencer::Batch,
     },
     runtime::{
+        actor::{Actor, ActorMessage as _, Handler, Timer},
         clock::LedgerClock,
-        mailbox::{Recipient, receives_envelopes},
+        mailbox::Recipient,
     },
     state::head::HeadCell,
 };
 pub use pool::{Pool, Removed};
 
-use actix::{Actor, AsyncContext, Context, Handler};
 use gas_price::GasHistory;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
@@ -38,9 +40,6 @@ use std::{sync::Arc, time::Duration};
 /// Interval at which an idle pool observes the clock and removes expired transactions. A busy pool does both at every
 /// submission, batch and block, because actix serves timers only when the mailbox is empty.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The actor's name.
-pub(crate) const NAME: &str = "mempool";
 
 /// The actor.
 #[derive(Debug)]
@@ -137,19 +136,30 @@ impl Mempool {
 }
 
 impl Actor for Mempool {
-    type Context = Context<Self>;
+    const NAME: &'static str = "mempool";
+    const LABELS: &'static [&'static str] = &[
+        Submit::LABEL,
+        CheckCapacity::LABEL,
+        GetPending::LABEL,
+        CheckPending::LABEL,
+        GetGasPrice::LABEL,
+        GetSavedSize::LABEL,
+        PullBatch::LABEL,
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        Close::LABEL,
+    ];
 
-    fn started(&mut self, context: &mut Self::Context) {
-        context.run_interval(EXPIRY_INTERVAL, |mempool, _| mempool.after_change());
+    fn timers(&self) -> Vec<Timer<Self>> {
+        vec![Timer {
+            interval: EXPIRY_INTERVAL,
+            run: Self::after_change,
+        }]
     }
 }
 
-receives_envelopes!(Mempool);
-
 impl Handler<Submit> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, submit: Submit, _: &mut Self::Context) {
+    fn handle(&mut self, submit: Submit) {
         if submit.reply.is_closed() || self.is_closed {
             return;
         }
@@ -172,26 +182,20 @@ impl Handler<Submit> for Mempool {
 }
 
 impl Handler<CheckCapacity> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: CheckCapacity, _: &mut Self::Context) {
+    fn handle(&mut self, question: CheckCapacity) {
         let room = self.pool.check_capacity(question.key, question.size_bytes);
         let _ = question.reply.send(room);
     }
 }
 
 impl Handler<GetSavedSize> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetSavedSize, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetSavedSize) {
         let _ = question.reply.send(self.pool.saved_bytes());
     }
 }
 
 impl Handler<GetPending> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetPending, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetPending) {
         let answer = match self.pool.get(&question.hash) {
             Some(transaction) => PendingStatus::Pending(transaction.clone()),
             None => match self.pool.removal_reason(&question.hash) {
@@ -204,9 +208,7 @@ impl Handler<GetPending> for Mempool {
 }
 
 impl Handler<CheckPending> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: CheckPending, _: &mut Self::Context) {
+    fn handle(&mut self, question: CheckPending) {
         let CheckPending { hash, waiter } = question;
         if self.pool.get(&hash).is_none() {
             let reason = self.pool.removal_reason(&hash).cloned();
@@ -220,26 +222,20 @@ impl Handler<CheckPending> for Mempool {
 }
 
 impl Handler<GetGasPrice> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetGasPrice, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetGasPrice) {
         let _ = question.reply.send(self.gas.estimate());
     }
 }
 
 impl Handler<PullBatch> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, request: PullBatch, _: &mut Self::Context) {
+    fn handle(&mut self, request: PullBatch) {
         self.parked = Some(request);
         self.after_change();
     }
 }
 
 impl Handler<BlockCommitted> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, committed: BlockCommitted) {
         let block = &committed.0;
         self.meter.committed.add(self.pool.commit(block) as u64);
         let prices = block.transactions.iter().filter_map(|executed| {
@@ -261,18 +257,14 @@ impl Handler<BlockCommitted> for Mempool {
 }
 
 impl Handler<SetPaused> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
         self.after_change();
     }
 }
 
 impl Handler<Close> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, close: Close, _: &mut Self::Context) {
+    fn handle(&mut self, close: Close) {
         self.is_closed = true;
         let _ = close.reply.send(self.pool.contents());
     }

@@ -44,12 +44,7 @@ fn with_head(head: Head) -> Fixture {
         Arc::default(),
     );
     Fixture {
-        mempool: Mailbox::new(
-            (NAME, "mempool"),
-            100,
-            actor.start(),
-            &FatalErrorReporter::new(),
-        ),
+        mempool: Mailbox::start_here("mempool", 100, actor, &FatalErrorReporter::new()),
         dropped,
         absent,
         batches,

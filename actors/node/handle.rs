@@ -16,26 +16,27 @@ use super::{
 use crate::{
     BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
     NodeError, RemovalReason, StorageUnavailable, SubmissionFilter, TransactionStatus, TuneError,
-    committer::{self, Committer},
-    mempool::{self, Mempool},
+    committer::Committer,
+    mempool::Mempool,
     protocol::{
+        broadcast::SetPaused,
         committer::{Subscribe, SubscribeBlocks, WaitOutcome},
-        mempool::{GetGasPrice, GetPending, GetSavedSize, PendingStatus, SetPaused},
+        mempool::{GetGasPrice, GetPending, GetSavedSize, PendingStatus},
         notifier::CommitNotifier,
         storage::{Answer, Read},
     },
-    pruner::{self, Pruner},
+    pruner::Pruner,
     runtime::{
+        actor::{Actor, ActorMessage, Handler},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
-        mailbox::{Counted, Envelope, Mailbox},
+        mailbox::Mailbox,
     },
-    sequencer::{self, Sequencer},
+    sequencer::Sequencer,
     signatures::SignatureChecks,
     state::head::HeadCell,
-    storage::{self, InlineReader, Storage},
+    storage::{InlineReader, Storage},
 };
-use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
 use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
@@ -418,11 +419,11 @@ impl NodeHandle {
         }
         let all = &self.parts.mailboxes;
         match actor {
-            mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
-            sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),
-            committer::NAME => Ok(all.committer.set_capacity(capacity)),
-            storage::NAME => Ok(all.storage.set_capacity(capacity)),
-            pruner::NAME => Ok(all.pruner.set_capacity(capacity)),
+            Mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
+            Sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),
+            Committer::NAME => Ok(all.committer.set_capacity(capacity)),
+            Storage::NAME => Ok(all.storage.set_capacity(capacity)),
+            Pruner::NAME => Ok(all.pruner.set_capacity(capacity)),
             _ => Err(TuneError::UnknownActor(actor.to_owned())),
         }
     }
@@ -434,8 +435,8 @@ pub(super) async fn ask<A, M, T>(
     request: impl FnOnce(oneshot::Sender<T>) -> M,
 ) -> Result<T, NodeError>
 where
-    A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Handler<M, Result = ()>,
-    M: Counted,
+    A: Handler<M>,
+    M: ActorMessage,
 {
     let (reply, answer) = oneshot::channel();
     send(mailbox, request(reply))?;
@@ -445,8 +446,8 @@ where
 /// Sends an actor a request.
 pub(super) fn send<A, M>(mailbox: &Mailbox<A>, request: M) -> Result<(), NodeError>
 where
-    A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Handler<M, Result = ()>,
-    M: Counted,
+    A: Handler<M>,
+    M: ActorMessage,
 {
     mailbox.try_request(request)
 }

@@ -18,9 +18,9 @@ pub(crate) mod wait_meter;
 
 use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
-    committer::{self, Committer, Executor, Jobs},
+    committer::{Committer, Executor, Jobs},
     mempool::{
-        self, Mempool, Pool,
+        Mempool, Pool,
         persistence::{
             file,
             restore::{Restored, RestoredFile, restore},
@@ -28,12 +28,13 @@ use crate::{
         },
     },
     protocol::{
-        committer::{Finish, Peers, SetPeers},
+        committer::{CancelWaiters, Finish, Peers, SetPeers},
         mempool::{Close, Pending},
         sequencer::{Start, Stop},
     },
-    pruner::{self, Pruner},
+    pruner::Pruner,
     runtime::{
+        actor::Actor as _,
         arbiters::{ActorHost, ArbiterGroup, Arbiters},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
@@ -42,9 +43,8 @@ use crate::{
     sequencer::{self, Engine, Sequencer},
     signatures::{ShutdownGuard, SignatureChecks},
     state::head::HeadCell,
-    storage::{self, InlineReader, Queues, ReadJob, Storage, WriteJob, WriterListeners},
+    storage::{InlineReader, Queues, ReadJob, Storage, WriteJob, WriterListeners},
 };
-use actix::System;
 use handle::{Mailboxes, RequestQueues};
 use ledger_store::{Store, StoreReader, StoreWriter};
 use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
@@ -109,7 +109,7 @@ impl Node {
         config: NodeConfig,
         clock: Clock,
     ) -> Result<Self, StartError> {
-        if System::try_current().is_none() {
+        if !Arbiters::can_start() {
             return Err(StartError::NoSystem);
         }
         config.check()?;
@@ -269,7 +269,7 @@ impl Node {
         match panicked.pop() {
             Some(thread) => Err(StopError::Panicked(thread)),
             None if was_closed => Ok(()),
-            None => Err(StopError::Panicked(mempool::NAME.to_owned())),
+            None => Err(StopError::Panicked(Mempool::NAME.to_owned())),
         }
     }
 }
@@ -352,28 +352,13 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             self.failure.clone(),
             readers,
         );
-        let storage = host.run(
-            ArbiterGroup::Storage,
-            storage::NAME,
-            capacities.storage,
-            actor,
-        );
+        let storage = host.run(ArbiterGroup::Storage, capacities.storage, actor);
 
         let (actor, jobs) = Committer::new(self.head.clone(), in_flight_max, self.failure.clone());
-        let committer = host.run(
-            ArbiterGroup::Commit,
-            committer::NAME,
-            capacities.committer,
-            actor,
-        );
+        let committer = host.run(ArbiterGroup::Commit, capacities.committer, actor);
 
         let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.recipient());
-        let pruner = host.run(
-            ArbiterGroup::Storage,
-            pruner::NAME,
-            capacities.pruner,
-            actor,
-        );
+        let pruner = host.run(ArbiterGroup::Storage, capacities.pruner, actor);
 
         let price_min = self.chain.parameters().gas_unit_price_min;
         let full_block = config.sequencer.block_transactions_max;
@@ -386,12 +371,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             (committer.recipient(), committer.recipient()),
             Arc::clone(&meters.pool),
         );
-        let mempool = host.run(
-            ArbiterGroup::Mempool,
-            mempool::NAME,
-            capacities.mempool,
-            actor,
-        );
+        let mempool = host.run(ArbiterGroup::Mempool, capacities.mempool, actor);
 
         let actor = Sequencer::new(
             Engine::solo(tip),
@@ -400,13 +380,11 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             mempool.recipient(),
             committer.recipient(),
         );
-        let sequencer = host.run(
-            ArbiterGroup::Commit,
-            sequencer::NAME,
-            capacities.sequencer,
-            actor,
-        );
+        let sequencer = host.run(ArbiterGroup::Commit, capacities.sequencer, actor);
 
+        let cancel = committer.recipient();
+        self.failure
+            .set_on_failed(move || cancel.send(CancelWaiters));
         committer.send(SetPeers(Peers {
             pool: mempool.recipient(),
             mempool: mempool.recipient(),

@@ -3,16 +3,16 @@
 //!
 //! The node is real, but its sequencer is stopped and the test orders the block itself.
 
+use super::handle::FindByHash;
 use super::handle::*;
 use crate::{
     Node, SubmitError,
     config::NodeConfig,
     error::NodeError,
-    node::handle::FindByHash,
     protocol::{
         committer::ExecuteBlock,
-        mempool::{Batch, BatchLimits, GetPending, PendingStatus, PullBatch, Submit},
-        sequencer::Stop,
+        mempool::{BatchLimits, GetPending, PendingStatus, PullBatch, Submit},
+        sequencer::{Batch, Stop},
     },
     runtime::mailbox::Recipient,
     state::committed::{Committed, TransactionStatus},

@@ -1,40 +1,54 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::{block_feed::BlockFeed, mempool::CheckPending, notifier::CommitNotifier};
-use crate::{Committed, RemovalReason, committer::Executed, runtime::mailbox::Recipient};
-use actix::Message;
+use super::{
+    block_feed::BlockFeed, broadcast::BlockCommitted, mempool::CheckPending,
+    notifier::CommitNotifier,
+};
+use crate::{
+    Committed, RemovalReason,
+    committer::Executed,
+    runtime::{actor::ActorMessage, mailbox::Recipient},
+};
 use ledger_crypto::HashValue;
 use ledger_store::LoggedBlock;
-use ledger_types::{ExecutedBlock, LedgerInfo, OrderedBlock};
+use ledger_types::{LedgerInfo, OrderedBlock};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// A block whose order is decided: the next after the last one told.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct ExecuteBlock(pub(crate) OrderedBlock);
 
+impl ActorMessage for ExecuteBlock {
+    const LABEL: &'static str = "execute";
+}
+
 /// These blocks are durable: the next after the last ones told.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct BlocksDurable {
     pub(crate) blocks: Vec<Executed>,
     /// Each as the log has it, or none where they are durable otherwise.
     pub(crate) logged: Vec<LoggedBlock>,
 }
 
+impl ActorMessage for BlocksDurable {
+    const LABEL: &'static str = "block_stored";
+}
+
 /// These left the pool unexecuted.
-#[derive(Message, Clone, Debug, PartialEq, Eq)]
-#[rtype(result = "()")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TransactionsRemoved(pub(crate) Vec<(HashValue, RemovalReason)>);
+
+impl ActorMessage for TransactionsRemoved {
+    const LABEL: &'static str = "dropped";
+}
 
 /// Identifies a waiter of the committer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterId(pub(crate) u64);
 
 /// A client waits for a transaction.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct Subscribe {
     pub(crate) hash: HashValue,
     pub(crate) reply: oneshot::Sender<WaitOutcome>,
@@ -42,14 +56,21 @@ pub(crate) struct Subscribe {
     pub(crate) notifier: Option<Arc<CommitNotifier>>,
 }
 
+impl ActorMessage for Subscribe {
+    const LABEL: &'static str = "subscribe";
+}
+
 /// The answer to [`CheckPending`](super::mempool::CheckPending), where the pool does not hold the transaction.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct NotPending {
     pub(crate) hash: HashValue,
     pub(crate) waiter: WaiterId,
     /// Why it left the pool, if that is known.
     pub(crate) reason: Option<RemovalReason>,
+}
+
+impl ActorMessage for NotPending {
+    const LABEL: &'static str = "absent";
 }
 
 /// How a wait ended.
@@ -63,16 +84,22 @@ pub(crate) enum WaitOutcome {
 }
 
 /// A client wants to see new blocks.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct SubscribeBlocks {
     pub(crate) reply: oneshot::Sender<BlockFeed>,
 }
 
+impl ActorMessage for SubscribeBlocks {
+    const LABEL: &'static str = "subscribe_blocks";
+}
+
 /// Who is told and asked of by the committer; told once, before the first block. Closes the circle of addresses.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct SetPeers(pub(crate) Peers);
+
+impl ActorMessage for SetPeers {
+    const LABEL: &'static str = "connect";
+}
 
 /// Who hears of durable blocks, and who knows what is pending.
 #[derive(Debug)]
@@ -83,14 +110,20 @@ pub(crate) struct Peers {
     pub(crate) pruner: Recipient<BlockCommitted>,
 }
 
-/// A block is durable, and the Head shows it.
-#[derive(Message, Clone, Debug)]
-#[rtype(result = "()")]
-pub(crate) struct BlockCommitted(pub(crate) Arc<ExecutedBlock>);
-
 /// Answers as soon as every block that was told is durable; no more will come.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct Finish {
     pub(crate) done: oneshot::Sender<()>,
+}
+
+impl ActorMessage for Finish {
+    const LABEL: &'static str = "finish";
+}
+
+/// Nothing becomes durable any more: ends all waits.
+#[derive(Debug)]
+pub(crate) struct CancelWaiters;
+
+impl ActorMessage for CancelWaiters {
+    const LABEL: &'static str = "cancel_waiters";
 }

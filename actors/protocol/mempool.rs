@@ -1,9 +1,10 @@
 //! What the mempool is asked and told.
 
+use super::{committer::WaiterId, sequencer::Batch};
 use crate::{
-    RemovalReason, SubmitError, protocol::committer::WaiterId, runtime::mailbox::Recipient,
+    RemovalReason, SubmitError,
+    runtime::{actor::ActorMessage, mailbox::Recipient},
 };
-use actix::Message;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, CheckedTransaction, RawTransaction, ReplayProtector};
 use serde::Serialize;
@@ -57,8 +58,7 @@ pub struct GasEstimate {
 }
 
 /// A client's transaction, validated.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct Submit {
     pub(crate) transaction: Arc<CheckedTransaction>,
     /// The sender's, on the ledger, as it was validated against.
@@ -66,29 +66,42 @@ pub(crate) struct Submit {
     pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
 }
 
+impl ActorMessage for Submit {
+    const LABEL: &'static str = "submit";
+}
+
 /// Whether there is room for a client's transaction, before anything else of it is looked at.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct CheckCapacity {
     pub(crate) key: PoolKey,
     pub(crate) size_bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<(), SubmitError>>,
 }
 
+impl ActorMessage for CheckCapacity {
+    const LABEL: &'static str = "ask_room";
+}
+
 /// What the pool knows of a hash.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct GetPending {
     pub(crate) hash: HashValue,
     pub(crate) reply: oneshot::Sender<PendingStatus>,
 }
 
+impl ActorMessage for GetPending {
+    const LABEL: &'static str = "pending_by_hash";
+}
+
 /// The committer asks for one who waits: answered only if the pool does not hold the transaction.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
     pub(crate) waiter: WaiterId,
+}
+
+impl ActorMessage for CheckPending {
+    const LABEL: &'static str = "ask_absent";
 }
 
 /// The answer to [`GetPending`].
@@ -100,41 +113,42 @@ pub(crate) enum PendingStatus {
 }
 
 /// How many bytes a stop would save the pool in now.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
 }
 
+impl ActorMessage for GetSavedSize {
+    const LABEL: &'static str = "ask_saved_bytes";
+}
+
 /// What gas costs.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct GetGasPrice {
     pub(crate) reply: oneshot::Sender<GasEstimate>,
 }
 
+impl ActorMessage for GetGasPrice {
+    const LABEL: &'static str = "estimate_gas";
+}
+
 /// The sequencer has room for a block. Answered as soon as there is a transaction for it.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
     pub(crate) reply_to: Recipient<Batch>,
 }
 
-/// The transactions of the next block, in order; never none.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
-pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
-
-/// Whether nothing new is begun that takes room, because the disk has little: no block, and no step of
-/// pruning. What is under way is finished.
-#[derive(Message, Clone, Copy, Debug)]
-#[rtype(result = "()")]
-pub(crate) struct SetPaused(pub(crate) bool);
+impl ActorMessage for PullBatch {
+    const LABEL: &'static str = "next_batch";
+}
 
 /// Gives up what is in the pool and answers no more: the last message.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct Close {
     pub(crate) reply: oneshot::Sender<Vec<Pending>>,
+}
+
+impl ActorMessage for Close {
+    const LABEL: &'static str = "close";
 }

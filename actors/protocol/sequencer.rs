@@ -1,20 +1,33 @@
 //! What the sequencer is told beside the batches of the mempool and the blocks of the committer.
 
-use super::mempool::Batch;
-use crate::runtime::mailbox::Recipient;
-use actix::Message;
+use crate::runtime::{actor::ActorMessage, mailbox::Recipient};
+use ledger_types::CheckedTransaction;
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Begins to order. `batches` is the sequencer's own mailbox, where it wants batches.
-#[derive(Message, Debug)]
-#[rtype(result = "()")]
+#[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) batches: Recipient<Batch>,
 }
 
+impl ActorMessage for Start {
+    const LABEL: &'static str = "start";
+}
+
+/// The transactions of the next block, in order; never none.
+#[derive(Debug)]
+pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
+
+impl ActorMessage for Batch {
+    const LABEL: &'static str = "batch";
+}
+
 /// Orders no more; what comes after is dropped. Its transactions are still in the pool.
-#[derive(Message)]
-#[rtype(result = "()")]
 pub(crate) struct Stop {
     pub(crate) done: oneshot::Sender<()>,
+}
+
+impl ActorMessage for Stop {
+    const LABEL: &'static str = "stop";
 }

@@ -1,24 +1,13 @@
 //! Who runs actors: threads of their own in a node.
 
-use super::{
-    fatal::FatalErrorReporter,
-    mailbox::{Envelope, Mailbox},
-};
-use actix::{Actor, Arbiter, Context, Handler};
+use super::{actor::Actor, fatal::FatalErrorReporter, mailbox::Mailbox};
+use actix::{Arbiter, System};
 use std::io;
 
 /// Runs actors.
 pub(crate) trait ActorHost {
     /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
-    fn run<A>(
-        &self,
-        group: ArbiterGroup,
-        name: &'static str,
-        capacity: usize,
-        actor: A,
-    ) -> Mailbox<A>
-    where
-        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send;
+    fn run<A: Actor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
 }
 
 /// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
@@ -50,6 +39,11 @@ const NAMES: [&[&str]; THREADS_MAX] = [
 ];
 
 impl Arbiters {
+    /// Returns whether the calling thread runs within an actix system, which [`Self::start`] needs.
+    pub(crate) fn can_start() -> bool {
+        System::try_current().is_some()
+    }
+
     /// Starts up to [`THREADS_MAX`] threads. Panics outside an actix system. A panic of an actor is told
     /// to `failure`.
     pub(crate) fn start(threads: usize, failure: FatalErrorReporter) -> io::Result<Self> {
@@ -79,19 +73,9 @@ impl Arbiters {
 }
 
 impl ActorHost for Arbiters {
-    fn run<A>(
-        &self,
-        group: ArbiterGroup,
-        name: &'static str,
-        capacity: usize,
-        actor: A,
-    ) -> Mailbox<A>
-    where
-        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send,
-    {
+    fn run<A: Actor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
         let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
-        let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        Mailbox::new((name, thread), capacity, address, &self.failure)
+        Mailbox::start(&arbiter.handle(), thread, capacity, actor, &self.failure)
     }
 }
 

@@ -8,9 +8,9 @@
 use crate::{FailureKind, FatalError, StorageUnavailable};
 use ledger_store::StoreError;
 use std::{
-    fmt::Display,
+    fmt::{self, Display},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
@@ -29,6 +29,16 @@ struct Shared {
     /// as who reads that something was told takes the lock to see what; and who reads a moment too early is as
     /// one who came before it was told, which nothing can tell apart.
     is_told: AtomicBool,
+    /// Called when a failure of either kind was first recorded.
+    on_failed: OnceLock<OnFailed>,
+}
+
+struct OnFailed(Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for OnFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnFailed")
+    }
 }
 
 /// What was told.
@@ -72,6 +82,7 @@ impl FatalErrorReporter {
         Self(Arc::new(Shared {
             told: watch::Sender::new(Told::default()),
             is_told: AtomicBool::new(false),
+            on_failed: OnceLock::new(),
         }))
     }
 
@@ -134,6 +145,11 @@ impl FatalErrorReporter {
         }
     }
 
+    /// Sets what is called when a failure was first recorded.
+    pub(crate) fn set_on_failed(&self, on_failed: impl Fn() + Send + Sync + 'static) {
+        let _ = self.0.on_failed.set(OnFailed(Box::new(on_failed)));
+    }
+
     /// Notes an error if it is the first of its kind, and gives whether it is.
     fn record(&self, thread: &'static str, cause: &dyn Display, kind: FailureKind) -> bool {
         let error = FatalError {
@@ -141,15 +157,19 @@ impl FatalErrorReporter {
             cause: cause.to_string().into(),
             kind,
         };
-        self.change(|told| {
-            let place = match kind {
+        let is_first = self.change(|told| {
+            let slot = match kind {
                 FailureKind::Broken => &mut told.broken,
                 FailureKind::Disk => &mut told.disk,
             };
-            let is_first = place.is_none();
-            place.get_or_insert(error);
+            let is_first = slot.is_none();
+            slot.get_or_insert(error);
             is_first
-        })
+        });
+        if is_first && let Some(OnFailed(on_failed)) = self.0.on_failed.get() {
+            on_failed();
+        }
+        is_first
     }
 
     /// Says why the disk is taken for full, or that it is no longer; gives whether that is news.
@@ -191,11 +211,6 @@ impl FatalErrorReporter {
     /// Why nothing is written any more, if a write has failed for good.
     pub(crate) fn failed(&self) -> Option<StorageUnavailable> {
         self.look(Told::failed)
-    }
-
-    /// Ends when a write has failed for good: who waits for a block then waits in vain.
-    pub(crate) async fn wait_failed(&self) -> StorageUnavailable {
-        self.wait(Told::failed).await
     }
 
     async fn wait<T>(&self, find: impl Fn(&Told) -> Option<T>) -> T {
@@ -308,7 +323,7 @@ mod tests {
                 ));
             }
             failure.report_read("reader", &disk_error());
-            let unreadable = failure.wait_failed().await;
+            let unreadable = failure.failed().unwrap();
             assert!(
                 matches!(unreadable, StorageUnavailable::ReadFailed(_)),
                 "{unreadable}"

@@ -1,5 +1,6 @@
 //! What actors and worker threads run on: mailboxes, threads, clocks, and the end of the process.
 
+pub(crate) mod actor;
 pub(crate) mod arbiters;
 pub(crate) mod clock;
 pub(crate) mod fatal;

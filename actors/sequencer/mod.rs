@@ -8,28 +8,28 @@ mod solo;
 
 use crate::{
     SequencerConfig,
-    protocol::mempool::BatchLimits,
     protocol::{
-        committer::{BlockCommitted, ExecuteBlock},
-        mempool::{Batch, PullBatch, SetPaused},
-        sequencer::{Start, Stop},
+        broadcast::{BlockCommitted, SetPaused},
+        committer::ExecuteBlock,
+        mempool::{BatchLimits, PullBatch},
+        sequencer::{Batch, Start, Stop},
     },
     runtime::{
+        actor::{Actor, ActorMessage as _, Handler, Timer},
         clock::LedgerClock,
-        mailbox::{Recipient, receives_envelopes},
+        mailbox::Recipient,
     },
 };
-use actix::{Actor, AsyncContext, Context, Handler};
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};
 
-/// The actor's name.
-pub(crate) const NAME: &str = "sequencer";
-
 /// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
 /// kept a place for it, and may make one when nothing is in flight.
 const HEARTBEATS_MAX: usize = 1;
+
+/// Interval at which a heartbeat is checked: a heartbeat is at most this late.
+const HEARTBEAT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most blocks that are ordered and not announced.
 pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
@@ -147,31 +147,35 @@ impl Sequencer {
 }
 
 impl Actor for Sequencer {
-    type Context = Context<Self>;
+    const NAME: &'static str = "sequencer";
+    const LABELS: &'static [&'static str] = &[
+        Start::LABEL,
+        Batch::LABEL,
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        Stop::LABEL,
+    ];
 
-    fn started(&mut self, context: &mut Self::Context) {
-        if self.config.heartbeat_secs > 0 {
-            // Looks often enough that a beat is at most a second late.
-            context.run_interval(Duration::from_secs(1), |sequencer, _| sequencer.beat());
+    fn timers(&self) -> Vec<Timer<Self>> {
+        if self.config.heartbeat_secs == 0 {
+            return Vec::new();
         }
+        vec![Timer {
+            interval: HEARTBEAT_CHECK_INTERVAL,
+            run: Self::beat,
+        }]
     }
 }
 
-receives_envelopes!(Sequencer);
-
 impl Handler<Start> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, start: Start, _: &mut Self::Context) {
+    fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
         self.ask_if_room();
     }
 }
 
 impl Handler<Batch> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, batch: Batch, _: &mut Self::Context) {
+    fn handle(&mut self, batch: Batch) {
         self.is_asking = false;
         if self.batches.is_some() {
             self.order(batch.0);
@@ -181,26 +185,20 @@ impl Handler<Batch> for Sequencer {
 }
 
 impl Handler<BlockCommitted> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, _: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, _: BlockCommitted) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.ask_if_room();
     }
 }
 
 impl Handler<SetPaused> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
     }
 }
 
 impl Handler<Stop> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, stop: Stop, _: &mut Self::Context) {
+    fn handle(&mut self, stop: Stop) {
         self.batches = None;
         let _ = stop.done.send(());
     }

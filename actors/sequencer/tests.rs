@@ -32,12 +32,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Recipient::new(move |pull| tell_pull.send(pull).unwrap()),
         Recipient::new(move |ExecuteBlock(block)| tell_block.send(block).unwrap()),
     );
-    let sequencer = Mailbox::new(
-        (NAME, "commit"),
-        1,
-        actor.start(),
-        &FatalErrorReporter::new(),
-    );
+    let sequencer = Mailbox::start_here("commit", 1, actor, &FatalErrorReporter::new());
     sequencer.send(Start {
         batches: sequencer.recipient(),
     });

@@ -4,14 +4,14 @@
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
     runtime::{
+        actor::Actor,
         arbiters::{ActorHost, ArbiterGroup},
         fatal::FatalErrorReporter,
-        mailbox::{Address, Envelope, EnvelopeSink, Mailbox},
+        mailbox::{Envelope, EnvelopeSink, Mailbox, PolledActor},
         worker::WorkerThread,
     },
     state::head::HeadCell,
 };
-use actix::{Actor, Addr, AsyncContext, Context, Handler};
 use ledger_store::StoreReader;
 use std::{
     cell::Cell,
@@ -33,36 +33,31 @@ pub(super) struct SimulatedHost {
 }
 
 impl ActorHost for SimulatedHost {
-    fn run<A>(&self, _: ArbiterGroup, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
-    where
-        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send,
-    {
+    fn run<A: Actor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
         let inbox = Arc::new(Inbox {
-            mails: Mutex::default(),
+            envelopes: Mutex::default(),
             is_open: AtomicBool::new(true),
         });
-        let context = Context::new();
-        let seat = SimulatedActor {
-            name,
+        self.scheduler.add(Box::new(SimulatedActor {
             inbox: Arc::clone(&inbox),
-            address: context.address(),
-            running: Box::pin(context.into_future(actor)),
+            actor: PolledActor::new(actor),
             flag: Flag::raised(),
-        };
-        self.scheduler.add(Box::new(seat));
-        Mailbox::new((name, name), capacity, Address::Sink(inbox), &self.failure)
+        }));
+        Mailbox::with_sink(inbox, capacity, &self.failure)
     }
 }
 
 /// What was sent to an actor and not handled.
 struct Inbox<A: Actor> {
-    mails: Mutex<VecDeque<Envelope<A>>>,
+    envelopes: Mutex<VecDeque<Envelope<A>>>,
     is_open: AtomicBool,
 }
 
 impl<A: Actor> Inbox<A> {
-    fn mails(&self) -> MutexGuard<'_, VecDeque<Envelope<A>>> {
-        self.mails.lock().unwrap_or_else(PoisonError::into_inner)
+    fn envelopes(&self) -> MutexGuard<'_, VecDeque<Envelope<A>>> {
+        self.envelopes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,54 +66,52 @@ impl<A: Actor> EnvelopeSink<A> for Inbox<A> {
         self.is_open.load(SeqCst)
     }
 
-    fn deliver(&self, mail: Envelope<A>) {
+    fn deliver(&self, envelope: Envelope<A>) {
         preempt();
         if self.is_open() {
-            self.mails().push_back(mail);
+            self.envelopes().push_back(envelope);
         }
         preempt();
     }
 }
 
-/// An actor in its context.
-struct SimulatedActor<A: Actor<Context = Context<A>>> {
-    name: &'static str,
+/// An actor that runs when the scheduler steps it.
+struct SimulatedActor<A: Actor> {
     inbox: Arc<Inbox<A>>,
-    address: Addr<A>,
-    running: Pin<Box<dyn Future<Output = ()>>>,
+    actor: PolledActor<A>,
     /// Up when a timer has run out, and at the start.
     flag: Arc<Flag>,
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Process for SimulatedActor<A> {
+impl<A: Actor> Process for SimulatedActor<A> {
     fn name(&self) -> &str {
-        self.name
+        A::NAME
     }
 
     fn is_ready(&self) -> bool {
-        self.flag.is_up() || !self.inbox.mails().is_empty()
+        self.flag.is_up() || !self.inbox.envelopes().is_empty()
     }
 
-    /// Handles one message, or what a timer brings.
+    /// Handles one message, or the timers that have run out.
     fn step(&mut self) -> bool {
         if !self.flag.is_up() {
-            let mail = self.inbox.mails().pop_front();
-            if let Some(mail) = mail {
-                self.address.do_send(mail);
+            let envelope = self.inbox.envelopes().pop_front();
+            if let Some(envelope) = envelope {
+                self.actor.send(envelope);
             }
         }
         self.flag.lower();
         let waker = Arc::clone(&self.flag).into();
         let context = &mut task::Context::from_waker(&waker);
-        self.running.as_mut().poll(context).is_pending()
+        self.actor.poll(context).is_pending()
     }
 }
 
-impl<A: Actor<Context = Context<A>>> Drop for SimulatedActor<A> {
+impl<A: Actor> Drop for SimulatedActor<A> {
     fn drop(&mut self) {
         self.inbox.is_open.store(false, SeqCst);
-        let mails = std::mem::take(&mut *self.inbox.mails());
-        drop(mails);
+        let envelopes = std::mem::take(&mut *self.inbox.envelopes());
+        drop(envelopes);
     }
 }
 

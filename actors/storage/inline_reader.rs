@@ -5,9 +5,11 @@
 //! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
 //! with many other requests, for about half of the time at most.
 
-use super::NAME;
+use super::Storage;
 use crate::{
-    Clock, NodeError, protocol::storage::Answer, runtime::fatal::FatalErrorReporter,
+    Clock, NodeError,
+    protocol::storage::Answer,
+    runtime::{actor::Actor as _, fatal::FatalErrorReporter},
     state::head::HeadCell,
 };
 use arc_swap::ArcSwapOption;
@@ -103,7 +105,7 @@ impl InlineReader {
         let answer = query.run(&snapshot);
         self.took(begun_usecs, self.clock.elapsed_usecs());
         if let Err(error) = &answer {
-            self.failure.report_read(NAME, error);
+            self.failure.report_read(Storage::NAME, error);
         }
         Ok(answer
             .map(|output| (*snapshot.ledger_info(), output))

@@ -9,21 +9,19 @@ use crate::{
     committer::Executed,
     protocol::storage::{PruneStep, Read},
     runtime::{
-        fatal::FatalErrorReporter, mailbox::receives_envelopes, work_meter::WorkMeter,
+        actor::{Actor, ActorMessage as _, Handler},
+        fatal::FatalErrorReporter,
+        work_meter::WorkMeter,
         worker::WorkerThread,
     },
     state::head::HeadCell,
 };
-use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger_store::{Query, StoreReader, StoreWriter};
+use ledger_store::{Query, Snapshot, StoreError, StoreReader, StoreWriter};
 use std::sync::Arc;
 
 pub(crate) use inline_reader::InlineReader;
 pub(crate) use writer::{ReadJob, Reader, WriteJob, WriterListeners};
-
-/// The actor's name.
-pub(crate) const NAME: &str = "storage";
 
 /// The most prunes that wait for the writer: the pruner has one in flight.
 const PRUNES_MAX: usize = 1;
@@ -52,8 +50,10 @@ impl CommitQueue {
     fn send(&self, write: WriteJob) {
         // Disconnected: the writer has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.queue.try_send(write) {
-            self.failure
-                .report(NAME, &"more waits for the writer than may be in flight");
+            self.failure.report(
+                Storage::NAME,
+                &"more waits for the writer than may be in flight",
+            );
         }
     }
 }
@@ -137,30 +137,30 @@ impl Storage {
     }
 }
 
+/// A read of some type; the label is that of every type.
+type AnyRead = Read<fn(&Snapshot) -> Result<(), StoreError>>;
+
 impl Actor for Storage {
-    type Context = Context<Self>;
+    const NAME: &'static str = "storage";
+    const LABELS: &'static [&'static str] = &[AnyRead::LABEL, PruneStep::LABEL];
 }
 
-receives_envelopes!(Storage);
-
 impl Handler<PruneStep> for Storage {
-    type Result = ();
-
-    fn handle(&mut self, prune: PruneStep, _: &mut Self::Context) {
+    fn handle(&mut self, prune: PruneStep) {
         self.writes.send(WriteJob::PruneStep(prune));
     }
 }
 
 impl<Q: Query> Handler<Read<Q>> for Storage {
-    type Result = ();
-
-    fn handle(&mut self, Read { query, reply }: Read<Q>, _: &mut Self::Context) {
+    fn handle(&mut self, Read { query, reply }: Read<Q>) {
         if reply.is_closed() {
             return;
         }
         if self.reads.is_full() {
             self.readers.count_refused();
-            let _ = reply.send(Err(NodeError::Overloaded { actor: NAME }));
+            let _ = reply.send(Err(NodeError::Overloaded {
+                actor: Storage::NAME,
+            }));
             return;
         }
         let failure = self.failure.clone();
@@ -173,7 +173,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
                 Ok((*snapshot.ledger_info(), output))
             });
             if let Err(error) = &answer {
-                failure.report_read(NAME, error);
+                failure.report_read(Storage::NAME, error);
             }
             let _ = reply.send(answer.map_err(NodeError::Store));
         });
@@ -204,7 +204,6 @@ mod tests {
         let readers = Arc::new(WorkMeter::new("readers", 1));
         let (mut storage, _queues) =
             Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
-        let context = &mut Context::new();
         for _ in 0..=config.readers {
             storage.writes.show();
         }
@@ -216,10 +215,10 @@ mod tests {
             below_version: 1,
             versions_max: 1,
         };
-        storage.handle(prune, context);
+        storage.handle(prune);
         assert!(failure.get().is_none());
         storage.writes.commit(commit(IN_FLIGHT_MAX + 1));
-        assert_eq!(failure.get().unwrap().thread, NAME);
+        assert_eq!(failure.get().unwrap().thread, Storage::NAME);
     }
 
     #[test]

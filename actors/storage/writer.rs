@@ -3,7 +3,7 @@
 use super::{CommitQueue, meter::CommitMeter};
 use crate::{
     committer::Executed,
-    protocol::{committer::BlocksDurable, storage::PruneDone},
+    protocol::{committer::BlocksDurable, pruner::PruneDone},
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::head::HeadCell,
 };

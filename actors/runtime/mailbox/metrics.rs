@@ -1,11 +1,10 @@
 //! Metrics of a mailbox.
 
-use super::kinds::{KINDS, Kind};
 use crate::runtime::fatal::{FatalErrorReporter, PanicGuard};
 use ledger_limits::{Limit, Permit};
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
-use std::{array, collections::BTreeMap, ops::Deref, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, ops::Deref, sync::Arc, time::Instant};
 
 counters! {
     /// Counters of a mailbox.
@@ -57,7 +56,10 @@ pub(super) struct MailboxMetrics {
     failure: FatalErrorReporter,
     /// Requests that wait, and the capacity of the mailbox.
     waiting: Limit,
-    handled_by_kind: [Counter; KINDS.len()],
+    /// Labels of the messages that the actor receives.
+    labels: &'static [&'static str],
+    /// Number of handled messages by the index of their label.
+    handled_by_label: Box<[Counter]>,
     busy: BusyRatio,
     counters: MailboxCounters,
 }
@@ -66,6 +68,7 @@ impl MailboxMetrics {
     /// Creates the metrics of a mailbox that accepts at most `capacity` requests that wait.
     pub(super) fn new(
         (actor, thread): (&'static str, &'static str),
+        labels: &'static [&'static str],
         capacity: usize,
         failure: FatalErrorReporter,
     ) -> Self {
@@ -74,7 +77,8 @@ impl MailboxMetrics {
             thread,
             failure,
             waiting: Limit::new(capacity),
-            handled_by_kind: array::from_fn(|_| Counter::default()),
+            labels,
+            handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
             busy: BusyRatio::new(),
             counters: MailboxCounters::default(),
         }
@@ -110,10 +114,10 @@ impl MailboxMetrics {
 
     /// Records a message whose handler has just returned: the time at which the message was sent,
     /// and the time at which the handler began.
-    pub(super) fn record_handled(&self, kind: Kind, sent: Instant, begun: Instant) {
+    pub(super) fn record_handled(&self, label_index: usize, sent: Instant, begun: Instant) {
         let ended = Instant::now();
         self.counters.waited.record(begun - sent);
-        self.handled_by_kind[kind as usize].increment();
+        self.handled_by_label[label_index].increment();
         self.busy.record(ended, ended - begun);
         // Last, because its count is the number of handled messages.
         self.counters.handling.record(ended - begun);
@@ -127,8 +131,8 @@ impl MailboxMetrics {
     /// Returns the current values.
     pub(super) fn status(&self) -> MailboxStatus {
         let counts = self.counters.snapshot();
-        let by_kind = self.handled_by_kind.iter().map(Metric::snapshot);
-        let by_kind = KINDS.iter().copied().zip(by_kind);
+        let by_kind = self.handled_by_label.iter().map(Metric::snapshot);
+        let by_kind = self.labels.iter().copied().zip(by_kind);
         MailboxStatus {
             actor: self.actor,
             thread: self.thread,

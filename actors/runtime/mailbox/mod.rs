@@ -5,99 +5,56 @@
 //! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
-mod kinds;
+mod envelope;
+mod hosted;
 mod metrics;
 
-pub(crate) use kinds::Counted;
-use kinds::Kind;
+pub(crate) use envelope::Envelope;
 pub use metrics::MailboxStatus;
-use metrics::{MailboxMetrics, RequestPermit};
 
-use super::fatal::FatalErrorReporter;
+use super::{
+    actor::{Actor, ActorMessage, Handler},
+    fatal::FatalErrorReporter,
+};
 use crate::NodeError;
-use actix::{Actor, Addr, Context, Handler, Message};
-use std::{fmt, sync::Arc, time::Instant};
+use actix::{Addr, ArbiterHandle};
+use hosted::Hosted;
+use metrics::{MailboxMetrics, RequestPermit};
+use std::{fmt, sync::Arc};
 
-/// Hands a message to its actor's handler.
-type Opener<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context) + Send>;
-
-/// A message on its way to an actor, with what is measured of it.
-pub(crate) struct Envelope<A: Actor> {
-    open: Opener<A>,
-    kind: Kind,
-    sent: Instant,
-    metrics: Arc<MailboxMetrics>,
-    permit: Option<RequestPermit>,
-}
-
-impl<A: Actor> Message for Envelope<A> {
-    type Result = ();
-}
-
-impl<A: Actor> Envelope<A> {
-    /// Has `actor` handle the message, and counts it. Should the handler panic, that is told: actix
-    /// itself only drops the actor.
-    pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
-        drop(self.permit);
-        let begun = Instant::now();
-        let metrics = &self.metrics;
-        let _panic_guard = metrics.panic_guard();
-        (self.open)(actor, context);
-        metrics.record_handled(self.kind, self.sent, begun);
-    }
-}
-
-/// Lets an actor be reached through a [`Mailbox`]: every message that it handles also comes as mail.
-macro_rules! receives_envelopes {
-    ($actor:ty) => {
-        impl actix::Handler<$crate::runtime::mailbox::Envelope<$actor>> for $actor {
-            type Result = ();
-
-            fn handle(
-                &mut self,
-                envelope: $crate::runtime::mailbox::Envelope<$actor>,
-                context: &mut Self::Context,
-            ) {
-                envelope.deliver(self, context);
-            }
-        }
-    };
-}
-pub(crate) use receives_envelopes;
-
-/// Where mail goes.
-pub(crate) enum Address<A: Actor> {
-    /// To an actor on an arbiter.
-    Arbiter(Addr<A>),
-    /// To whoever decides when it is opened.
+/// Destination of envelopes.
+enum Address<A: Actor> {
+    /// An actor that actix runs.
+    Actix(Addr<Hosted<A>>),
+    /// A sink that decides when an envelope is opened.
     #[cfg(test)]
     Sink(Arc<dyn EnvelopeSink<A>>),
 }
 
-/// Takes mail for an actor that no arbiter runs.
+/// Receives the envelopes of an actor that a test runs.
 #[cfg(test)]
 pub(crate) trait EnvelopeSink<A: Actor>: Send + Sync {
-    /// Whether the actor still takes mail.
+    /// Returns whether the actor still runs.
     fn is_open(&self) -> bool;
 
-    /// Takes mail in, in the order in which it is sent.
+    /// Receives an envelope. Envelopes come in the order in which they were sent.
     fn deliver(&self, envelope: Envelope<A>);
 }
 
 impl<A: Actor> Clone for Address<A> {
     fn clone(&self) -> Self {
         match self {
-            Self::Arbiter(address) => Self::Arbiter(address.clone()),
+            Self::Actix(address) => Self::Actix(address.clone()),
             #[cfg(test)]
             Self::Sink(sink) => Self::Sink(Arc::clone(sink)),
         }
     }
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Address<A> {
+impl<A: Actor> Address<A> {
     fn is_open(&self) -> bool {
         match self {
-            Self::Arbiter(address) => address.connected(),
+            Self::Actix(address) => address.connected(),
             #[cfg(test)]
             Self::Sink(sink) => sink.is_open(),
         }
@@ -105,16 +62,10 @@ impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Address<A> {
 
     fn send(&self, envelope: Envelope<A>) {
         match self {
-            Self::Arbiter(address) => address.do_send(envelope),
+            Self::Actix(address) => address.do_send(envelope),
             #[cfg(test)]
             Self::Sink(sink) => sink.deliver(envelope),
         }
-    }
-}
-
-impl<A: Actor> From<Addr<A>> for Address<A> {
-    fn from(address: Addr<A>) -> Self {
-        Self::Arbiter(address)
     }
 }
 
@@ -141,18 +92,33 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
     }
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
-    /// A mailbox in front of `address` that admits `capacity` waiting requests, with the names of the actor and of
-    /// the thread that it shares with others. A handler's panic is told to `failure`.
-    pub(crate) fn new(
-        names: (&'static str, &'static str),
+impl<A: Actor> Mailbox<A> {
+    /// Starts an actor on the thread of an arbiter.
+    ///
+    /// At most `capacity` requests wait. `thread` is the name of the thread. A panic of a handler is
+    /// reported to `reporter`.
+    pub(super) fn start(
+        arbiter: &ArbiterHandle,
+        thread: &'static str,
         capacity: usize,
-        address: impl Into<Address<A>>,
-        failure: &FatalErrorReporter,
+        actor: A,
+        reporter: &FatalErrorReporter,
     ) -> Self {
-        let metrics = Arc::new(MailboxMetrics::new(names, capacity, failure.clone()));
-        let address = address.into();
-        Self { address, metrics }
+        let address = Address::Actix(hosted::start(arbiter, actor));
+        Self::new(address, thread, capacity, reporter)
+    }
+
+    fn new(
+        address: Address<A>,
+        thread: &'static str,
+        capacity: usize,
+        reporter: &FatalErrorReporter,
+    ) -> Self {
+        let metrics = MailboxMetrics::new((A::NAME, thread), A::LABELS, capacity, reporter.clone());
+        Self {
+            address,
+            metrics: Arc::new(metrics),
+        }
     }
 
     /// The actor's name.
@@ -168,8 +134,8 @@ impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
     /// actor has stopped. The request is dropped.
     pub(crate) fn try_request<M>(&self, message: M) -> Result<(), NodeError>
     where
-        M: Counted,
-        A: Handler<M, Result = ()>,
+        M: ActorMessage,
+        A: Handler<M>,
     {
         if !self.address.is_open() {
             return Err(NodeError::Stopping);
@@ -185,8 +151,8 @@ impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
     /// node is stopping.
     pub(crate) fn send<M>(&self, message: M)
     where
-        M: Counted,
-        A: Handler<M, Result = ()>,
+        M: ActorMessage,
+        A: Handler<M>,
     {
         self.metrics.count_protocol();
         self.post(message, None);
@@ -194,25 +160,18 @@ impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
 
     fn post<M>(&self, message: M, permit: Option<RequestPermit>)
     where
-        M: Counted,
-        A: Handler<M, Result = ()>,
+        M: ActorMessage,
+        A: Handler<M>,
     {
-        self.address.send(Envelope {
-            open: Box::new(move |actor: &mut A, context: &mut Context<A>| {
-                <A as Handler<M>>::handle(actor, message, context);
-            }),
-            kind: M::KIND,
-            sent: Instant::now(),
-            metrics: Arc::clone(&self.metrics),
-            permit,
-        });
+        self.address
+            .send(Envelope::new(message, &self.metrics, permit));
     }
 
     /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
     pub(crate) fn recipient<M>(&self) -> Recipient<M>
     where
-        M: Counted,
-        A: Handler<M, Result = ()>,
+        M: ActorMessage,
+        A: Handler<M>,
     {
         let mailbox = self.clone();
         Recipient::new(move |message| mailbox.send(message))
@@ -227,6 +186,59 @@ impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
     pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
         self.metrics.set_capacity(capacity);
         self.status()
+    }
+}
+
+#[cfg(test)]
+impl<A: Actor> Mailbox<A> {
+    /// Starts an actor on the calling thread.
+    pub(crate) fn start_here(
+        thread: &'static str,
+        capacity: usize,
+        actor: A,
+        reporter: &FatalErrorReporter,
+    ) -> Self {
+        let address = Address::Actix(hosted::start_here(actor));
+        Self::new(address, thread, capacity, reporter)
+    }
+
+    /// Creates a mailbox whose envelopes a test receives.
+    pub(crate) fn with_sink(
+        sink: Arc<dyn EnvelopeSink<A>>,
+        capacity: usize,
+        reporter: &FatalErrorReporter,
+    ) -> Self {
+        Self::new(Address::Sink(sink), A::NAME, capacity, reporter)
+    }
+}
+
+/// An actor as a future that a test polls.
+#[cfg(test)]
+pub(crate) struct PolledActor<A: Actor> {
+    address: Addr<Hosted<A>>,
+    running: std::pin::Pin<Box<dyn Future<Output = ()>>>,
+}
+
+#[cfg(test)]
+impl<A: Actor> PolledActor<A> {
+    /// Creates the future, which has not started the actor yet.
+    pub(crate) fn new(actor: A) -> Self {
+        let (address, running) = hosted::into_future(actor);
+        Self {
+            address,
+            running: Box::pin(running),
+        }
+    }
+
+    /// Adds an envelope, which the next poll opens.
+    pub(crate) fn send(&self, envelope: Envelope<A>) {
+        self.address.do_send(envelope);
+    }
+
+    /// Handles the envelopes that were added and the timers that have run out. Ready if the actor
+    /// has ended.
+    pub(crate) fn poll(&mut self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        self.running.as_mut().poll(context)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::*;
 use actix::Arbiter;
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::mpsc,
+    time::{Duration, Instant},
+};
 
 /// An actor that handles a message for as long as the test wants.
 struct Slow {
@@ -11,25 +14,18 @@ struct Slow {
 }
 
 impl Actor for Slow {
-    type Context = Context<Self>;
+    const NAME: &'static str = "slow";
+    const LABELS: &'static [&'static str] = &[Work::LABEL];
 }
-
-receives_envelopes!(Slow);
 
 struct Work(u32);
 
-impl Counted for Work {
-    const KIND: Kind = Kind::Test;
-}
-
-impl Message for Work {
-    type Result = ();
+impl ActorMessage for Work {
+    const LABEL: &'static str = "test";
 }
 
 impl Handler<Work> for Slow {
-    type Result = ();
-
-    fn handle(&mut self, work: Work, _: &mut Self::Context) {
+    fn handle(&mut self, work: Work) {
         self.begun.send(work.0).unwrap();
         self.go_on.recv().unwrap();
     }
@@ -53,10 +49,9 @@ impl Fixture {
             begun,
             go_on: may_go_on,
         };
-        let address = Slow::start_in_arbiter(&arbiter.handle(), move |_| actor);
         let failure = FatalErrorReporter::new();
         let fixture = Self {
-            mailbox: Mailbox::new(("slow", "slow"), capacity, address, &failure),
+            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &failure),
             failure,
             begun: has_begun,
             go_on,
