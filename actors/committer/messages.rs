@@ -4,7 +4,7 @@ use super::{BlockFeed, Executed, relay::Relay, waiters::WaiterId};
 use crate::{Committed, LeaveReason, mailbox::Port, mempool::messages::AskAbsent};
 use actix::Message;
 use ledger_crypto::HashValue;
-use ledger_store::LoggedBlock;
+use ledger_store::WalBlock;
 use ledger_types::{ExecutedBlock, LedgerInfo, OrderedBlock};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -20,7 +20,7 @@ pub(crate) struct Execute(pub(crate) OrderedBlock);
 pub(crate) struct BlocksStored {
     pub(crate) blocks: Vec<Executed>,
     /// Each as the log has it, or none where they are durable otherwise.
-    pub(crate) logged: Vec<LoggedBlock>,
+    pub(crate) logged: Vec<WalBlock>,
 }
 
 /// These left the pool unexecuted.

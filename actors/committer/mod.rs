@@ -29,7 +29,7 @@ use crate::{
 use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use feed::Feed;
-use ledger_store::LoggedBlock;
+use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
 use messages::{
     Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Listeners, Subscribe,
@@ -92,7 +92,7 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn announce(&mut self, blocks: &[Executed], logged: Vec<LoggedBlock>) {
+    fn announce(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();

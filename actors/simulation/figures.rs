@@ -73,7 +73,7 @@ pub(super) fn no_answer(error: &ReadError) -> &'static str {
         ReadError::Overloaded { actor: "committer" } => "overloaded: committer",
         ReadError::Overloaded { .. } => "overloaded: storage",
         ReadError::Stopping => "no answer: stopping",
-        ReadError::Store(StoreError::NoSuchMoment { .. }) => "no answer: pruned meanwhile",
+        ReadError::Store(StoreError::VersionOutOfRange { .. }) => "no answer: pruned meanwhile",
         ReadError::Store(_) => "no answer: the disk failed",
         ReadError::Unwritable(Unwritable::Failed(_)) => "no answer: unwritable",
         ReadError::Unwritable(Unwritable::Unreadable(_)) => "no answer: unreadable",
