@@ -29,7 +29,7 @@ use crate::{
 pub(crate) use executor::{Executed, Executor};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger_store::LoggedBlock;
+use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
@@ -88,7 +88,7 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn publish_blocks(&mut self, blocks: &[Executed], logged: Vec<LoggedBlock>) {
+    fn publish_blocks(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();

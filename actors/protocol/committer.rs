@@ -10,7 +10,7 @@ use crate::{
     runtime::{actor::ActorMessage, mailbox::Recipient},
 };
 use ledger_crypto::HashValue;
-use ledger_store::LoggedBlock;
+use ledger_store::WalBlock;
 use ledger_types::{LedgerInfo, OrderedBlock};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -28,7 +28,7 @@ impl ActorMessage for ExecuteBlock {
 pub(crate) struct BlocksDurable {
     pub(crate) blocks: Vec<Executed>,
     /// Each as the log has it, or none where they are durable otherwise.
-    pub(crate) logged: Vec<LoggedBlock>,
+    pub(crate) logged: Vec<WalBlock>,
 }
 
 impl ActorMessage for BlocksDurable {

@@ -73,7 +73,7 @@ pub(super) fn no_answer(error: &NodeError) -> &'static str {
         NodeError::Overloaded { actor: "committer" } => "overloaded: committer",
         NodeError::Overloaded { .. } => "overloaded: storage",
         NodeError::Stopping => "no answer: stopping",
-        NodeError::Store(StoreError::NoSuchMoment { .. }) => "no answer: pruned meanwhile",
+        NodeError::Store(StoreError::VersionOutOfRange { .. }) => "no answer: pruned meanwhile",
         NodeError::Store(_) => "no answer: the disk failed",
         NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => {
             "no answer: unwritable"

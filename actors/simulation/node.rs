@@ -67,7 +67,7 @@ impl StartUp<'_> {
         let chain = &fixture.chain;
         let mut store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS)?;
         if has_quick_index {
-            store.hasten_index();
+            store.compact_eagerly();
         }
         let (writer, reader) = store.split();
         inspect(&reader);

@@ -1,7 +1,7 @@
 //! What is known of a transaction that was asked for by its hash.
 
 use crate::RemovalReason;
-use ledger_store::{LoggedBlock, LoggedTransaction, StoreError, StoredRows};
+use ledger_store::{StoreError, StoredRows, WalBlock, WalTransaction};
 use ledger_types::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use std::{ops::Deref, sync::Arc};
 
@@ -57,7 +57,7 @@ enum Source {
 pub(crate) struct BlockHandle {
     pub(crate) block: Arc<ExecutedBlock>,
     /// As the log has it, while that is in memory too.
-    pub(crate) logged: Option<Arc<LoggedBlock>>,
+    pub(crate) logged: Option<Arc<WalBlock>>,
 }
 
 impl BlockHandle {
@@ -120,7 +120,7 @@ impl Committed {
     }
 
     /// The transaction as the log has it, if it is answered to somebody who waited for that.
-    pub fn logged(&self) -> Option<LoggedTransaction<'_>> {
+    pub fn logged(&self) -> Option<WalTransaction<'_>> {
         match &self.source {
             Source::Block(held, index) => held.logged.as_ref()?.transaction(*index),
             Source::Store(_) => None,

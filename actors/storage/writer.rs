@@ -94,9 +94,9 @@ impl Writer {
         let is_idle = first.is_none();
         let is_wanted = self.write(first.into_iter().chain(waiting.try_iter()))?;
         if is_idle || is_wanted {
-            self.writer.show()?;
+            self.writer.apply()?;
         }
-        let unshown = self.writer.unshown_transactions();
+        let unshown = self.writer.unapplied_transactions();
         Ok((unshown > 0).then(|| show_after(unshown)))
     }
 
@@ -119,7 +119,7 @@ impl Writer {
                 .collect();
             let begun = Instant::now();
             let WriterListeners { stored, meter, .. } = &self.peers;
-            self.writer.make_durable(&blocks, |logged| {
+            self.writer.append(&blocks, |logged| {
                 meter.committed(&blocks, begun.elapsed());
                 stored.send(BlocksDurable {
                     blocks: executed,
@@ -133,9 +133,9 @@ impl Writer {
                     .raise_oldest(pruned.oldest_version, pruned.oldest_block_height);
             };
             let begun = Instant::now();
-            let pruned =
-                self.writer
-                    .prune_telling(prune.below_version, prune.versions_max, hide)?;
+            let pruned = self
+                .writer
+                .prune_with(prune.below_version, prune.versions_max, hide)?;
             self.peers.meter.pruned(begun.elapsed());
             self.peers.pruned.send(PruneDone(pruned));
         }
@@ -176,7 +176,7 @@ impl Reader {
     /// Waits until the durable block of a height is shown.
     fn see(&self, height: u64) -> Result<(), StoreError> {
         self.ask_for(height);
-        self.store.wait_shown(height)
+        self.store.wait_applied(height)
     }
 
     /// Has the writer show the durable block of a height, unless it does.
@@ -212,7 +212,9 @@ pub(super) fn snapshot_at_head(head: &HeadCell, reader: &Reader) -> Result<Snaps
         let head = head.load();
         let shown = reader.see(head.ledger_info().block_height);
         match shown.and_then(|()| reader.store.snapshot_at(head.ledger_info())) {
-            Err(StoreError::NoSuchMoment { asked, oldest, .. }) if asked < oldest && tries > 0 => {}
+            Err(StoreError::VersionOutOfRange {
+                requested, oldest, ..
+            }) if requested < oldest && tries > 0 => {}
             outcome => return outcome,
         }
     }
