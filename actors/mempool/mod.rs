@@ -16,14 +16,15 @@ use crate::{
         committer::{NotPending, TransactionsRemoved},
         mempool::{
             CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
-            PendingStatus, PullBatch, Submit,
+            PendingStatus, PullBatch, RemoveExpired, Submit,
         },
         sequencer::Batch,
     },
     runtime::{
-        actor::{Actor, ActorMessage as _, Handler, Timer},
+        actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
         mailbox::Recipient,
+        timer::Timer,
     },
     state::head::HeadCell,
 };
@@ -37,8 +38,8 @@ use ledger_types::{
 use meter::PoolMeter;
 use std::{sync::Arc, time::Duration};
 
-/// Interval at which an idle pool observes the clock and removes expired transactions. A busy pool does both at every
-/// submission, batch and block, because actix serves timers only when the mailbox is empty.
+/// Interval at which the pool observes the clock and removes expired transactions. It also does both at
+/// every submission, batch and block; look-ups change nothing.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The actor.
@@ -148,13 +149,18 @@ impl Actor for Mempool {
         BlockCommitted::LABEL,
         SetPaused::LABEL,
         Close::LABEL,
+        RemoveExpired::LABEL,
     ];
 
     fn timers(&self) -> Vec<Timer<Self>> {
-        vec![Timer {
-            interval: EXPIRY_INTERVAL,
-            run: Self::after_change,
-        }]
+        vec![Timer::every(EXPIRY_INTERVAL, RemoveExpired)]
+    }
+}
+
+impl Handler<RemoveExpired> for Mempool {
+    fn handle(&mut self, RemoveExpired(turn): RemoveExpired) {
+        self.after_change();
+        drop(turn);
     }
 }
 

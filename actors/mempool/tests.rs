@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     Head, MempoolConfig, RemovalReason, SubmitError,
     protocol::{committer::WaiterId, mempool::BatchLimits},
-    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -268,4 +268,21 @@ async fn a_closed_pool_gives_no_batch_and_everything_else() {
     fixture.mempool.try_request(submit).unwrap();
     assert!(answer.await.is_err(), "the node is stopping");
     assert!(fixture.batches.try_recv().is_err());
+}
+
+#[actix::test]
+async fn removes_expired_transactions_while_the_mailbox_is_never_empty() {
+    let mut fixture = fixture();
+    let expired = fixture
+        .submit(draft(1, 0).expires_at(NOW + 1))
+        .await
+        .unwrap();
+    tokio::time::pause();
+    let flood = fixture.mempool.flood();
+    fixture.clock.pass_secs(1);
+    tokio::time::advance(EXPIRY_INTERVAL + RESOLUTION).await;
+    let reason = RemovalReason::Expired { at_secs: NOW + 1 };
+    let TransactionsRemoved(removed) = fixture.dropped.recv().await.unwrap();
+    assert_eq!(removed, [(expired.hash(), reason)]);
+    assert!(flood.is_running());
 }

@@ -3,7 +3,7 @@
 use super::{committer::WaiterId, sequencer::Batch};
 use crate::{
     RemovalReason, SubmitError,
-    runtime::{actor::ActorMessage, mailbox::Recipient},
+    runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn},
 };
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, CheckedTransaction, RawTransaction, ReplayProtector};
@@ -151,4 +151,11 @@ pub(crate) struct Close {
 
 impl ActorMessage for Close {
     const LABEL: &'static str = "close";
+}
+
+/// Request of the mempool's timer to remove the transactions that have expired.
+pub(crate) struct RemoveExpired(pub(crate) TimerTurn);
+
+impl ActorMessage for RemoveExpired {
+    const LABEL: &'static str = "remove_expired";
 }

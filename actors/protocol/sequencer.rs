@@ -1,6 +1,6 @@
 //! What the sequencer is told beside the batches of the mempool and the blocks of the committer.
 
-use crate::runtime::{actor::ActorMessage, mailbox::Recipient};
+use crate::runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn};
 use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -30,4 +30,11 @@ pub(crate) struct Stop {
 
 impl ActorMessage for Stop {
     const LABEL: &'static str = "stop";
+}
+
+/// Request of the sequencer's timer to order an empty block if the chain has been idle for long enough.
+pub(crate) struct CheckHeartbeat(pub(crate) TimerTurn);
+
+impl ActorMessage for CheckHeartbeat {
+    const LABEL: &'static str = "check_heartbeat";
 }

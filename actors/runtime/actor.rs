@@ -1,6 +1,6 @@
-//! Actors, their messages and their timers.
+//! Actors and their messages.
 
-use std::time::Duration;
+use super::timer::Timer;
 
 /// A message to an actor.
 pub(crate) trait ActorMessage: Send + 'static {
@@ -30,12 +30,6 @@ pub(crate) trait Actor: Send + Unpin + Sized + 'static {
 pub(crate) trait Handler<M: ActorMessage>: Actor {
     /// Handles a message within microseconds, without blocking and without touching the disk.
     fn handle(&mut self, message: M);
-}
-
-/// A step that an actor runs at intervals.
-pub(crate) struct Timer<A> {
-    pub(crate) interval: Duration,
-    pub(crate) run: fn(&mut A),
 }
 
 /// Returns the index of the label of `M` among the labels of `A`.

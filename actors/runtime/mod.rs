@@ -5,5 +5,6 @@ pub(crate) mod arbiters;
 pub(crate) mod clock;
 pub(crate) mod fatal;
 pub(crate) mod mailbox;
+pub(crate) mod timer;
 pub(crate) mod work_meter;
 pub(crate) mod worker;

@@ -12,12 +12,13 @@ use crate::{
         broadcast::{BlockCommitted, SetPaused},
         committer::ExecuteBlock,
         mempool::{BatchLimits, PullBatch},
-        sequencer::{Batch, Start, Stop},
+        sequencer::{Batch, CheckHeartbeat, Start, Stop},
     },
     runtime::{
-        actor::{Actor, ActorMessage as _, Handler, Timer},
+        actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
         mailbox::Recipient,
+        timer::Timer,
     },
 };
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
@@ -130,9 +131,10 @@ impl Sequencer {
         self.committer.send(ExecuteBlock(block));
     }
 
-    /// Makes an empty block when the chain has been idle for too long, by elapsed time: a clock that is set back
-    /// does not stop the heartbeat.
-    fn beat(&mut self) {
+    /// Orders an empty block if no block was ordered for `heartbeat_secs`.
+    ///
+    /// The idle time is elapsed time, so that a clock that is set back does not stop the heartbeat.
+    fn order_heartbeat_if_due(&mut self) {
         let idle_usecs = self
             .clock
             .source()
@@ -154,16 +156,14 @@ impl Actor for Sequencer {
         BlockCommitted::LABEL,
         SetPaused::LABEL,
         Stop::LABEL,
+        CheckHeartbeat::LABEL,
     ];
 
     fn timers(&self) -> Vec<Timer<Self>> {
         if self.config.heartbeat_secs == 0 {
             return Vec::new();
         }
-        vec![Timer {
-            interval: HEARTBEAT_CHECK_INTERVAL,
-            run: Self::beat,
-        }]
+        vec![Timer::every(HEARTBEAT_CHECK_INTERVAL, CheckHeartbeat)]
     }
 }
 
@@ -171,6 +171,13 @@ impl Handler<Start> for Sequencer {
     fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
         self.ask_if_room();
+    }
+}
+
+impl Handler<CheckHeartbeat> for Sequencer {
+    fn handle(&mut self, CheckHeartbeat(turn): CheckHeartbeat) {
+        self.order_heartbeat_if_due();
+        drop(turn);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     testing::{HandClock, block, draft, ledger_clock},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -142,4 +142,16 @@ async fn beats_while_the_clock_is_set_back() {
     let beat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
     let beat = beat.expect("a beat within seconds").unwrap();
     assert_eq!((beat.height, beat.timestamp_usecs), (2, before_usecs + 1));
+}
+
+#[actix::test]
+async fn orders_a_heartbeat_block_while_the_mailbox_is_never_empty() {
+    let mut fixture = fixture(2, 30);
+    tokio::time::pause();
+    let flood = fixture.sequencer.flood();
+    fixture.clock.pass_secs(30);
+    tokio::time::advance(HEARTBEAT_CHECK_INTERVAL + RESOLUTION).await;
+    let block = fixture.blocks.recv().await.unwrap();
+    assert_eq!((block.height, block.transactions.len()), (1, 0));
+    assert!(flood.is_running());
 }

@@ -1,5 +1,5 @@
-//! Runs actors and workers as processes of a [`Scheduler`]: the real ones, wired as in a node, with actix's
-//! own contexts and timers.
+//! Runs actors, their timers and workers as processes of a [`Scheduler`]: the real ones, wired as in a node,
+//! in the contexts of actix.
 
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
@@ -38,12 +38,20 @@ impl ActorHost for SimulatedHost {
             envelopes: Mutex::default(),
             is_open: AtomicBool::new(true),
         });
+        let timers = actor.timers();
         self.scheduler.add(Box::new(SimulatedActor {
             inbox: Arc::clone(&inbox),
             actor: PolledActor::new(actor),
             flag: Flag::raised(),
         }));
-        Mailbox::with_sink(inbox, capacity, &self.failure)
+        let mailbox = Mailbox::with_sink(inbox, capacity, &self.failure);
+        for timer in timers {
+            let name = format!("{} timer", A::NAME);
+            let is_wanted = Rc::new(Cell::new(true));
+            self.scheduler
+                .add(Task::new(name, is_wanted, timer.run(mailbox.clone())));
+        }
+        mailbox
     }
 }
 
@@ -79,7 +87,7 @@ impl<A: Actor> EnvelopeSink<A> for Inbox<A> {
 struct SimulatedActor<A: Actor> {
     inbox: Arc<Inbox<A>>,
     actor: PolledActor<A>,
-    /// Up when a timer has run out, and at the start.
+    /// Up at the start, and when the actor has let the other tasks run.
     flag: Arc<Flag>,
 }
 
@@ -92,7 +100,7 @@ impl<A: Actor> Process for SimulatedActor<A> {
         self.flag.is_up() || !self.inbox.envelopes().is_empty()
     }
 
-    /// Handles one message, or the timers that have run out.
+    /// Handles one message, or continues after the other tasks have run.
     fn step(&mut self) -> bool {
         if !self.flag.is_up() {
             let envelope = self.inbox.envelopes().pop_front();

@@ -35,6 +35,21 @@ impl<A: Actor> Envelope<A> {
         }
     }
 
+    /// Creates an envelope that calls `open` and is counted as a message of the actor's first label.
+    #[cfg(test)]
+    pub(super) fn calling(
+        open: impl FnOnce(&mut A) + Send + 'static,
+        metrics: &Arc<MailboxMetrics>,
+    ) -> Self {
+        Self {
+            open: Box::new(open),
+            label_index: 0,
+            sent: Instant::now(),
+            metrics: Arc::clone(metrics),
+            permit: None,
+        }
+    }
+
     /// Calls the handler of the message and records it. A panic of the handler ends the process:
     /// actix alone would only drop the actor.
     pub(crate) fn deliver(self, actor: &mut A) {

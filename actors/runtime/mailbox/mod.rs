@@ -6,6 +6,8 @@
 //! actors are bounded by their protocol, so they are always admitted and counted apart.
 
 mod envelope;
+#[cfg(test)]
+mod flood;
 mod hosted;
 mod metrics;
 
@@ -104,8 +106,13 @@ impl<A: Actor> Mailbox<A> {
         actor: A,
         reporter: &FatalErrorReporter,
     ) -> Self {
+        let timers = actor.timers();
         let address = Address::Actix(hosted::start(arbiter, actor));
-        Self::new(address, thread, capacity, reporter)
+        let mailbox = Self::new(address, thread, capacity, reporter);
+        for timer in timers {
+            arbiter.spawn(timer.run(mailbox.clone()));
+        }
+        mailbox
     }
 
     fn new(
@@ -119,6 +126,11 @@ impl<A: Actor> Mailbox<A> {
             address,
             metrics: Arc::new(metrics),
         }
+    }
+
+    /// Returns whether the actor still runs.
+    pub(super) fn is_open(&self) -> bool {
+        self.address.is_open()
     }
 
     /// The actor's name.
@@ -137,7 +149,7 @@ impl<A: Actor> Mailbox<A> {
         M: ActorMessage,
         A: Handler<M>,
     {
-        if !self.address.is_open() {
+        if !self.is_open() {
             return Err(NodeError::Stopping);
         }
         let permit = self.metrics.try_acquire().ok_or(NodeError::Overloaded {
@@ -198,8 +210,13 @@ impl<A: Actor> Mailbox<A> {
         actor: A,
         reporter: &FatalErrorReporter,
     ) -> Self {
+        let timers = actor.timers();
         let address = Address::Actix(hosted::start_here(actor));
-        Self::new(address, thread, capacity, reporter)
+        let mailbox = Self::new(address, thread, capacity, reporter);
+        for timer in timers {
+            actix::spawn(timer.run(mailbox.clone()));
+        }
+        mailbox
     }
 
     /// Creates a mailbox whose envelopes a test receives.
@@ -235,8 +252,7 @@ impl<A: Actor> PolledActor<A> {
         self.address.do_send(envelope);
     }
 
-    /// Handles the envelopes that were added and the timers that have run out. Ready if the actor
-    /// has ended.
+    /// Handles the envelopes that were added. Ready if the actor has ended.
     pub(crate) fn poll(&mut self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
         self.running.as_mut().poll(context)
     }
