@@ -57,30 +57,35 @@ mod storage;
 #[cfg(test)]
 mod testing;
 
-pub use crate::config::{
+pub use config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
-    filter_rules::{FilterAction, FilterRule, FilterRuleError, FilterSubject},
+    filter_rules::{
+        FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
+    },
 };
-pub use crate::error::{
+pub use error::{
     FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
     SubmitError, TuneError,
 };
-pub use crate::filter::{FilterError, Filtered, SubmissionFilter};
-pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
-pub use crate::node::{Node, handle::NodeHandle, meters::MeterStatus, wait_meter::WaitStatus};
-pub use crate::protocol::{
+pub use filter::{Filtered, SubmissionFilter};
+pub use mempool::{Pool, Removed, meter::PoolStatus};
+pub use node::{
+    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
+    wait_meter::WaitStatus,
+};
+pub use protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending},
 };
-pub use crate::runtime::{
+pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,
     work_meter::WorkStatus,
 };
-pub use crate::signatures::{Lane, LaneStatus};
-pub use crate::state::{
-    committed::{Accepted, Committed, CommittedTransaction, TransactionStatus},
+pub use signatures::{Lane, LaneStatus};
+pub use state::{
+    committed::{CommittedTransaction, TransactionContent},
     head::Head,
 };
-pub use crate::storage::meter::CommitStatus;
+pub use storage::meter::CommitStatus;

@@ -14,7 +14,7 @@ use super::{
     renderers::Renderers,
 };
 use crate::{
-    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
+    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
     NodeError, RemovalReason, StorageUnavailable, SubmissionFilter, TransactionStatus, TuneError,
     committer::Committer,
     mempool::Mempool,
@@ -34,8 +34,8 @@ use crate::{
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
-    state::head::HeadCell,
-    storage::{InlineReader, Storage},
+    state::{committed::CommittedTransaction, head::HeadCell},
+    storage::{Storage, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
@@ -104,7 +104,7 @@ impl NodeHandle {
         queues: RequestQueues,
         failure: FatalErrorReporter,
     ) -> Self {
-        let filter = ArcSwap::from_pointee(config.filter.clone());
+        let filter = ArcSwap::from_pointee(config.filter.clone().into());
         let parts = Parts {
             chain,
             config,
@@ -401,8 +401,8 @@ impl NodeHandle {
 
     /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
     /// the pool stays. Gives what was before. The next start begins with the configured filter again.
-    pub fn set_filter(&self, filter: SubmissionFilter) -> Arc<SubmissionFilter> {
-        self.parts.filter.swap(Arc::new(filter))
+    pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
+        self.parts.filter.swap(Arc::new(rules.into()))
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.
@@ -467,7 +467,7 @@ impl Query for FindByHash {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => TransactionStatus::Unknown,
             Some(FoundByHash::Kept(rows, block)) => {
-                TransactionStatus::Committed(Committed::stored(*rows, &block))
+                TransactionStatus::Committed(CommittedTransaction::from_stored(*rows, &block))
             }
             Some(FoundByHash::Pruned { version }) => TransactionStatus::Pruned { version },
         })

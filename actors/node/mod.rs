@@ -11,6 +11,7 @@
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 
 pub(crate) mod handle;
+pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod renderers;
 pub(crate) mod submit;
@@ -28,6 +29,7 @@ use crate::{
         },
     },
     protocol::{
+        commit_queue::WriteJob,
         committer::{CancelWaiters, Finish, Peers, SetPeers},
         mempool::{Close, Pending},
         sequencer::{Start, Stop},
@@ -43,7 +45,9 @@ use crate::{
     sequencer::{self, Engine, Sequencer},
     signatures::{ShutdownGuard, SignatureChecks},
     state::head::HeadCell,
-    storage::{InlineReader, Queues, ReadJob, Storage, WriteJob, WriterListeners},
+    storage::{
+        Queues, Storage, inline_reader::InlineReader, readers::ReadJob, writer::WriterPeers,
+    },
 };
 use handle::{Mailboxes, RequestQueues};
 use ledger_store::{Store, StoreReader, StoreWriter};
@@ -420,7 +424,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let _ = mailboxes.meters.sync_timer.set(writer.sync_timer());
         let reader = queues.reader(reader);
         let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
-        let peers = WriterListeners {
+        let peers = WriterPeers {
             stored: mailboxes.committer.recipient(),
             pruned: mailboxes.pruner.recipient(),
             meter: Arc::clone(&mailboxes.meters.commit),

@@ -3,7 +3,7 @@
 
 use super::handle::{NodeHandle, ask};
 use crate::{
-    Accepted, Filtered, Head, Lane, NodeError, SubmitError,
+    Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
     state::account_cache::{AccountCache, read_account_snapshot},
 };
@@ -13,11 +13,20 @@ use ledger_execution::{
 };
 use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
+    AccountAddress, CheckedTransaction, Discard, LedgerInfo, ReplayProtector, SignedTransaction,
     transaction::Executable,
 };
 use ledger_vm::Chain;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+/// A transaction that the mempool has accepted.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// Ledger info of the version that the transaction was validated against.
+    pub ledger_info: LedgerInfo,
+    /// The mempool's copy of the submitted transaction.
+    pub transaction: Arc<CheckedTransaction>,
+}
 
 impl NodeHandle {
     /// Whether the operator lets a client's submission in; see [`crate::SubmissionFilter`]. Asked before

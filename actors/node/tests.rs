@@ -5,6 +5,7 @@
 
 use super::handle::FindByHash;
 use super::handle::*;
+use super::lookup::TransactionStatus;
 use crate::{
     Node, SubmitError,
     config::NodeConfig,
@@ -15,7 +16,7 @@ use crate::{
         sequencer::{Batch, Stop},
     },
     runtime::mailbox::Recipient,
-    state::committed::{Committed, TransactionStatus},
+    state::committed::CommittedTransaction,
     testing::wallet::{development, funded},
 };
 use bytes::Bytes;
@@ -158,7 +159,7 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionS
     if let TransactionStatus::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);
         assert_eq!(
-            committed.transaction().unwrap().hash,
+            committed.content().unwrap().hash,
             fixture.transaction.hash()
         );
     }
@@ -206,11 +207,10 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     let TransactionStatus::Committed(recent) = found else {
         panic!("{found:?}")
     };
-    let (stored_whole, recent_whole) =
-        (stored.transaction().unwrap(), recent.transaction().unwrap());
+    let (stored_whole, recent_whole) = (stored.content().unwrap(), recent.content().unwrap());
     assert_eq!(*stored_whole, *recent_whole);
-    assert!(stored.rows().is_some() && recent.rows().is_none());
-    let facts = |committed: &Committed| {
+    assert!(stored.stored().is_some() && recent.stored().is_none());
+    let facts = |committed: &CommittedTransaction| {
         (
             committed.version,
             committed.block_timestamp_usecs,

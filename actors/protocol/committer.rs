@@ -5,9 +5,9 @@ use super::{
     notifier::CommitNotifier,
 };
 use crate::{
-    Committed, RemovalReason,
-    committer::Executed,
+    RemovalReason,
     runtime::{actor::ActorMessage, mailbox::Recipient},
+    state::committed::{CommittedTransaction, IndexedBlock},
 };
 use ledger_crypto::HashValue;
 use ledger_store::WalBlock;
@@ -26,9 +26,9 @@ impl ActorMessage for ExecuteBlock {
 /// These blocks are durable: the next after the last ones told.
 #[derive(Debug)]
 pub(crate) struct BlocksDurable {
-    pub(crate) blocks: Vec<Executed>,
+    pub(crate) blocks: Vec<Arc<IndexedBlock>>,
     /// Each as the log has it, or none where they are durable otherwise.
-    pub(crate) logged: Vec<WalBlock>,
+    pub(crate) wal_blocks: Vec<WalBlock>,
 }
 
 impl ActorMessage for BlocksDurable {
@@ -76,7 +76,7 @@ impl ActorMessage for NotPending {
 /// How a wait ended.
 #[derive(Debug)]
 pub(crate) enum WaitOutcome {
-    Committed(LedgerInfo, Committed),
+    Committed(LedgerInfo, CommittedTransaction),
     Removed(RemovalReason),
     /// The pool did not hold it when the wait began; why it had left, if that is known. So if it was committed,
     /// the Head and the store have it.

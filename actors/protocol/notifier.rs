@@ -203,7 +203,7 @@ mod tests {
             ledger_info: ledger_info(1_000),
             block: Arc::new(BlockHandle {
                 block,
-                logged: None,
+                wal_block: None,
             }),
         };
         (durable, versions)

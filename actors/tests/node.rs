@@ -45,15 +45,7 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
     match handle.wait_for_commit(hash).await.expect("the node runs") {
         (info, TransactionStatus::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
-            assert!(
-                committed
-                    .transaction()
-                    .unwrap()
-                    .info
-                    .v0()
-                    .status
-                    .is_success()
-            );
+            assert!(committed.content().unwrap().info.v0().status.is_success());
             committed.version
         }
         (_, other) => panic!("{other:?}"),
