@@ -57,35 +57,35 @@ mod storage;
 #[cfg(test)]
 mod testing;
 
-pub use config::{
+pub use crate::config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
     filter_rules::{
         FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
     },
 };
-pub use error::{
+pub use crate::error::{
     FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
     SubmitError, TuneError,
 };
-pub use filter::{Filtered, SubmissionFilter};
-pub use mempool::{Pool, Removed, meter::PoolStatus};
-pub use node::{
+pub use crate::filter::{Filtered, SubmissionFilter};
+pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
+pub use crate::node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
     wait_meter::WaitStatus,
 };
-pub use protocol::{
+pub use crate::protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending},
 };
-pub use runtime::{
+pub use crate::runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,
     work_meter::WorkStatus,
 };
-pub use signatures::{Lane, LaneStatus};
-pub use state::{
+pub use crate::signatures::{Lane, LaneStatus};
+pub use crate::state::{
     committed::{CommittedTransaction, TransactionContent},
     head::Head,
 };
-pub use storage::meter::CommitStatus;
+pub use crate::storage::meter::CommitStatus;

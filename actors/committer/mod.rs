@@ -14,10 +14,11 @@ use crate::{
         commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeBlocks, TransactionsRemoved, WaitOutcome,
+            Subscribe, SubscribeBlocks, TransactionsRemoved,
         },
         mempool::CheckPending,
         notifier::DurableBlock,
+        wait::WaitOutcome,
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},

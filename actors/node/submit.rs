@@ -1,7 +1,7 @@
 //! How a submission is checked before the pool sees it: against what is remembered of accounts, and against the store
 //! where that is not enough. No actor is asked, but the mempool for room where it had none.
 
-use super::handle::{NodeHandle, ask};
+use super::handle::{NodeHandle, request};
 use crate::{
     Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
@@ -49,7 +49,7 @@ impl NodeHandle {
         if !self.parts.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = ask(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
+        let room = request(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
             key: PoolKey::of(&transaction.raw),
             size_bytes: transaction.size_bytes(),
             reply,
@@ -96,7 +96,7 @@ impl NodeHandle {
             let check = CheckMultisig(self.parts.chain.clone(), Arc::clone(&transaction));
             self.read(check).await?.1?;
         }
-        let outcome = ask(&self.parts.mailboxes.mempool, |reply| Submit {
+        let outcome = request(&self.parts.mailboxes.mempool, |reply| Submit {
             transaction,
             sequence_number: facts.sender.sequence_number,
             reply,

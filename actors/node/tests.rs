@@ -3,8 +3,8 @@
 //!
 //! The node is real, but its sequencer is stopped and the test orders the block itself.
 
-use super::handle::FindByHash;
 use super::handle::*;
+use super::lookup::FindByHash;
 use super::lookup::TransactionStatus;
 use crate::{
     Node, SubmitError,
@@ -97,7 +97,7 @@ impl Fixture {
         assert_eq!(feed.next().await.unwrap().height(), 1);
         // First in, first out: this answer comes after the mempool has handled the block.
         let hash = self.transaction.hash();
-        let in_pool = ask(&mailboxes.mempool, |reply| GetPending { hash, reply })
+        let in_pool = request(&mailboxes.mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap();
         assert!(matches!(in_pool, PendingStatus::Unknown));
@@ -235,7 +235,7 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     let hash = next.hash();
     fixture.commit().await;
     let mempool = &fixture.handle.parts.mailboxes.mempool;
-    let accepted = ask(mempool, |reply| Submit {
+    let accepted = request(mempool, |reply| Submit {
         transaction: Arc::new(next),
         sequence_number: checked_against,
         reply,
@@ -250,7 +250,7 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
         reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
     });
     // First in, first out: this answer comes after that to the pull.
-    ask(mempool, |reply| GetPending { hash, reply })
+    request(mempool, |reply| GetPending { hash, reply })
         .await
         .unwrap();
     let batch = batches.try_recv().expect("it is ready");
@@ -286,7 +286,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
     let settle = || async {
-        ask(mempool, |reply| GetPending { hash, reply })
+        request(mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap()
     };
@@ -298,7 +298,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     // What waits already, and what was checked before the disk was known to be full.
     let mut wallet = funded().remove(1);
     let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
-    let accepted = ask(mempool, |reply| Submit {
+    let accepted = request(mempool, |reply| Submit {
         transaction: next,
         sequence_number: 0,
         reply,

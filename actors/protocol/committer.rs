@@ -1,5 +1,7 @@
 //! What the committer is asked and told, and what it tells.
 
+use super::wait::WaitOutcome;
+use super::wait::WaiterId;
 use super::{
     block_feed::BlockFeed, broadcast::BlockCommitted, mempool::CheckPending,
     notifier::CommitNotifier,
@@ -7,11 +9,11 @@ use super::{
 use crate::{
     RemovalReason,
     runtime::{actor::ActorMessage, mailbox::Recipient},
-    state::committed::{CommittedTransaction, IndexedBlock},
+    state::committed::IndexedBlock,
 };
 use ledger_crypto::HashValue;
 use ledger_store::WalBlock;
-use ledger_types::{LedgerInfo, OrderedBlock};
+use ledger_types::OrderedBlock;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -43,10 +45,6 @@ impl ActorMessage for TransactionsRemoved {
     const LABEL: &'static str = "dropped";
 }
 
-/// Identifies a waiter of the committer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaiterId(pub(crate) u64);
-
 /// A client waits for a transaction.
 #[derive(Debug)]
 pub(crate) struct Subscribe {
@@ -71,16 +69,6 @@ pub(crate) struct NotPending {
 
 impl ActorMessage for NotPending {
     const LABEL: &'static str = "absent";
-}
-
-/// How a wait ended.
-#[derive(Debug)]
-pub(crate) enum WaitOutcome {
-    Committed(LedgerInfo, CommittedTransaction),
-    Removed(RemovalReason),
-    /// The pool did not hold it when the wait began; why it had left, if that is known. So if it was committed,
-    /// the Head and the store have it.
-    NotPending(Option<RemovalReason>),
 }
 
 /// A client wants to see new blocks.

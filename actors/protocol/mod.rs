@@ -10,3 +10,4 @@ pub(crate) mod notifier;
 pub(crate) mod pruner;
 pub(crate) mod sequencer;
 pub(crate) mod storage;
+pub(crate) mod wait;

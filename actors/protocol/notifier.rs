@@ -7,7 +7,7 @@
 //! * The committer locks the worker's task queue once per batch, not once per waiter.
 //! * A batch has its own reference count of the block, so threads do not contend for a shared one.
 
-use super::committer::WaitOutcome;
+use super::wait::WaitOutcome;
 use crate::state::committed::BlockHandle;
 use ledger_types::LedgerInfo;
 use std::{future::poll_fn, sync::Arc, task::Poll};

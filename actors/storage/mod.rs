@@ -19,11 +19,12 @@ use crate::{
         worker::WorkerThread,
     },
     state::head::HeadCell,
-    storage::{readers::ReadJob, writer::WriterPeers},
 };
 use crossbeam_channel::{Receiver, Sender};
 use ledger_store::{Query, Snapshot, StoreError, StoreReader, StoreWriter};
+use readers::ReadJob;
 use std::sync::Arc;
+use writer::WriterPeers;
 
 /// The most prunes that wait for the writer: the pruner has one in flight.
 const PRUNES_MAX: usize = 1;
