@@ -60,15 +60,20 @@ mod testing;
 pub use crate::config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
-    filter_rules::{FilterAction, FilterRule, FilterRuleError, FilterSubject},
+    filter_rules::{
+        FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
+    },
 };
 pub use crate::error::{
     FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
     SubmitError, TuneError,
 };
-pub use crate::filter::{FilterError, Filtered, SubmissionFilter};
+pub use crate::filter::{Filtered, SubmissionFilter};
 pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
-pub use crate::node::{Node, handle::NodeHandle, meters::MeterStatus, wait_meter::WaitStatus};
+pub use crate::node::{
+    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
+    wait_meter::WaitStatus,
+};
 pub use crate::protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending},
@@ -80,7 +85,7 @@ pub use crate::runtime::{
 };
 pub use crate::signatures::{Lane, LaneStatus};
 pub use crate::state::{
-    committed::{Accepted, Committed, CommittedTransaction, TransactionStatus},
+    committed::{CommittedTransaction, TransactionContent},
     head::Head,
 };
 pub use crate::storage::meter::CommitStatus;

@@ -11,22 +11,26 @@ use crate::{
     protocol::{
         block_feed::Feed,
         broadcast::BlockCommitted,
+        commit_queue::CommitQueue,
         committer::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
-            Subscribe, SubscribeBlocks, TransactionsRemoved, WaitOutcome,
+            Subscribe, SubscribeBlocks, TransactionsRemoved,
         },
         mempool::CheckPending,
         notifier::DurableBlock,
+        wait::WaitOutcome,
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
         worker::WorkerThread,
     },
-    state::{committed::BlockHandle, head::HeadCell},
-    storage::CommitQueue,
+    state::{
+        committed::{BlockHandle, IndexedBlock},
+        head::HeadCell,
+    },
 };
-pub(crate) use executor::{Executed, Executor};
+pub(crate) use executor::Executor;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::WalBlock;
@@ -88,11 +92,11 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn publish_blocks(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
+    fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
-        for Executed { block: indexed, .. } in blocks {
+        for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
             if let Some(peers) = &self.peers {
                 peers.mempool.send(committed.clone());
@@ -100,15 +104,13 @@ impl Committer {
                 peers.pruner.send(committed);
             }
         }
-        let logged = logged.into_iter().map(Arc::new).map(Some);
-        for (Executed { block: indexed, .. }, logged) in
-            blocks.iter().zip(logged.chain(repeat(None)))
-        {
+        let wal_blocks = wal_blocks.into_iter().map(Arc::new).map(Some);
+        for (indexed, wal_block) in blocks.iter().zip(wal_blocks.chain(repeat(None))) {
             let block = indexed.block();
             if !self.waiters.is_empty() {
                 let block = Arc::new(BlockHandle {
                     block: Arc::clone(block),
-                    logged,
+                    wal_block,
                 });
                 let durable = DurableBlock { ledger_info, block };
                 self.waiters.notify_block(&durable);
@@ -162,9 +164,9 @@ impl Handler<ExecuteBlock> for Committer {
 }
 
 impl Handler<BlocksDurable> for Committer {
-    fn handle(&mut self, stored: BlocksDurable) {
-        let BlocksDurable { blocks, logged } = stored;
-        self.publish_blocks(&blocks, logged);
+    fn handle(&mut self, durable: BlocksDurable) {
+        let BlocksDurable { blocks, wal_blocks } = durable;
+        self.publish_blocks(&blocks, wal_blocks);
         self.in_flight = self.in_flight.saturating_sub(blocks.len());
         self.finish_if_done();
     }

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{
     runtime::mailbox::Recipient,
-    state::head::{Head, HeadCell},
+    state::{
+        committed::IndexedBlock,
+        head::{Head, HeadCell},
+    },
     testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;
@@ -69,7 +72,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
-    let executed = Executed::silent(block(1, std::slice::from_ref(&transaction), &[]));
+    let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
     committer.publish_blocks(&[executed], Vec::new());
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
@@ -82,7 +85,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         panic!("{end:?}")
     };
     assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
-    assert_eq!(committed.transaction().unwrap().hash, transaction.hash());
+    assert_eq!(committed.content().unwrap().hash, transaction.hash());
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn blocks_that_became_durable_together_are_told_in_order() {
         committer.handle(ExecuteBlock(ordered(height)));
     }
     assert!(told.lock().unwrap().is_empty(), "nothing is durable");
-    let executed = |height| Executed::silent(block(height, &[], &[]));
+    let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
     committer.handle(stored(vec![executed(1), executed(2)]));
     assert_eq!(*told.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
@@ -148,10 +151,10 @@ fn ordered(height: u64) -> OrderedBlock {
     }
 }
 
-fn stored(blocks: Vec<Executed>) -> BlocksDurable {
+fn stored(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
-        logged: Vec::new(),
+        wal_blocks: Vec::new(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Who waits for which transaction.
 
 use crate::protocol::{
-    committer::{WaitOutcome, WaiterId},
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
+    wait::{WaitOutcome, WaiterId},
 };
 use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;

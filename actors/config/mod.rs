@@ -4,13 +4,14 @@
 
 pub(crate) mod filter_rules;
 
-use crate::{StartError, SubmissionFilter};
+use crate::error::StartError;
+use filter_rules::FilterRules;
 
 /// Settings of all actors.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
     /// Which submissions are let in, until [`crate::NodeHandle::set_filter`] changes it.
-    pub filter: SubmissionFilter,
+    pub filter: FilterRules,
     /// Threads and queues that check signatures.
     pub signatures: SignaturesConfig,
     /// The pool of pending transactions.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Head, MempoolConfig, RemovalReason, SubmitError,
-    protocol::{committer::WaiterId, mempool::BatchLimits},
+    protocol::{mempool::BatchLimits, wait::WaiterId},
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };

@@ -1,27 +1,18 @@
 //! All that HTTP and tests know of the node. How a submission is checked stands in [`super::submit`].
-//!
-//! # Why a wait never misses and a 404 never lies
-//!
-//! When a block is durable the committer publishes the Head, then tells the mempool, then those who
-//! wait. A look-up goes the other way: the mempool first, then the Head and the storage. So a look
-//! into the mempool that misses a committed transaction comes after the Head had it. Whoever waits
-//! is subscribed first, and then the committer asks the mempool, which answers only if the transaction is not
-//! pending: if the committer had told the waiters before, it had told the mempool before that, so that the
-//! waiter is sent to look into Head and store and finds the block there; if not, it will tell this waiter.
 
 use super::{
     meters::{MeterStatus, Meters},
     renderers::Renderers,
 };
 use crate::{
-    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
-    NodeError, RemovalReason, StorageUnavailable, SubmissionFilter, TransactionStatus, TuneError,
+    BlockFeed, ClockStatus, FilterRules, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
+    NodeError, StorageUnavailable, SubmissionFilter, TuneError,
     committer::Committer,
     mempool::Mempool,
     protocol::{
         broadcast::SetPaused,
-        committer::{Subscribe, SubscribeBlocks, WaitOutcome},
-        mempool::{GetGasPrice, GetPending, GetSavedSize, PendingStatus},
+        committer::SubscribeBlocks,
+        mempool::{GetGasPrice, GetSavedSize},
         notifier::CommitNotifier,
         storage::{Answer, Read},
     },
@@ -35,28 +26,20 @@ use crate::{
     sequencer::Sequencer,
     signatures::SignatureChecks,
     state::head::HeadCell,
-    storage::{InlineReader, Storage},
+    storage::{Storage, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
-use ledger_crypto::HashValue;
-use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
-use ledger_types::LedgerInfo;
+use ledger_store::Query;
 use ledger_vm::Chain;
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout_at},
-};
+use std::sync::{Arc, atomic::AtomicBool};
+use tokio::sync::oneshot;
 
 /// The way to a running node. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct NodeHandle {
     pub(super) parts: Arc<Parts>,
     /// That of the thread whose clients wait by it.
-    notifier: Option<Arc<CommitNotifier>>,
+    pub(super) notifier: Option<Arc<CommitNotifier>>,
 }
 
 #[derive(Debug)]
@@ -104,7 +87,7 @@ impl NodeHandle {
         queues: RequestQueues,
         failure: FatalErrorReporter,
     ) -> Self {
-        let filter = ArcSwap::from_pointee(config.filter.clone());
+        let filter = ArcSwap::from_pointee(config.filter.clone().into());
         let parts = Parts {
             chain,
             config,
@@ -189,128 +172,10 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn saved_pool_bytes(&self) -> Result<u64, NodeError> {
-        ask(&self.parts.mailboxes.mempool, |reply| GetSavedSize {
+        request(&self.parts.mailboxes.mempool, |reply| GetSavedSize {
             reply,
         })
         .await
-    }
-
-    /// What is known of the transaction `hash`, at the moment that the ledger info tells.
-    ///
-    /// # Errors
-    /// When an actor has too many requests, the node is stopping, or the store fails.
-    pub async fn transaction_by_hash(
-        &self,
-        hash: HashValue,
-    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        let before = self.head();
-        if let Some(found) = recently_committed(&before, &hash) {
-            return Ok(found);
-        }
-        // What the store has is committed whatever the pool says, which is asked about all else.
-        if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
-            self.parts.direct.read(FindByHash(hash))
-        {
-            return Ok((ledger_info, found));
-        }
-        let reason = match ask(&self.parts.mailboxes.mempool, |reply| GetPending {
-            hash,
-            reply,
-        })
-        .await?
-        {
-            PendingStatus::Pending(transaction) => {
-                return Ok((
-                    *before.ledger_info(),
-                    TransactionStatus::Pending(transaction),
-                ));
-            }
-            PendingStatus::Removed(reason) => Some(reason),
-            PendingStatus::Unknown => None,
-        };
-        self.not_in_pool(hash, reason).await
-    }
-
-    /// What is known of a transaction that the pool does not hold; `reason` is why it left, if the
-    /// pool knew. Who was committed by another way has not left.
-    async fn not_in_pool(
-        &self,
-        hash: HashValue,
-        reason: Option<RemovalReason>,
-    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        if let Some(found) = recently_committed(&self.head(), &hash) {
-            return Ok(found);
-        }
-        let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
-        let lookup = match (found, reason) {
-            (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
-            (found, _) => found,
-        };
-        Ok((ledger_info, lookup))
-    }
-
-    /// As [`Self::transaction_by_hash`], but a pending transaction is waited for: until it is
-    /// committed, leaves the pool, or `wait.timeout_ms` have passed.
-    ///
-    /// # Errors
-    /// As [`Self::transaction_by_hash`]; and [`NodeError::StorageUnavailable`] at once when a write has failed, for then
-    /// nothing is committed until a restart. That it is pending would be true, and the client would ask again
-    /// at once and for ever.
-    pub async fn wait_for_commit(
-        &self,
-        hash: HashValue,
-    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        if let Some(found) = recently_committed(&self.head(), &hash) {
-            return Ok(found);
-        }
-        let waits = &self.parts.mailboxes.meters.waits;
-        let wait = &self.parts.config.wait;
-        let Some(permit) = waits.try_acquire() else {
-            return self.transaction_by_hash(hash).await;
-        };
-        let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
-        let (reply, outcome) = oneshot::channel();
-        let notifier = self.notifier.clone();
-        send(
-            &self.parts.mailboxes.committer,
-            Subscribe {
-                hash,
-                reply,
-                notifier,
-            },
-        )?;
-        let outcome = timeout_at(deadline, outcome).await;
-        drop(permit);
-        match outcome {
-            Ok(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
-                waits.counters.committed.increment();
-                Ok((ledger_info, TransactionStatus::Committed(committed)))
-            }
-            Ok(Ok(WaitOutcome::Removed(reason))) => {
-                waits.counters.left.increment();
-                self.not_in_pool(hash, Some(reason)).await
-            }
-            Ok(Ok(WaitOutcome::NotPending(reason))) => self.not_in_pool(hash, reason).await,
-            Ok(Err(_)) => self.cancel_all(hash).await,
-            Err(_) => {
-                waits.counters.timed_out.increment();
-                // The moment of the answer is now, not that of the beginning.
-                self.transaction_by_hash(hash).await
-            }
-        }
-    }
-
-    /// The answer to a wait for `hash` that the committer let go, as a write has failed or as the node stops.
-    async fn cancel_all(
-        &self,
-        hash: HashValue,
-    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        let error = self.parts.failure.failed().ok_or(NodeError::Stopping)?;
-        // What is committed is told even if a write has failed since.
-        match self.transaction_by_hash(hash).await? {
-            (_, TransactionStatus::Pending(_)) => Err(error.into()),
-            found => Ok(found),
-        }
     }
 
     /// Answers a query on one snapshot, and says which moment of the ledger that was.
@@ -318,7 +183,7 @@ impl NodeHandle {
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        ask(&self.parts.mailboxes.storage, |reply| Read { query, reply }).await?
+        request(&self.parts.mailboxes.storage, |reply| Read { query, reply }).await?
     }
 
     /// As [`Self::read`], of a query that looks up a few rows: on this thread, where it is quick.
@@ -358,7 +223,7 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, NodeError> {
-        ask(&self.parts.mailboxes.mempool, |reply| GetGasPrice { reply }).await
+        request(&self.parts.mailboxes.mempool, |reply| GetGasPrice { reply }).await
     }
 
     /// The blocks that become durable from now on, in order.
@@ -366,7 +231,7 @@ impl NodeHandle {
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, NodeError> {
-        ask(&self.parts.mailboxes.committer, |reply| SubscribeBlocks {
+        request(&self.parts.mailboxes.committer, |reply| SubscribeBlocks {
             reply,
         })
         .await
@@ -401,8 +266,8 @@ impl NodeHandle {
 
     /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
     /// the pool stays. Gives what was before. The next start begins with the configured filter again.
-    pub fn set_filter(&self, filter: SubmissionFilter) -> Arc<SubmissionFilter> {
-        self.parts.filter.swap(Arc::new(filter))
+    pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
+        self.parts.filter.swap(Arc::new(rules.into()))
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.
@@ -429,47 +294,21 @@ impl NodeHandle {
     }
 }
 
-/// Sends an actor a request that carries the way back, and awaits the answer.
-pub(super) async fn ask<A, M, T>(
+/// Sends a request with the sender of its reply, and waits for the reply.
+///
+/// # Errors
+///
+/// Returns [`NodeError::Overloaded`] if the mailbox is full, and [`NodeError::Stopping`] if the node
+/// is stopping.
+pub(super) async fn request<A, M, T>(
     mailbox: &Mailbox<A>,
-    request: impl FnOnce(oneshot::Sender<T>) -> M,
+    message: impl FnOnce(oneshot::Sender<T>) -> M,
 ) -> Result<T, NodeError>
 where
     A: Handler<M>,
     M: ActorMessage,
 {
     let (reply, answer) = oneshot::channel();
-    send(mailbox, request(reply))?;
+    mailbox.try_request(message(reply))?;
     answer.await.map_err(|_| NodeError::Stopping)
-}
-
-/// Sends an actor a request.
-pub(super) fn send<A, M>(mailbox: &Mailbox<A>, request: M) -> Result<(), NodeError>
-where
-    A: Handler<M>,
-    M: ActorMessage,
-{
-    mailbox.try_request(request)
-}
-
-fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, TransactionStatus)> {
-    let committed = head.committed(hash)?;
-    Some((*head.ledger_info(), TransactionStatus::Committed(committed)))
-}
-
-/// A transaction in the store, by its hash.
-pub(super) struct FindByHash(pub(super) HashValue);
-
-impl Query for FindByHash {
-    type Output = TransactionStatus;
-
-    fn run(self, snapshot: &Snapshot) -> Result<TransactionStatus, StoreError> {
-        Ok(match snapshot.transaction_by_hash(&self.0)? {
-            None => TransactionStatus::Unknown,
-            Some(FoundByHash::Kept(rows, block)) => {
-                TransactionStatus::Committed(Committed::stored(*rows, &block))
-            }
-            Some(FoundByHash::Pruned { version }) => TransactionStatus::Pruned { version },
-        })
-    }
 }

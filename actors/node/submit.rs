@@ -1,9 +1,9 @@
 //! How a submission is checked before the pool sees it: against what is remembered of accounts, and against the store
 //! where that is not enough. No actor is asked, but the mempool for room where it had none.
 
-use super::handle::{NodeHandle, ask};
+use super::handle::{NodeHandle, request};
 use crate::{
-    Accepted, Filtered, Head, Lane, NodeError, SubmitError,
+    Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
     state::account_cache::{AccountCache, read_account_snapshot},
 };
@@ -13,11 +13,20 @@ use ledger_execution::{
 };
 use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{
-    AccountAddress, CheckedTransaction, Discard, ReplayProtector, SignedTransaction,
+    AccountAddress, CheckedTransaction, Discard, LedgerInfo, ReplayProtector, SignedTransaction,
     transaction::Executable,
 };
 use ledger_vm::Chain;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+/// A transaction that the mempool has accepted.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// Ledger info of the version that the transaction was validated against.
+    pub ledger_info: LedgerInfo,
+    /// The mempool's copy of the submitted transaction.
+    pub transaction: Arc<CheckedTransaction>,
+}
 
 impl NodeHandle {
     /// Whether the operator lets a client's submission in; see [`crate::SubmissionFilter`]. Asked before
@@ -40,7 +49,7 @@ impl NodeHandle {
         if !self.parts.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = ask(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
+        let room = request(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
             key: PoolKey::of(&transaction.raw),
             size_bytes: transaction.size_bytes(),
             reply,
@@ -87,7 +96,7 @@ impl NodeHandle {
             let check = CheckMultisig(self.parts.chain.clone(), Arc::clone(&transaction));
             self.read(check).await?.1?;
         }
-        let outcome = ask(&self.parts.mailboxes.mempool, |reply| Submit {
+        let outcome = request(&self.parts.mailboxes.mempool, |reply| Submit {
             transaction,
             sequence_number: facts.sender.sequence_number,
             reply,

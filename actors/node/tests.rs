@@ -3,8 +3,9 @@
 //!
 //! The node is real, but its sequencer is stopped and the test orders the block itself.
 
-use super::handle::FindByHash;
 use super::handle::*;
+use super::lookup::FindByHash;
+use super::lookup::TransactionStatus;
 use crate::{
     Node, SubmitError,
     config::NodeConfig,
@@ -15,7 +16,7 @@ use crate::{
         sequencer::{Batch, Stop},
     },
     runtime::mailbox::Recipient,
-    state::committed::{Committed, TransactionStatus},
+    state::committed::CommittedTransaction,
     testing::wallet::{development, funded},
 };
 use bytes::Bytes;
@@ -96,7 +97,7 @@ impl Fixture {
         assert_eq!(feed.next().await.unwrap().height(), 1);
         // First in, first out: this answer comes after the mempool has handled the block.
         let hash = self.transaction.hash();
-        let in_pool = ask(&mailboxes.mempool, |reply| GetPending { hash, reply })
+        let in_pool = request(&mailboxes.mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap();
         assert!(matches!(in_pool, PendingStatus::Unknown));
@@ -158,7 +159,7 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionS
     if let TransactionStatus::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);
         assert_eq!(
-            committed.transaction().unwrap().hash,
+            committed.content().unwrap().hash,
             fixture.transaction.hash()
         );
     }
@@ -206,11 +207,10 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     let TransactionStatus::Committed(recent) = found else {
         panic!("{found:?}")
     };
-    let (stored_whole, recent_whole) =
-        (stored.transaction().unwrap(), recent.transaction().unwrap());
+    let (stored_whole, recent_whole) = (stored.content().unwrap(), recent.content().unwrap());
     assert_eq!(*stored_whole, *recent_whole);
-    assert!(stored.rows().is_some() && recent.rows().is_none());
-    let facts = |committed: &Committed| {
+    assert!(stored.stored().is_some() && recent.stored().is_none());
+    let facts = |committed: &CommittedTransaction| {
         (
             committed.version,
             committed.block_timestamp_usecs,
@@ -235,7 +235,7 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     let hash = next.hash();
     fixture.commit().await;
     let mempool = &fixture.handle.parts.mailboxes.mempool;
-    let accepted = ask(mempool, |reply| Submit {
+    let accepted = request(mempool, |reply| Submit {
         transaction: Arc::new(next),
         sequence_number: checked_against,
         reply,
@@ -250,7 +250,7 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
         reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
     });
     // First in, first out: this answer comes after that to the pull.
-    ask(mempool, |reply| GetPending { hash, reply })
+    request(mempool, |reply| GetPending { hash, reply })
         .await
         .unwrap();
     let batch = batches.try_recv().expect("it is ready");
@@ -286,7 +286,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
     let settle = || async {
-        ask(mempool, |reply| GetPending { hash, reply })
+        request(mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap()
     };
@@ -298,7 +298,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     // What waits already, and what was checked before the disk was known to be full.
     let mut wallet = funded().remove(1);
     let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
-    let accepted = ask(mempool, |reply| Submit {
+    let accepted = request(mempool, |reply| Submit {
         transaction: next,
         sequence_number: 0,
         reply,

@@ -1,17 +1,19 @@
 //! What the committer is asked and told, and what it tells.
 
+use super::wait::WaitOutcome;
+use super::wait::WaiterId;
 use super::{
     block_feed::BlockFeed, broadcast::BlockCommitted, mempool::CheckPending,
     notifier::CommitNotifier,
 };
 use crate::{
-    Committed, RemovalReason,
-    committer::Executed,
+    RemovalReason,
     runtime::{actor::ActorMessage, mailbox::Recipient},
+    state::committed::IndexedBlock,
 };
 use ledger_crypto::HashValue;
 use ledger_store::WalBlock;
-use ledger_types::{LedgerInfo, OrderedBlock};
+use ledger_types::OrderedBlock;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -26,9 +28,9 @@ impl ActorMessage for ExecuteBlock {
 /// These blocks are durable: the next after the last ones told.
 #[derive(Debug)]
 pub(crate) struct BlocksDurable {
-    pub(crate) blocks: Vec<Executed>,
+    pub(crate) blocks: Vec<Arc<IndexedBlock>>,
     /// Each as the log has it, or none where they are durable otherwise.
-    pub(crate) logged: Vec<WalBlock>,
+    pub(crate) wal_blocks: Vec<WalBlock>,
 }
 
 impl ActorMessage for BlocksDurable {
@@ -42,10 +44,6 @@ pub(crate) struct TransactionsRemoved(pub(crate) Vec<(HashValue, RemovalReason)>
 impl ActorMessage for TransactionsRemoved {
     const LABEL: &'static str = "dropped";
 }
-
-/// Identifies a waiter of the committer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaiterId(pub(crate) u64);
 
 /// A client waits for a transaction.
 #[derive(Debug)]
@@ -71,16 +69,6 @@ pub(crate) struct NotPending {
 
 impl ActorMessage for NotPending {
     const LABEL: &'static str = "absent";
-}
-
-/// How a wait ended.
-#[derive(Debug)]
-pub(crate) enum WaitOutcome {
-    Committed(LedgerInfo, Committed),
-    Removed(RemovalReason),
-    /// The pool did not hold it when the wait began; why it had left, if that is known. So if it was committed,
-    /// the Head and the store have it.
-    NotPending(Option<RemovalReason>),
 }
 
 /// A client wants to see new blocks.

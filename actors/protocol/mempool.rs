@@ -1,6 +1,6 @@
 //! What the mempool is asked and told.
 
-use super::{committer::WaiterId, sequencer::Batch};
+use super::{sequencer::Batch, wait::WaiterId};
 use crate::{
     RemovalReason, SubmitError,
     runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn},

@@ -7,7 +7,7 @@
 //! * The committer locks the worker's task queue once per batch, not once per waiter.
 //! * A batch has its own reference count of the block, so threads do not contend for a shared one.
 
-use super::committer::WaitOutcome;
+use super::wait::WaitOutcome;
 use crate::state::committed::BlockHandle;
 use ledger_types::LedgerInfo;
 use std::{future::poll_fn, sync::Arc, task::Poll};
@@ -203,7 +203,7 @@ mod tests {
             ledger_info: ledger_info(1_000),
             block: Arc::new(BlockHandle {
                 block,
-                logged: None,
+                wal_block: None,
             }),
         };
         (durable, versions)

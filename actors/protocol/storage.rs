@@ -5,6 +5,9 @@ use ledger_store::Query;
 use ledger_types::LedgerInfo;
 use tokio::sync::oneshot;
 
+/// Name of the storage in metrics and error messages.
+pub(crate) const STORAGE: &str = "storage";
+
 /// Removes versions below `below_version`, at most about `versions_max` of them. The
 /// pruner hears of it.
 #[derive(Debug)]

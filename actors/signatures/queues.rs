@@ -5,10 +5,16 @@
 //! would else take plain transactions only, and a costly one would never find room. Plain and costly ones
 //! leave each other a part, so that a flood of either refuses none of the other for as long as those are few.
 
+use super::scheduler::Lane;
+use crossbeam_channel::{Receiver, Sender};
+use ledger_metrics::{Computed, Counter, Metric, counters};
+use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
+use serde::Serialize;
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
+use tokio::sync::oneshot;
 
 /// What costs more is costly: one or two signers with an ordinary key each cost less.
 const PLAIN_COST_MAX: usize = 8;
@@ -96,6 +102,136 @@ impl Drop for QueuePermit {
         self.capacity.kind(self.cost).fetch_sub(self.cost, Relaxed);
         self.capacity.0.all.fetch_sub(self.cost, Relaxed);
     }
+}
+
+counters! {
+    /// Counters of one lane.
+    pub(super) struct LaneCounters;
+
+    /// Snapshot of one lane. Counts are since the start of the node.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct LaneStatus {
+        /// Name of the lane: `trusted` or `untrusted`.
+        pub lane: Computed<&'static str>,
+        /// Cost of the checks that may wait, in ed25519 signatures that are checked one by one. The
+        /// last accepted transaction may exceed it.
+        pub capacity_signatures: Computed<usize>,
+        /// Cost of the checks that wait now, in the same unit.
+        pub waiting_signatures: Computed<usize>,
+        /// Number of transactions that wait now.
+        pub waiting: Computed<usize>,
+        /// Transactions that were accepted.
+        pub accepted: Counter,
+        /// Transactions that were rejected because the lane was full.
+        pub refused: Counter,
+        /// Transactions that were checked. A canceled request's transaction is not.
+        pub checked: Counter,
+        /// Checked transactions with a bad signature.
+        pub bad: Counter,
+        /// Batches of checked transactions.
+        pub batches: Counter,
+    }
+}
+
+impl LaneCounters {
+    /// Counts a batch of `checked` transactions, of which `bad` have a bad signature.
+    pub(super) fn count_batch(&self, checked: usize, bad: usize) {
+        self.checked.add(checked as u64);
+        self.bad.add(bad as u64);
+        self.batches.increment();
+    }
+
+    /// Returns the current values of a lane with this capacity, in which `waiting` transactions
+    /// wait.
+    pub(super) fn status(
+        &self,
+        lane: Lane,
+        capacity: &QueueCapacity,
+        waiting: usize,
+    ) -> LaneStatus {
+        LaneStatus {
+            lane: match lane {
+                Lane::Trusted => "trusted",
+                Lane::Untrusted => "suspect",
+            },
+            capacity_signatures: capacity.capacity(),
+            waiting_signatures: capacity.taken(),
+            waiting,
+            ..self.snapshot()
+        }
+    }
+}
+
+/// A transaction to be checked, and the way back to who asked.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) transaction: SignedTransaction,
+    /// Its place in the lane, until it is taken out to be checked.
+    pub(super) permit: QueuePermit,
+    pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
+}
+
+/// Where transactions come into a lane.
+pub(super) type QueueSender = Sender<Box<Job>>;
+
+/// Where threads take them out.
+pub(super) type QueueReceiver = Receiver<Box<Job>>;
+
+/// One side of a lane's queue, with the lane's capacity and counters.
+#[derive(Debug)]
+pub(super) struct LaneQueue<Q> {
+    pub(super) jobs: Q,
+    pub(super) capacity: QueueCapacity,
+    pub(super) counters: Arc<LaneCounters>,
+}
+
+/// One side of both lanes.
+#[derive(Debug)]
+pub(super) struct Lanes<Q> {
+    pub(super) trusted: LaneQueue<Q>,
+    pub(super) untrusted: LaneQueue<Q>,
+}
+
+impl<Q> Lanes<Q> {
+    pub(super) fn of(&self, lane: Lane) -> &LaneQueue<Q> {
+        match lane {
+            Lane::Trusted => &self.trusted,
+            Lane::Untrusted => &self.untrusted,
+        }
+    }
+}
+
+/// What a thread takes its work from.
+pub(super) type Work = Lanes<QueueReceiver>;
+
+impl Clone for LaneQueue<QueueReceiver> {
+    fn clone(&self) -> Self {
+        Self {
+            jobs: self.jobs.clone(),
+            capacity: self.capacity.clone(),
+            counters: Arc::clone(&self.counters),
+        }
+    }
+}
+
+pub(super) fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
+    // Bounded by the room: a job has its place there, and takes at least 1 of it.
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let (capacity, counters) = (
+        QueueCapacity::new(capacity),
+        Arc::new(LaneCounters::default()),
+    );
+    let entrance = LaneQueue {
+        jobs: sender,
+        capacity: capacity.clone(),
+        counters: Arc::clone(&counters),
+    };
+    let exit = LaneQueue {
+        jobs: receiver,
+        capacity,
+        counters,
+    };
+    (entrance, exit)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
     mempool::persistence::{file, restore::refill},
     node::{
-        NodeBuilder,
+        builder::NodeBuilder,
         handle::{Mailboxes, RequestQueues},
         renderers::Renderers,
     },

@@ -218,7 +218,7 @@ pub(super) fn lookup_is_true(
             return Err(format!("{hash} had left, then it is at {:?}", sent.version));
         }
         TransactionStatus::Committed(found) => {
-            let transaction = found.transaction().map_err(|error| error.to_string())?;
+            let transaction = found.content().map_err(|error| error.to_string())?;
             let is_right = sent.version == Some(found.version) && transaction.hash == *hash;
             let is_inside = (info.oldest_version..=info.version).contains(&found.version);
             let height = model

@@ -1,140 +1,181 @@
-//! What is known of a transaction that was asked for by its hash.
+//! Executed and committed blocks in memory, and committed transactions.
 
-use crate::RemovalReason;
+use super::account_cache::AccountUpdates;
+use ledger_crypto::{HashValue, map::HashMap};
 use ledger_store::{StoreError, StoredRows, WalBlock, WalTransaction};
-use ledger_types::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
+use ledger_types::{BlockInfo, ExecutedBlock, ExecutedTransaction};
 use std::{ops::Deref, sync::Arc};
 
-/// A transaction that the pool took.
-#[derive(Clone, Debug)]
-pub struct Accepted {
-    /// The moment of the ledger that it was checked against.
-    pub ledger_info: LedgerInfo,
-    /// The pool's copy of the submitted transaction.
-    pub transaction: Arc<CheckedTransaction>,
+/// An executed block, with its transactions by hash.
+#[derive(Debug)]
+pub(crate) struct IndexedBlock {
+    handle: Arc<BlockHandle>,
+    index_by_hash: HashMap<HashValue, usize>,
+    /// Total size of the data of all events and of all written keys and values.
+    output_bytes: usize,
+    account_updates: AccountUpdates,
 }
 
-/// What is known of a hash.
-#[derive(Clone, Debug)]
-pub enum TransactionStatus {
-    /// It waits in the pool, or its block is not durable yet.
-    Pending(Arc<CheckedTransaction>),
-    /// It is committed and durable.
-    Committed(Committed),
-    /// It was committed at this version, which is pruned.
-    Pruned {
-        /// The version.
-        version: u64,
-    },
-    /// It left the pool unexecuted.
-    Removed(RemovalReason),
-    /// Nobody knows it.
-    Unknown,
+impl IndexedBlock {
+    /// Indexes a block. `account_updates` holds the accounts that the block changed.
+    pub(crate) fn new(block: Arc<ExecutedBlock>, account_updates: AccountUpdates) -> Self {
+        let hashes = block.transactions.iter().map(|executed| executed.hash);
+        let index_by_hash = hashes.zip(0..).collect();
+        let output_bytes = block
+            .transactions
+            .iter()
+            .map(ExecutedTransaction::output_bytes)
+            .sum();
+        Self {
+            handle: Arc::new(BlockHandle {
+                block,
+                wal_block: None,
+            }),
+            index_by_hash,
+            output_bytes,
+            account_updates,
+        }
+    }
+
+    pub(crate) fn block(&self) -> &Arc<ExecutedBlock> {
+        &self.handle.block
+    }
+
+    pub(crate) fn output_bytes(&self) -> usize {
+        self.output_bytes
+    }
+
+    pub(crate) fn account_updates(&self) -> &AccountUpdates {
+        &self.account_updates
+    }
+
+    /// Returns the transaction with this hash, or `None` if the block does not hold it.
+    pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
+        let index = *self.index_by_hash.get(hash)?;
+        self.handle.committed(index)
+    }
 }
 
-/// A committed transaction.
-#[derive(Clone, Debug)]
-pub struct Committed {
-    /// Its version.
-    pub version: u64,
-    /// The time of its block, microseconds since the Unix epoch.
-    pub block_timestamp_usecs: u64,
-    /// Whether it is the last of its block.
-    pub is_block_end: bool,
-    source: Source,
+#[cfg(test)]
+impl IndexedBlock {
+    /// Indexes a block that changes no account.
+    pub(crate) fn without_updates(block: Arc<ExecutedBlock>) -> Arc<Self> {
+        let updates = AccountUpdates {
+            height: block.height(),
+            accounts: Vec::new(),
+        };
+        Arc::new(Self::new(block, updates))
+    }
 }
 
-/// Where the transaction lies.
-#[derive(Clone, Debug)]
-enum Source {
-    /// At that place of a block. One commit answers many waiters, so a block is shared.
-    Block(Arc<BlockHandle>, usize),
-    Store(Arc<StoredRows>),
-}
-
-/// A block in memory.
+/// A block in memory that committed transactions share.
+///
+/// Each HTTP worker thread has a clone of its own, so that threads do not contend for one reference
+/// count.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockHandle {
     pub(crate) block: Arc<ExecutedBlock>,
-    /// As the log has it, while that is in memory too.
-    pub(crate) logged: Option<Arc<WalBlock>>,
+    /// The block as encoded in the write-ahead log, if its log record is still in memory.
+    pub(crate) wal_block: Option<Arc<WalBlock>>,
 }
 
 impl BlockHandle {
-    /// Its transaction at `index`, or `None` when it has no such index.
-    pub(crate) fn committed(self: &Arc<Self>, index: usize) -> Option<Committed> {
+    /// Returns the transaction at `index`, or `None` if the block has fewer transactions.
+    pub(crate) fn committed(self: &Arc<Self>, index: usize) -> Option<CommittedTransaction> {
         let block = &self.block;
         (index < block.transactions.len()).then(|| {
             let version = block.first_version + index as u64;
-            Committed {
+            CommittedTransaction {
                 version,
                 block_timestamp_usecs: block.header.timestamp_usecs,
                 is_block_end: version == block.last_version(),
-                source: Source::Block(Arc::clone(self), index),
+                source: Source::InMemory(Arc::clone(self), index),
             }
         })
     }
 }
 
-/// A committed transaction with all it did.
-#[derive(Debug)]
-pub struct CommittedTransaction(Whole);
-
-/// Where all of a transaction lies.
-#[derive(Debug)]
-enum Whole {
-    /// At that place of a block.
-    InBlock(Arc<BlockHandle>, usize),
-    /// Made of what was stored.
-    Decoded(Box<ExecutedTransaction>),
+/// A committed and durable transaction.
+#[derive(Clone, Debug)]
+pub struct CommittedTransaction {
+    /// Version of the transaction.
+    pub version: u64,
+    /// Time of its block, in microseconds since the Unix epoch.
+    pub block_timestamp_usecs: u64,
+    /// Whether it is the last transaction of its block.
+    pub is_block_end: bool,
+    source: Source,
 }
 
-impl Deref for CommittedTransaction {
-    type Target = ExecutedTransaction;
-
-    fn deref(&self) -> &ExecutedTransaction {
-        match &self.0 {
-            Whole::InBlock(held, index) => &held.block.transactions[*index],
-            Whole::Decoded(executed) => executed,
-        }
-    }
+/// Where the content of a committed transaction is.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The transaction at this index of a block in memory.
+    InMemory(Arc<BlockHandle>, usize),
+    /// Rows that were read from the store.
+    Stored(Arc<StoredRows>),
 }
 
-impl Committed {
-    /// A transaction as the store gave it, with its block.
-    pub fn stored(rows: StoredRows, block: &BlockInfo) -> Self {
+impl CommittedTransaction {
+    /// Creates it from the rows of a transaction and its block.
+    pub fn from_stored(rows: StoredRows, block: &BlockInfo) -> Self {
         Self {
             version: rows.version(),
             block_timestamp_usecs: block.header.timestamp_usecs,
             is_block_end: rows.version() == block.last_version,
-            source: Source::Store(Arc::new(rows)),
+            source: Source::Stored(Arc::new(rows)),
         }
     }
 
-    /// The transaction as it was stored, if the store gave it.
-    pub fn rows(&self) -> Option<&StoredRows> {
+    /// Returns the stored rows, if the transaction was read from the store.
+    pub fn stored(&self) -> Option<&StoredRows> {
         match &self.source {
-            Source::Block(..) => None,
-            Source::Store(rows) => Some(rows),
+            Source::InMemory(..) => None,
+            Source::Stored(rows) => Some(rows),
         }
     }
 
-    /// The transaction as the log has it, if it is answered to somebody who waited for that.
-    pub fn logged(&self) -> Option<WalTransaction<'_>> {
+    /// Returns the transaction as encoded in the write-ahead log, if the log record of its block is
+    /// still in memory: in the outcome of a wait.
+    pub fn wal_transaction(&self) -> Option<WalTransaction<'_>> {
         match &self.source {
-            Source::Block(held, index) => held.logged.as_ref()?.transaction(*index),
-            Source::Store(_) => None,
+            Source::InMemory(handle, index) => handle.wal_block.as_ref()?.transaction(*index),
+            Source::Stored(_) => None,
         }
     }
 
-    /// The transaction with all it did.
+    /// Returns the content of the transaction, decoding it if it was read from the store.
     ///
     /// # Errors
-    /// When what was stored is damaged.
-    pub fn transaction(&self) -> Result<CommittedTransaction, StoreError> {
-        Ok(CommittedTransaction(match &self.source {
-            Source::Block(held, index) => Whole::InBlock(Arc::clone(held), *index),
-            Source::Store(rows) => Whole::Decoded(Box::new(rows.decode()?.executed)),
+    ///
+    /// Returns [`StoreError`] if the stored rows cannot be decoded.
+    pub fn content(&self) -> Result<TransactionContent, StoreError> {
+        Ok(TransactionContent(match &self.source {
+            Source::InMemory(handle, index) => Content::InMemory(Arc::clone(handle), *index),
+            Source::Stored(rows) => Content::Decoded(Box::new(rows.decode()?.executed)),
         }))
+    }
+}
+
+/// The content of a committed transaction: what it is and what its execution did.
+#[derive(Debug)]
+pub struct TransactionContent(Content);
+
+#[derive(Debug)]
+enum Content {
+    /// The transaction at this index of a block in memory.
+    InMemory(Arc<BlockHandle>, usize),
+    /// A transaction that was decoded from stored rows.
+    Decoded(Box<ExecutedTransaction>),
+}
+
+impl Deref for TransactionContent {
+    type Target = ExecutedTransaction;
+
+    fn deref(&self) -> &ExecutedTransaction {
+        match &self.0 {
+            Content::InMemory(handle, index) => &handle.block.transactions[*index],
+            Content::Decoded(executed) => executed,
+        }
     }
 }

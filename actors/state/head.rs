@@ -1,10 +1,10 @@
 //! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
-use super::{account_cache::AccountCache, committed::BlockHandle};
-use crate::{Committed, committer::Executed};
+use super::account_cache::AccountCache;
+use super::committed::{CommittedTransaction, IndexedBlock};
 use arc_swap::ArcSwap;
-use ledger_crypto::{HashValue, map::HashMap};
-use ledger_types::{ChainTip, ExecutedBlock, ExecutedTransaction, LedgerInfo};
+use ledger_crypto::HashValue;
+use ledger_types::{ChainTip, LedgerInfo};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// How far back transactions are found without the store. The newest block is always there.
@@ -14,45 +14,6 @@ const RECENT_TRANSACTIONS_MAX: usize = 10_000;
 /// The most bytes that all recent blocks together may have put out: a transaction may emit and write
 /// far more than a transfer does. (What comes in is bounded by `sequencer.block_bytes_max`.)
 const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// An executed block with its transactions by hash.
-#[derive(Debug)]
-pub(crate) struct IndexedBlock {
-    held: Arc<BlockHandle>,
-    by_hash: HashMap<HashValue, usize>,
-    /// The data of all events, and all keys and values written.
-    output_bytes: usize,
-}
-
-impl IndexedBlock {
-    pub(crate) fn new(block: Arc<ExecutedBlock>) -> Self {
-        let hashes = block.transactions.iter().map(|executed| executed.hash);
-        let by_hash = hashes.zip(0..).collect();
-        let output_bytes = block
-            .transactions
-            .iter()
-            .map(ExecutedTransaction::output_bytes)
-            .sum();
-        let held = BlockHandle {
-            block,
-            logged: None,
-        };
-        Self {
-            held: Arc::new(held),
-            by_hash,
-            output_bytes,
-        }
-    }
-
-    pub(crate) fn block(&self) -> &Arc<ExecutedBlock> {
-        &self.held.block
-    }
-
-    fn committed(&self, hash: &HashValue) -> Option<Committed> {
-        let index = *self.by_hash.get(hash)?;
-        self.held.committed(index)
-    }
-}
 
 /// The newest durable moment of the ledger: what answers carry in their headers, and the newest blocks.
 #[derive(Debug)]
@@ -77,7 +38,7 @@ impl Head {
     }
 
     /// The transaction `hash`, if it was committed recently; else the store knows.
-    pub(crate) fn committed(&self, hash: &HashValue) -> Option<Committed> {
+    pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
         let mut newest_first = self.recent.iter().rev();
         let found = newest_first.find_map(|block| block.committed(hash))?;
         (found.version >= self.ledger_info.oldest_version).then_some(found)
@@ -92,7 +53,7 @@ impl Head {
         let (mut transactions, mut output_bytes) = (0, 0);
         let kept = recent.iter().rev().take_while(|block| {
             transactions += block.block().transactions.len();
-            output_bytes += block.output_bytes;
+            output_bytes += block.output_bytes();
             transactions <= RECENT_TRANSACTIONS_MAX && output_bytes <= RECENT_OUTPUT_BYTES_MAX
         });
         let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
@@ -159,12 +120,12 @@ impl HeadCell {
 
     /// Makes that after `blocks` the newest moment, and gives it. With the one before go blocks that are recent no longer,
     /// which takes a while: who must not wait for that keeps it meanwhile.
-    pub(crate) fn publish(&self, blocks: &[Executed]) -> Arc<Head> {
+    pub(crate) fn publish(&self, blocks: &[Arc<IndexedBlock>]) -> Arc<Head> {
         let mut facts = self.0.facts.write().unwrap_or_else(PoisonError::into_inner);
-        for executed in blocks {
-            facts.apply(&executed.changed);
+        for block in blocks {
+            facts.apply(block.account_updates());
         }
-        self.change(|before| before.after(blocks.iter().map(|executed| &executed.block)))
+        self.change(|before| before.after(blocks))
     }
 
     /// Hides what lies below `oldest_version`, the first of the block of that height.
@@ -193,20 +154,23 @@ impl HeadCell {
 #[cfg(test)]
 impl Head {
     /// The newest blocks, ascending.
-    pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ExecutedBlock>> {
+    pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ledger_types::ExecutedBlock>> {
         self.recent.iter().map(|indexed| indexed.block())
     }
 
     /// As this one, with one more block.
-    pub(crate) fn with_block(&self, block: Arc<ExecutedBlock>) -> Self {
-        self.after(&[Arc::new(IndexedBlock::new(block))])
+    pub(crate) fn with_block(&self, block: Arc<ledger_types::ExecutedBlock>) -> Self {
+        self.after(&[IndexedBlock::without_updates(block)])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{block, block_writing, draft, ledger_info};
+    use crate::{
+        state::account_cache::AccountUpdates,
+        testing::{block, block_writing, draft, ledger_info},
+    };
     use bytes::Bytes;
     use ledger_execution::AccountSnapshot;
     use ledger_types::{AccountAddress, StateKey};
@@ -214,7 +178,7 @@ mod tests {
 
     fn indexed(height: u64, numbers: std::ops::Range<u64>) -> Arc<IndexedBlock> {
         let transactions: Vec<_> = numbers.map(|number| draft(1, number).checked()).collect();
-        Arc::new(IndexedBlock::new(block(height, &transactions, &[])))
+        IndexedBlock::without_updates(block(height, &transactions, &[]))
     }
 
     #[test]
@@ -230,10 +194,7 @@ mod tests {
         assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
         let found = head.committed(&draft(1, 2).checked().hash()).unwrap();
         assert_eq!((found.version, found.block_timestamp_usecs), (2_000, 2_000));
-        assert_eq!(
-            found.transaction().unwrap().hash,
-            draft(1, 2).checked().hash()
-        );
+        assert_eq!(found.content().unwrap().hash, draft(1, 2).checked().hash());
     }
 
     #[test]
@@ -249,7 +210,7 @@ mod tests {
             let value = Bytes::from(vec![0; bytes]);
             let key = StateKey::from_encoded(Bytes::from_static(b"key"));
             let block = block_writing(height, &[(key, Some(value))]);
-            Arc::new(IndexedBlock::new(Arc::new(block)))
+            IndexedBlock::without_updates(Arc::new(block))
         };
         let mut head = Head::opened(ledger_info(0));
         for height in 1..=5 {
@@ -279,7 +240,7 @@ mod tests {
         let cell = HeadCell::new(Head::opened(ledger_info(0)));
         let block = Arc::clone(indexed(1, 0..2).block());
         cell.raise_oldest(1_001, 1);
-        let shown = cell.publish(&[Executed::silent(block)]);
+        let shown = cell.publish(&[IndexedBlock::without_updates(block)]);
         let info = |head: &Head| {
             let info = head.ledger_info();
             (
@@ -309,14 +270,17 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| {
                 for height in 1..=BLOCKS {
-                    let mut executed = Executed::silent(block(height, &[], &[]));
-                    let facts = AccountSnapshot {
+                    let account = AccountSnapshot {
                         sequence_number: height,
                         authentication_key: HashValue::ZERO,
                         balance: 0,
                     };
-                    executed.changed.accounts.push((ACCOUNT, facts));
-                    cell.publish(&[executed]);
+                    let updates = AccountUpdates {
+                        height,
+                        accounts: vec![(ACCOUNT, account)],
+                    };
+                    let indexed = IndexedBlock::new(block(height, &[], &[]), updates);
+                    cell.publish(&[Arc::new(indexed)]);
                 }
             });
             while look() < BLOCKS {}

@@ -5,11 +5,10 @@
 //! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
 //! with many other requests, for about half of the time at most.
 
-use super::Storage;
 use crate::{
     Clock, NodeError,
-    protocol::storage::Answer,
-    runtime::{actor::Actor as _, fatal::FatalErrorReporter},
+    protocol::storage::{Answer, STORAGE},
+    runtime::fatal::FatalErrorReporter,
     state::head::HeadCell,
 };
 use arc_swap::ArcSwapOption;
@@ -105,7 +104,7 @@ impl InlineReader {
         let answer = query.run(&snapshot);
         self.took(begun_usecs, self.clock.elapsed_usecs());
         if let Err(error) = &answer {
-            self.failure.report_read(Storage::NAME, error);
+            self.failure.report_read(STORAGE, error);
         }
         Ok(answer
             .map(|output| (*snapshot.ledger_info(), output))

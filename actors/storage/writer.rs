@@ -1,22 +1,20 @@
 //! The threads that touch the disk: one writes, several read.
 
-use super::{CommitQueue, meter::CommitMeter};
+use super::meter::CommitMeter;
 use crate::{
-    committer::Executed,
-    protocol::{committer::BlocksDurable, pruner::PruneDone},
+    protocol::{commit_queue::WriteJob, committer::BlocksDurable, pruner::PruneDone},
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::head::HeadCell,
 };
 use crossbeam_channel::Receiver;
-use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
+use ledger_store::{Pruned, StoreError, StoreWriter};
 use std::{
     ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-const WRITER_THREAD: &str = "store-writer";
-const READER_THREAD: &str = "store-reader";
+const THREAD: &str = "store-writer";
 
 /// A writer that has nothing else to do waits so long before it shows what is durable, unless somebody wants to see
 /// it. Longer than a lone client takes from one block to the next, so that the database is not at work while it waits.
@@ -26,25 +24,13 @@ const ANSWER_TIME: Duration = Duration::from_micros(40);
 /// At most so long for all of them.
 const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// Work for the writer.
-#[derive(Debug)]
-pub(crate) enum WriteJob {
-    Block(Executed),
-    PruneStep(crate::protocol::storage::PruneStep),
-    /// Somebody waits to see what is durable.
-    ApplyRequest,
-}
-
-/// Work for a reader: a query that answers whoever asked it.
-pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &Reader) + Send>;
-
 /// The writer. It makes all blocks that wait durable in one go: while one group is being written the
 /// next gathers. It ends when the other end of `writes` is gone, or by a failure that is not the disk's.
 pub(super) fn writer(
     writer: StoreWriter,
     head: HeadCell,
     writes: Receiver<WriteJob>,
-    peers: WriterListeners,
+    peers: WriterPeers,
     failure: &FatalErrorReporter,
 ) -> WorkerThread<WriteJob> {
     let failure = failure.clone();
@@ -53,11 +39,11 @@ pub(super) fn writer(
         head,
         peers,
     };
-    WorkerThread::pausing(WRITER_THREAD, writes, move |first, waiting| {
+    WorkerThread::pausing(THREAD, writes, move |first, waiting| {
         match thread.work(first, waiting) {
             Ok(pause) => ControlFlow::Continue(pause),
             Err(error) => {
-                failure.report_write(WRITER_THREAD, &error);
+                failure.report_write(THREAD, &error);
                 // Readers read as long as the writer keeps the database open; it writes no more.
                 if error.is_failed_io() {
                     ControlFlow::Continue(None)
@@ -71,7 +57,7 @@ pub(super) fn writer(
 
 /// Who hears of what is durable.
 #[derive(Debug)]
-pub(crate) struct WriterListeners {
+pub(crate) struct WriterPeers {
     pub(crate) stored: Recipient<BlocksDurable>,
     pub(crate) pruned: Recipient<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
@@ -80,7 +66,7 @@ pub(crate) struct WriterListeners {
 struct Writer {
     writer: StoreWriter,
     head: HeadCell,
-    peers: WriterListeners,
+    peers: WriterPeers,
 }
 
 impl Writer {
@@ -115,15 +101,15 @@ impl Writer {
         if !executed.is_empty() {
             let blocks: Vec<_> = executed
                 .iter()
-                .map(|one| Arc::clone(one.block.block()))
+                .map(|indexed| Arc::clone(indexed.block()))
                 .collect();
             let begun = Instant::now();
-            let WriterListeners { stored, meter, .. } = &self.peers;
-            self.writer.append(&blocks, |logged| {
+            let WriterPeers { stored, meter, .. } = &self.peers;
+            self.writer.append(&blocks, |wal_blocks| {
                 meter.committed(&blocks, begun.elapsed());
                 stored.send(BlocksDurable {
                     blocks: executed,
-                    logged,
+                    wal_blocks,
                 });
             })?;
         }
@@ -150,74 +136,6 @@ pub(super) fn show_after(unshown: usize) -> Duration {
         + ANSWER_TIME
             .saturating_mul(transactions)
             .min(ANSWER_TIME_MAX)
-}
-
-/// Reads the store as far as the Head is, which may be ahead of what the writer shows.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    store: StoreReader,
-    writes: CommitQueue,
-}
-
-impl Reader {
-    pub(super) fn new(store: StoreReader, writes: CommitQueue) -> Self {
-        Self { store, writes }
-    }
-
-    /// The newest snapshot that shows the durable block of a height.
-    ///
-    /// # Errors
-    /// Why the writer does not show it.
-    pub(crate) fn snapshot(&self, height: u64) -> Result<Snapshot, StoreError> {
-        self.see(height)?;
-        self.store.snapshot()
-    }
-
-    /// Waits until the durable block of a height is shown.
-    fn see(&self, height: u64) -> Result<(), StoreError> {
-        self.ask_for(height);
-        self.store.wait_applied(height)
-    }
-
-    /// Has the writer show the durable block of a height, unless it does.
-    pub(super) fn ask_for(&self, height: u64) {
-        if self.store.would_wait(height) {
-            self.writes.show();
-        }
-    }
-}
-
-/// A reader. It ends when the other end of `reads` is gone.
-pub(super) fn reader(
-    reader: Reader,
-    head: HeadCell,
-    reads: Receiver<ReadJob>,
-) -> WorkerThread<ReadJob> {
-    WorkerThread::new(READER_THREAD, reads, move |job, _| {
-        job(&head, &reader);
-        ControlFlow::Continue(())
-    })
-}
-
-/// How often a reader looks anew when the Head that it saw was pruned meanwhile, which takes a tiny
-/// window and a reader that was not scheduled for several blocks.
-const SNAPSHOT_TRIES: usize = 8;
-
-/// A snapshot of what the Head shows. The Head is looked at first: what it shows is durable, so the
-/// store has it, or is about to.
-pub(super) fn snapshot_at_head(head: &HeadCell, reader: &Reader) -> Result<Snapshot, StoreError> {
-    let mut tries = SNAPSHOT_TRIES;
-    loop {
-        tries -= 1;
-        let head = head.load();
-        let shown = reader.see(head.ledger_info().block_height);
-        match shown.and_then(|()| reader.store.snapshot_at(head.ledger_info())) {
-            Err(StoreError::VersionOutOfRange {
-                requested, oldest, ..
-            }) if requested < oldest && tries > 0 => {}
-            outcome => return outcome,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The ledger's time of a running node, shared by its threads.
 
 use super::{
-    Clock, ClockReading, ClockState,
     bounded::{BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS},
+    source::{Clock, ClockReading},
 };
+use crate::runtime::clock::bounded::ClockState;
 use crate::{SequencerConfig, StorageUnavailable};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
