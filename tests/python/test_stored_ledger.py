@@ -203,6 +203,7 @@ class PrunedLedger(StoredLedgerTestCase):
     def test_reads_the_log_above_pruned_tables_after_a_kill(self):
         ledger = self.read(self.killed)
         self.assertGreater(ledger.pruned_state.runs, 0)
+        self.assertEqual(ledger.pruned_state.filters, ledger.pruned_state.runs)
         self.assertGreater(ledger.prune_records, 0)
         self.assertGreater(ledger.oldest_version, ledger.head["oldest_version"])
 

@@ -1,8 +1,8 @@
 """The tables of a redb file (file format 3), read without redb.
 
-The layout is described in `docs/design.md` of https://github.com/cberner/redb. This module reads
-the newest durable commit. It does not verify redb's page checksums: the hashes of the ledger cover
-the rows of blocks and transactions.
+The layout is described in https://docs.rs/crate/redb/4.6.0/source/docs/design.md and
+docs/storage.md#database. This module reads the newest durable commit. It does not verify redb's
+page checksums: the hashes of the ledger cover the rows of blocks and transactions.
 """
 
 from dataclasses import dataclass
