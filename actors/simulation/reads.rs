@@ -43,8 +43,10 @@ impl Query for ReadPage {
         let address = &wallets()[self.wallet].address;
         let key = StateKey::table_item(address, &[]);
         match snapshot.state_value(&key, self.version) {
-            Err(StoreError::NoSuchMoment { asked, oldest, .. }) => {
-                return Ok(if asked < oldest {
+            Err(StoreError::VersionOutOfRange {
+                requested, oldest, ..
+            }) => {
+                return Ok(if requested < oldest {
                     Page::Gone
                 } else {
                     Page::Ahead

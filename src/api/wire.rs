@@ -4,7 +4,7 @@
 //! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
 use ledger_crypto::HashValue;
-use ledger_store::{LoggedTransaction, StoredList, StoredRows, TransactionSummary};
+use ledger_store::{StoredList, StoredRows, TransactionSummary, WalTransaction};
 use ledger_types::{
     AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, LedgerInfo, ReplayProtector,
     SignedTransaction, Transaction, TransactionInfo, WriteSet,
@@ -168,7 +168,7 @@ fn append_rows(out: &mut Vec<u8>, rows: &StoredRows) -> Result<(), bcs::Error> {
 const ON_CHAIN: u8 = 0;
 
 /// The bytes of [`TransactionBcs::OnChain`] of what the log has.
-pub(crate) fn logged_bytes(version: u64, logged: &LoggedTransaction<'_>) -> Vec<u8> {
+pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8> {
     let version = version.to_le_bytes();
     // Exactly its room: `Bytes` takes memory for a count of its own where there is more.
     let mut body = Vec::with_capacity(size_of_val(&ON_CHAIN) + version.len() + logged.size_bytes());

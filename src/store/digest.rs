@@ -6,7 +6,7 @@
 //! The digests of the state keys of one address begin with the same bytes, so that its slots stand
 //! together in the index and can be listed; which address that is, the row decides.
 
-use crate::{StoreError, log::LogKey};
+use crate::{StoreError, wal::LogKey};
 use ledger_types::{AccountAddress, EventKey, StateKey};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
@@ -18,7 +18,7 @@ pub(crate) const STATE_DIGEST_BYTES: usize = 16;
 /// them with another, which costs a listing some rows to skip. The other 10 bytes tell the keys of an
 /// address apart: two of 10^6 keys of one address meet with probability 4 * 10^-13, two of 10^9 addresses
 /// with 100 keys each with 4 * 10^-12.
-pub(crate) const OWNER_BYTES: usize = 6;
+pub(crate) const ADDRESS_PREFIX_BYTES: usize = 6;
 /// How many bytes of an account's or stream's digest are kept; the row decides where two meet.
 pub(crate) const PREFIX_BYTES: usize = 12;
 
@@ -83,20 +83,20 @@ impl DigestKey {
         let Some((address, path)) = of_address.and_then(<[u8]>::split_first_chunk) else {
             return self.digest(&[encoded]);
         };
-        let mut hasher = self.owner_hasher(&AccountAddress::new(*address));
-        let owner: [u8; OWNER_BYTES] = first_bytes(&hasher);
+        let mut hasher = self.address_hasher(&AccountAddress::new(*address));
+        let prefix: [u8; ADDRESS_PREFIX_BYTES] = first_bytes(&hasher);
         hasher.write(path);
         let mut digest = hasher.finish128().as_bytes();
-        digest[..OWNER_BYTES].copy_from_slice(&owner);
+        digest[..ADDRESS_PREFIX_BYTES].copy_from_slice(&prefix);
         digest
     }
 
     /// How the digests of the state keys of an address begin.
-    pub(crate) fn owner(&self, address: &AccountAddress) -> [u8; OWNER_BYTES] {
-        first_bytes(&self.owner_hasher(address))
+    pub(crate) fn address_prefix(&self, address: &AccountAddress) -> [u8; ADDRESS_PREFIX_BYTES] {
+        first_bytes(&self.address_hasher(address))
     }
 
-    fn owner_hasher(&self, address: &AccountAddress) -> SipHasher13 {
+    fn address_hasher(&self, address: &AccountAddress) -> SipHasher13 {
         self.hasher(&[&[OF_ADDRESS], address.as_bytes()])
     }
 
@@ -121,7 +121,7 @@ impl DigestKey {
 
     /// The secret of the block log. What is hashed begins with a byte that begins no state key, and is shorter
     /// than what stands for a stream.
-    pub(crate) fn of_log(&self) -> LogKey {
+    pub(crate) fn wal_key(&self) -> LogKey {
         LogKey(self.digest(&[&[u8::MAX], b"block log"]))
     }
 
@@ -152,27 +152,30 @@ mod tests {
         let key = DigestKey::from_bytes([7; 16]);
         let (one, other) = (AccountAddress::ONE, AccountAddress::from_low_u64(2));
         let tags = ["0x1::a::A", "0x1::a::B", "0x1::b::B<u8>"].map(|tag| tag.parse().unwrap());
-        let slots = tags.iter().flat_map(|tag| {
+        let state_keys = tags.iter().flat_map(|tag| {
             [
                 StateKey::resource(&one, tag),
                 StateKey::resource_group(&one, tag),
             ]
         });
-        let mut digests: Vec<_> = slots.map(|slot| key.state_key(&slot)).collect();
+        let mut digests: Vec<_> = state_keys.map(|slot| key.state_key(&slot)).collect();
         assert!(
             digests
                 .iter()
-                .all(|digest| digest.starts_with(&key.owner(&one)))
+                .all(|digest| digest.starts_with(&key.address_prefix(&one)))
         );
         digests.sort_unstable();
-        digests.dedup_by_key(|digest| digest[OWNER_BYTES..].to_vec());
+        digests.dedup_by_key(|digest| digest[ADDRESS_PREFIX_BYTES..].to_vec());
         assert_eq!(digests.len(), 6, "the rest tells them apart");
         for foreign in [
             StateKey::resource(&other, &tags[0]),
             StateKey::table_item(&one, &[]),
             StateKey::table_item(&one, &StateKey::resource(&one, &tags[0]).as_bytes()[33..]),
         ] {
-            assert!(!key.state_key(&foreign).starts_with(&key.owner(&one)));
+            assert!(
+                !key.state_key(&foreign)
+                    .starts_with(&key.address_prefix(&one))
+            );
         }
     }
 

@@ -92,10 +92,12 @@ pub enum StoreError {
     #[error("the ledger has another genesis: {0}")]
     OtherGenesis(String),
     /// A snapshot was asked for at a version that is not durable yet or is pruned.
-    #[error("no snapshot at version {asked}: the durable ledger has versions {oldest} to {newest}")]
-    NoSuchMoment {
+    #[error(
+        "no snapshot at version {requested}: the durable ledger has versions {oldest} to {newest}"
+    )]
+    VersionOutOfRange {
         /// The version that was asked for.
-        asked: u64,
+        requested: u64,
         /// The oldest version.
         oldest: u64,
         /// The newest durable version.

@@ -4,9 +4,9 @@
 //! database for each input. No part of the interface of this crate.
 
 use crate::{
-    base,
-    index::{Catalog, Kind, entry::position, filter::Filter, run::entry_at},
-    schema::{Head, TransactionRow, decode, encode},
+    index::{Kind, Manifest, bloom::BloomFilter, entry::position, run::entry_at},
+    pruned_state,
+    schema::{PersistedHead, TransactionRow, decode, encode},
 };
 use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
@@ -22,9 +22,9 @@ pub fn check_row(kind: u8, row: &[u8]) {
         1 => check::<ContractEvent>(row),
         2 => check_write(row),
         3 => check::<BlockInfo>(row),
-        4 => check::<Head>(row),
-        5 => check::<Catalog>(row),
-        6 => check_base(row),
+        4 => check::<PersistedHead>(row),
+        5 => check::<Manifest>(row),
+        6 => check_pruned_state(row),
         7..FILTER => check_entries(kind - 7, row),
         _ => check_filter(row),
     }
@@ -59,29 +59,29 @@ fn check_transaction(row: &[u8]) {
 }
 
 fn check_write(row: &[u8]) {
-    if let Ok(write) = base::decode_write(row, "a row") {
+    if let Ok(write) = pruned_state::decode_write(row, "a row") {
         same(row, &write);
         // Whether the key's own bytes are a key's is asked where it is shown.
         let _ = write.0.decode();
     }
 }
 
-fn check_base(row: &[u8]) {
-    base::is_deletion(row);
-    if let Ok(Some(write)) = base::decode_payload(row) {
+fn check_pruned_state(row: &[u8]) {
+    pruned_state::is_deletion(row);
+    if let Ok(Some(write)) = pruned_state::decode_payload(row) {
         same(&row[1..], &write);
     }
-    if let Ok(end) = base::decode_stream_end(row) {
+    if let Ok(end) = pruned_state::decode_stream_end(row) {
         same(&row[1..], &end);
     }
 }
 
 /// A segment says of every key whether it may be there.
 fn check_filter(row: &[u8]) {
-    let mut filter = Filter::default();
+    let mut filter = BloomFilter::default();
     if filter.push(&[], row).is_ok() {
-        filter.may_hold(row);
-        filter.may_hold(&[]);
+        filter.may_contain(row);
+        filter.may_contain(&[]);
     }
 }
 

@@ -15,7 +15,7 @@
 //! | the window's lower end | `prune`, `base` |
 //! | what readers see | `view`, `reader`, `snapshot`, `query` |
 //! | pages: events, an account's transactions and summaries | `stream`, `listings`, `numbered` |
-//! | what the state holds at an address | `slots`, `index::digests` |
+//! | what the state holds at an address | `state_keys`, `index::digests` |
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(
@@ -23,53 +23,53 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
-mod base;
 mod check;
-mod consecutive;
 mod digest;
 mod directory;
 mod error;
+mod fault_isolation;
 #[doc(hidden)]
 pub mod fuzzing;
 mod index;
 mod listings;
 mod lock;
-mod log;
-mod numbered;
 mod open;
+mod pager;
 mod prune;
+mod pruned_state;
 mod query;
 mod reader;
-mod replay;
+mod recovery;
 mod rows;
 mod schema;
-mod shield;
-mod slots;
 mod snapshot;
+mod state_keys;
 mod store;
 mod stream;
 mod sync_stats;
+mod transactions;
 mod usage;
 mod view;
+mod wal;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::StoreError;
-pub use index::{filter::FILTER_BYTES_MAX, merge::LOG_BYTES_MAX};
+pub use fault_isolation::OVERLAY_BYTES_MAX;
+pub use index::{bloom::BLOOM_BYTES_MAX, merge::WAL_BYTES_MAX};
 pub use listings::TransactionSummary;
-pub use log::logged::{LoggedBlock, LoggedTransaction};
-pub use numbered::Take;
+pub use pager::PageEnd;
 pub use prune::Pruned;
 pub use query::Query;
 pub use reader::StoreReader;
 pub use rows::{StoredList, StoredRows};
-pub use shield::KEPT_BYTES_MAX;
-pub use slots::{Slot, SlotPlace, Slots};
 pub use snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction};
+pub use state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor};
 pub use store::{Store, StoreOptions};
 pub use stream::{StreamEvent, StreamEvents};
 pub use sync_stats::{SyncStats, SyncTimer};
 pub use usage::{FileSize, Usage};
+pub use wal::block::{WalBlock, WalTransaction};
 pub use writer::StoreWriter;

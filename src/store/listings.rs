@@ -7,7 +7,7 @@ use crate::{
         Kind,
         entry::{account_entry, position, stream_entry},
     },
-    numbered::{Numbered, Page, Take},
+    pager::{Page, PageEnd, SequencePager},
     schema::{Position, replay_protector},
     stream::{StreamEvents, StreamRows},
 };
@@ -41,24 +41,24 @@ fn account_bound(prefix: [u8; PREFIX_BYTES]) -> impl Fn(u64, bool) -> Vec<u8> {
     move |number, is_end| account_entry(&prefix, number, if is_end { u64::MAX } else { 0 }).to_vec()
 }
 
-fn of_stream(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> Numbered<'_> {
-    Numbered {
+fn of_stream(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
+    SequencePager {
         kind: Kind::Stream,
         bound,
         is_by_version: false,
     }
 }
 
-fn of_account(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> Numbered<'_> {
-    Numbered {
+fn of_account(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
+    SequencePager {
         kind: Kind::Account,
         bound,
         is_by_version: false,
     }
 }
 
-fn of_orderless(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> Numbered<'_> {
-    Numbered {
+fn of_orderless(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
+    SequencePager {
         is_by_version: true,
         ..of_account(bound)
     }
@@ -70,9 +70,9 @@ fn page_from(start: Option<u64>, limit: usize) -> Page {
         first_number: start.unwrap_or_default(),
         versions: 0..=u64::MAX,
         take: if start.is_some() {
-            Take::Oldest
+            PageEnd::Oldest
         } else {
-            Take::Newest
+            PageEnd::Newest
         },
         limit,
     }
@@ -206,7 +206,7 @@ impl Snapshot {
         &self,
         sender: &AccountAddress,
         versions: RangeInclusive<u64>,
-        take: Take,
+        take: PageEnd,
         limit: usize,
     ) -> Result<Vec<TransactionSummary>, StoreError> {
         let page = Page {
@@ -225,8 +225,8 @@ impl Snapshot {
         })?);
         all.sort_unstable_by_key(|summary| summary.version);
         match take {
-            Take::Oldest => all.truncate(limit),
-            Take::Newest => drop(all.drain(..all.len().saturating_sub(limit))),
+            PageEnd::Oldest => all.truncate(limit),
+            PageEnd::Newest => drop(all.drain(..all.len().saturating_sub(limit))),
         }
         Ok(all)
     }

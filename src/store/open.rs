@@ -2,22 +2,22 @@
 
 use crate::{
     StoreError, StoreOptions, StoreWriter,
-    base::decode_write,
     digest::DigestKey,
     directory::{
         FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names,
     },
-    index::{Catalog, Filters, Kind, entry::Gathered, filter::FILTER_BYTES_MAX},
+    fault_isolation::{DiskStatus, FaultIsolatingBackend},
+    index::{BloomFilters, Kind, Manifest, bloom::BLOOM_BYTES_MAX, entry::IndexBatch},
     lock::DirectoryLock,
-    log::BlockLog,
+    pruned_state::decode_write,
     schema::{
-        BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, Head, LogState, META, META_CATALOG, META_DIGEST_KEY,
-        META_FORMAT, META_HEAD, META_LOG, RUNS, TRANSACTIONS, Tables, TransactionRow, WRITES,
-        decode,
+        BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, LogState, META, META_DIGEST_KEY, META_FORMAT,
+        META_HEAD, META_LOG, META_MANIFEST, PersistedHead, RUNS, TRANSACTIONS, Tables,
+        TransactionRow, WRITES, decode,
     },
-    shield::{Disk, Shield},
     usage::FileSize,
-    view::{Published, View, no_recent},
+    view::{LatestView, ReadView, empty_memtables},
+    wal::Wal,
 };
 use ledger_types::ContractEvent;
 use redb::{
@@ -37,7 +37,7 @@ pub(crate) fn open_file(
     directory: &Path,
     options: &StoreOptions,
     check_bytes_max: u64,
-) -> Result<((Database, Disk), DirectoryLock), StoreError> {
+) -> Result<((Database, DiskStatus), DirectoryLock), StoreError> {
     let failed = |error: io::Error| StoreError::Directory {
         directory: directory.to_owned(),
         source: Arc::new(error),
@@ -88,11 +88,12 @@ fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
 
 /// Reads the whole file in `directory` and compares each page with its checksum. Changes nothing.
 fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    let scratch =
-        Shield::scratch(file_backend(directory)?).map_err(|error| StoreError::Directory {
+    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?).map_err(|error| {
+        StoreError::Directory {
             directory: directory.to_owned(),
             source: Arc::new(error),
-        })?;
+        }
+    })?;
     let opened = builder(options).create_with_backend(scratch);
     let checked = opened.and_then(|mut database| database.check_integrity());
     match checked.map_err(|error| database_error(directory, error))? {
@@ -109,8 +110,8 @@ fn open_shielded(
     backend: impl StorageBackend,
     directory: &Path,
     options: &StoreOptions,
-) -> Result<(Database, Disk), StoreError> {
-    let (shield, disk) = Shield::new(backend);
+) -> Result<(Database, DiskStatus), StoreError> {
+    let (shield, disk) = FaultIsolatingBackend::new(backend);
     let database = builder(options).create_with_backend(shield);
     // A failed write comes first: what the database then says of its file follows from it.
     disk.check().map_err(|error| unusable(directory, error))?;
@@ -167,7 +168,7 @@ fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result
 pub(crate) fn open_backend(
     backend: impl StorageBackend,
     options: &StoreOptions,
-) -> Result<(Database, Disk), StoreError> {
+) -> Result<(Database, DiskStatus), StoreError> {
     open_shielded(backend, Path::new(BACKEND), options)
 }
 
@@ -324,14 +325,14 @@ fn upgrade(database: &Database) -> Result<(), StoreError> {
 }
 
 /// Where a store is.
-pub(crate) enum Place<'a> {
+pub(crate) enum StoreLocation<'a> {
     /// In a directory that is ours.
     Directory(&'a Path, DirectoryLock),
     /// Nowhere; this is its log.
     Backend(Arc<dyn StorageBackend>),
 }
 
-impl Place<'_> {
+impl StoreLocation<'_> {
     fn path(&self) -> &Path {
         match self {
             Self::Directory(directory, _) => directory,
@@ -381,8 +382,8 @@ fn log_file(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError
 /// The writer of a prepared database, in which all is that the log had; its newest moment is published unless
 /// the ledger is empty.
 pub(crate) fn load(
-    (database, disk): (Database, Disk),
-    place: Place<'_>,
+    (database, disk): (Database, DiskStatus),
+    place: StoreLocation<'_>,
 ) -> Result<StoreWriter, StoreError> {
     let directory = &place.path().to_owned();
     let identity = prepare(&database, directory)?;
@@ -392,23 +393,23 @@ pub(crate) fn load(
     disk.check().map_err(|error| unusable(directory, error))?;
     let (digests, state) = (identity.digests, identity.log);
     let (file, lock) = place.log(state.is_open)?;
-    let log = BlockLog::new(file, digests.of_log(), state.generation, disk.sync_timer());
+    let log = Wal::new(file, digests.wal_key(), state.generation, disk.sync_timer());
     let log = log.map_err(|error| unusable(directory, error))?;
-    let published = Published::default();
+    let latest_view = LatestView::default();
     let transaction = database.begin_read()?;
     if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
         StoreError::Inconsistent(reason) => damaged(directory, reason),
         StoreError::Database(error) => damaged(directory, error.to_string()),
         other => other,
     })? {
-        published.set(view);
+        latest_view.set(view);
     }
     drop(transaction);
     let log = (log, state.is_open);
-    let mut writer = StoreWriter::new((database, disk), log, lock, digests, published);
+    let mut writer = StoreWriter::new((database, disk), log, lock, digests, latest_view);
     if state.is_open {
         writer
-            .replay(directory)
+            .recover(directory)
             .map_err(|error| unusable(directory, error))?;
     }
     Ok(writer)
@@ -417,42 +418,42 @@ pub(crate) fn load(
 fn load_view(
     transaction: &ReadTransaction,
     digests: DigestKey,
-) -> Result<Option<View>, StoreError> {
+) -> Result<Option<ReadView>, StoreError> {
     let meta = transaction.open_table(META)?;
     let Some(head) = meta.get(META_HEAD)? else {
         return Ok(None);
     };
-    let head: Head = decode(head.value(), "the head")?;
-    let catalog = match meta.get(META_CATALOG)? {
-        Some(catalog) => decode(catalog.value(), "the catalog of runs")?,
-        None => Catalog::default(),
+    let head: PersistedHead = decode(head.value(), "the head")?;
+    let manifest = match meta.get(META_MANIFEST)? {
+        Some(manifest) => decode(manifest.value(), "the catalog of runs")?,
+        None => Manifest::default(),
     };
     let tables = Tables::open(transaction)?;
-    let filters = Filters::default().of(&catalog, &tables.runs, FILTER_BYTES_MAX)?;
-    let mut view = View {
+    let filters = BloomFilters::default().of(&manifest, &tables.runs, BLOOM_BYTES_MAX)?;
+    let mut view = ReadView {
         head,
         tables,
-        catalog: Arc::new(catalog),
+        manifest: Arc::new(manifest),
         filters,
-        recent: no_recent(),
+        memtables: empty_memtables(),
         digests,
     };
     let entries = unwritten_entries(&view)?;
-    for (recent, entries) in view.recent.iter_mut().zip(entries) {
-        recent.push(entries);
+    for (memtable, entries) in view.memtables.iter_mut().zip(entries) {
+        memtable.push(entries);
     }
     Ok(Some(view))
 }
 
 /// The index entries that are in no run yet, made from the rows they name.
-fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
+fn unwritten_entries(view: &ReadView) -> Result<[Vec<u8>; 4], StoreError> {
     let from = |kind| {
-        view.catalog
+        view.manifest
             .runs(kind)
-            .recent_from
+            .unflushed_from
             .max(view.head.oldest_version)
     };
-    let mut gathered = Gathered::new(view.digests);
+    let mut batch = IndexBatch::new(view.digests);
     for row in view
         .tables
         .transactions
@@ -461,22 +462,22 @@ fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
         let (version, row) = row?;
         let version = version.value();
         let row = TransactionRow::decode(row.value(), version)?;
-        gathered.add_transaction(version, &row.info.v0().transaction_hash, &row.transaction);
+        batch.add_transaction(version, &row.info.v0().transaction_hash, &row.transaction);
     }
     for row in view.tables.events.range((from(Kind::Stream), 0)..)? {
         let (place, row) = row?;
         let event: ContractEvent = decode(row.value(), format_args!("event {:?}", place.value()))?;
         if let Some((key, sequence_number)) = event.stream_position() {
-            gathered.add_event(&key, sequence_number, place.value());
+            batch.add_event(&key, sequence_number, place.value());
         }
     }
     for row in view.tables.writes.range((from(Kind::State), 0)..)? {
         let (place, row) = row?;
         let (key, _) = decode_write(row.value(), format_args!("write {:?}", place.value()))?;
-        gathered.add_write(&key, place.value());
+        batch.add_write(&key, place.value());
     }
-    let mut packed = gathered.packed();
-    for (kind, entries) in Kind::OF_ROWS.into_iter().zip(&mut packed) {
+    let mut entries_by_kind = batch.into_sorted();
+    for (kind, entries) in Kind::OF_ROWS.into_iter().zip(&mut entries_by_kind) {
         let is_unwritten = |entry: &&[u8]| {
             kind.version(entry)
                 .is_some_and(|version| version >= from(kind))
@@ -484,5 +485,5 @@ fn unwritten_entries(view: &View) -> Result<[Vec<u8>; 4], StoreError> {
         let kept = entries.chunks_exact(kind.width()).filter(is_unwritten);
         *entries = kept.flatten().copied().collect();
     }
-    Ok(packed)
+    Ok(entries_by_kind)
 }

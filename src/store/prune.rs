@@ -1,20 +1,20 @@
 //! One bounded step of moving the window's lower end up.
 //!
-//! Rows are deleted by range. What keys hold there moves to the `Base` index first, so that every
+//! Rows are deleted by range. What keys hold there moves to the `PrunedState` index first, so that every
 //! version inside the window still has its whole state. Readers that hold an older snapshot keep
 //! its pages until they drop it.
 
 use crate::{
     StoreError, StoreWriter,
-    base::{end_within, entries_of},
     index::{
-        Catalog, Kind,
-        merge::{Workplace, work, write_run},
+        Kind, Manifest,
+        merge::{CompactionContext, compact, write_run},
     },
-    log::redo,
-    schema::{BLOCKS, EVENTS, Head, RUNS, TRANSACTIONS, WRITES},
-    view::View,
-    writer::Durable,
+    pruned_state::{end_within, entries_of},
+    schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
+    view::ReadView,
+    wal::entry,
+    writer::CommitKind,
 };
 use redb::WriteTransaction;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl StoreWriter {
     /// # Errors
     /// When the database fails; the writer is poisoned then.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
-        self.prune_telling(below_version, versions_max, |_| ())
+        self.prune_with(below_version, versions_max, |_| ())
     }
 
     /// As [`StoreWriter::prune`]; `tell` hears of what it left when that is durable and readers still
@@ -47,21 +47,21 @@ impl StoreWriter {
     ///
     /// # Errors
     /// As [`StoreWriter::prune`].
-    pub fn prune_telling(
+    pub fn prune_with(
         &mut self,
         below_version: u64,
         versions_max: u64,
         tell: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         self.check_usable()?;
-        self.show()?;
-        let view = self.newest()?;
+        self.apply()?;
+        let view = self.latest_view()?;
         self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max, tell))
     }
 
     fn prune_step(
         &mut self,
-        view: &View,
+        view: &ReadView,
         below_version: u64,
         versions_max: u64,
         tell: impl FnOnce(&Pruned),
@@ -71,7 +71,7 @@ impl StoreWriter {
             view,
             target.0,
             versions_max,
-            self.upkeep.pace.prune_bytes_max,
+            self.compaction.config.prune_bytes_max,
         )?;
         let pruned = Pruned {
             oldest_version: step.0,
@@ -81,40 +81,41 @@ impl StoreWriter {
         if step.0 <= view.head.oldest_version {
             return Ok(pruned);
         }
-        let record = self.log_record(view.head.tip.height, |out| redo::write_prune(step.0, out))?;
+        let record =
+            self.append_record(view.head.tip.height, |out| entry::write_prune(step.0, out))?;
         let durable = match record {
-            Some(_) => Durable::ByLog,
-            None => Durable::ByCheckpoint,
+            Some(_) => CommitKind::Apply,
+            None => CommitKind::Checkpoint,
         };
         let view = self.prune_to(view, step, durable)?;
-        self.disk.check()?;
+        self.disk_status.check()?;
         tell(&pruned);
-        self.published.set(view);
+        self.latest_view.set(view);
         Ok(pruned)
     }
 
     /// Makes a version the oldest that is the first of the block of that height; gives the new moment.
     fn prune_to(
         &mut self,
-        view: &View,
+        view: &ReadView,
         start: (u64, u64),
-        durable: Durable,
-    ) -> Result<View, StoreError> {
+        durable: CommitKind,
+    ) -> Result<ReadView, StoreError> {
         let old = &view.head;
-        let head = Head {
+        let head = PersistedHead {
             oldest_version: start.0,
             oldest_block_height: start.1,
             ..old.clone()
         };
-        let transaction = self.begin(durable)?;
-        let catalog = self.move_base(view, &head, &transaction)?;
+        let transaction = self.begin_write(durable)?;
+        let manifest = self.move_pruned_state(view, &head, &transaction)?;
         delete_rows(&transaction, old, &head)?;
         let transaction = (transaction, durable);
-        self.finish_moment(
+        self.commit_view(
             transaction,
             head,
-            (Arc::new(catalog), true),
-            view.recent.clone(),
+            (Arc::new(manifest), true),
+            view.memtables.clone(),
         )
     }
 
@@ -122,9 +123,9 @@ impl StoreWriter {
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] when no step can have ended at that version; else when the database fails.
-    pub(crate) fn prune_again(
+    pub(crate) fn recover_prune(
         &mut self,
-        view: &View,
+        view: &ReadView,
         oldest_version: u64,
     ) -> Result<(), StoreError> {
         if oldest_version <= view.head.oldest_version {
@@ -135,55 +136,55 @@ impl StoreWriter {
             let reason = format!("version {oldest_version} was pruned to, and begins no block");
             return Err(StoreError::Inconsistent(reason));
         }
-        let view = self.prune_to(view, start, Durable::ByLog)?;
-        self.published.set(view);
+        let view = self.prune_to(view, start, CommitKind::Apply)?;
+        self.latest_view.set(view);
         Ok(())
     }
 
     /// Moves into the base what is kept of the versions that go, and drops runs that go with them.
-    fn move_base(
+    fn move_pruned_state(
         &mut self,
-        view: &View,
-        head: &Head,
+        view: &ReadView,
+        head: &PersistedHead,
         transaction: &WriteTransaction,
-    ) -> Result<Catalog, StoreError> {
-        let mut catalog = Catalog::clone(&view.catalog);
+    ) -> Result<Manifest, StoreError> {
+        let mut manifest = Manifest::clone(&view.manifest);
         let versions = view.head.oldest_version..head.oldest_version;
         let last_version = versions.end - 1;
         let rows = (&view.tables.writes, &view.tables.events);
-        let entries = entries_of(rows, versions.clone(), &self.digests)?;
+        let entries = entries_of(rows, versions.clone(), &self.digest_key)?;
         let mut table = transaction.open_table(RUNS)?;
-        let mut place = Workplace {
+        let mut place = CompactionContext {
             sources: &view.tables.runs,
             table: &mut table,
             oldest_version: head.oldest_version,
         };
         // Every step adds a run, however few keys it has, so every step merges some.
-        let arrivals = entries.len().max(self.upkeep.pace.step_entries_min);
-        work(
-            &mut catalog,
-            Kind::Base,
-            &mut self.upkeep,
+        let arrivals = entries.len().max(self.compaction.config.step_entries_min);
+        compact(
+            &mut manifest,
+            Kind::PrunedState,
+            &mut self.compaction,
             arrivals,
             &mut place,
         )?;
         write_run(
-            &mut catalog,
-            Kind::Base,
+            &mut manifest,
+            Kind::PrunedState,
             entries.iter(),
             (versions.start, last_version),
             &mut table,
         )?;
-        catalog.start_jobs(Kind::Base, &self.upkeep.pace);
+        manifest.start_jobs(Kind::PrunedState, &self.compaction.config);
         for kind in Kind::OF_ROWS {
-            catalog.drop_below(kind, head.oldest_version);
+            manifest.drop_below(kind, head.oldest_version);
         }
-        Ok(catalog)
+        Ok(manifest)
     }
 }
 
 /// First version and height of the newest block that is not above `version`, nor below the window.
-fn block_start(view: &View, version: u64) -> Result<(u64, u64), StoreError> {
+fn block_start(view: &ReadView, version: u64) -> Result<(u64, u64), StoreError> {
     let head = &view.head;
     if version <= head.oldest_version {
         return Ok((head.oldest_version, head.oldest_block_height));
@@ -200,7 +201,7 @@ fn block_start(view: &View, version: u64) -> Result<(u64, u64), StoreError> {
 /// Where a step of about `versions_max` versions with up to `bytes_max` of writes towards `target`
 /// ends: at a block's start, at least one block on.
 fn next_start(
-    view: &View,
+    view: &ReadView,
     target: u64,
     versions_max: u64,
     bytes_max: usize,
@@ -221,7 +222,11 @@ fn next_start(
     }
 }
 
-fn delete_rows(transaction: &WriteTransaction, old: &Head, new: &Head) -> Result<(), StoreError> {
+fn delete_rows(
+    transaction: &WriteTransaction,
+    old: &PersistedHead,
+    new: &PersistedHead,
+) -> Result<(), StoreError> {
     let versions = old.oldest_version..new.oldest_version;
     let positions = (versions.start, 0u32)..(versions.end, 0u32);
     transaction

@@ -2,34 +2,34 @@
 
 use crate::{
     Snapshot, StoreError,
-    view::{Published, View},
+    view::{LatestView, ReadView},
 };
 use ledger_types::{ChainTip, LedgerInfo};
 
 /// Gives snapshots. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct StoreReader {
-    published: Published,
+    latest_view: LatestView,
 }
 
 impl StoreReader {
-    pub(crate) fn new(published: Published) -> Self {
-        Self { published }
+    pub(crate) fn new(latest_view: LatestView) -> Self {
+        Self { latest_view }
     }
 
     /// Waits until snapshots show the block of a height that is durable, as
-    /// [`StoreWriter::make_durable`](crate::StoreWriter::make_durable) told. It waits for ever unless somebody has the
+    /// [`StoreWriter::append`](crate::StoreWriter::append) told. It waits for ever unless somebody has the
     /// writer [`show`](crate::StoreWriter::show) it.
     ///
     /// # Errors
     /// Why the writer does not show it; [`StoreError::Empty`] when nothing is committed yet.
-    pub fn wait_shown(&self, height: u64) -> Result<(), StoreError> {
-        self.published.wait(|view| shows(view, height)).map(drop)
+    pub fn wait_applied(&self, height: u64) -> Result<(), StoreError> {
+        self.latest_view.wait(|view| shows(view, height)).map(drop)
     }
 
-    /// Whether [`Self::wait_shown`] would wait now.
+    /// Whether [`Self::wait_applied`] would wait now.
     pub fn would_wait(&self, height: u64) -> bool {
-        self.published.would_wait(|view| shows(view, height))
+        self.latest_view.would_wait(|view| shows(view, height))
     }
 
     /// The end of the durable chain.
@@ -37,7 +37,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::Empty`] when nothing is committed yet.
     pub fn chain_tip(&self) -> Result<ChainTip, StoreError> {
-        let view = self.published.get().ok_or(StoreError::Empty)?;
+        let view = self.latest_view.get().ok_or(StoreError::Empty)?;
         Ok(view.head.tip.clone())
     }
 
@@ -46,7 +46,7 @@ impl StoreReader {
     /// # Errors
     /// [`StoreError::Empty`] when nothing is committed yet.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        let view = self.published.get().ok_or(StoreError::Empty)?;
+        let view = self.latest_view.get().ok_or(StoreError::Empty)?;
         let info = view.head.ledger_info();
         Ok(Snapshot::new(view, info))
     }
@@ -56,14 +56,14 @@ impl StoreReader {
     /// `oldest_block_height` tell.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMoment`] when `head` is not durable yet or its block is pruned;
+    /// [`StoreError::VersionOutOfRange`] when `head` is not durable yet or its block is pruned;
     /// [`StoreError::Empty`] when nothing is committed yet.
     pub fn snapshot_at(&self, head: &LedgerInfo) -> Result<Snapshot, StoreError> {
-        let view = self.published.get().ok_or(StoreError::Empty)?;
+        let view = self.latest_view.get().ok_or(StoreError::Empty)?;
         let durable = view.head.ledger_info();
         if head.version < durable.oldest_version || head.version > durable.version {
-            return Err(StoreError::NoSuchMoment {
-                asked: head.version,
+            return Err(StoreError::VersionOutOfRange {
+                requested: head.version,
                 oldest: durable.oldest_version,
                 newest: durable.version,
             });
@@ -77,6 +77,6 @@ impl StoreReader {
     }
 }
 
-fn shows(view: &View, height: u64) -> bool {
+fn shows(view: &ReadView, height: u64) -> bool {
     view.head.tip.height >= height
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     StoreError, StoredTransaction,
-    base::decode_write,
+    pruned_state::decode_write,
     schema::{TransactionRow, decode, split_height},
 };
 use ledger_crypto::HashValue;

@@ -47,10 +47,10 @@ pub(crate) const META_FORMAT: &str = "format";
 pub(crate) const META_GENESIS: &str = "genesis";
 /// `META` key of the secret of the digests.
 pub(crate) const META_DIGEST_KEY: &str = "digest_key";
-/// `META` key of the [`Head`].
+/// `META` key of the [`PersistedHead`].
 pub(crate) const META_HEAD: &str = "head";
 /// `META` key of the catalog of runs.
-pub(crate) const META_CATALOG: &str = "catalog";
+pub(crate) const META_MANIFEST: &str = "catalog";
 /// `META` key of the [`LogState`]; absent where there never was a log.
 pub(crate) const META_LOG: &str = "log";
 
@@ -65,7 +65,7 @@ pub(crate) struct LogState {
 
 /// Where the ledger begins and ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct PersistedHead {
     /// The chain id.
     pub chain_id: u8,
     /// The newest block.
@@ -76,7 +76,7 @@ pub(crate) struct Head {
     pub oldest_block_height: u64,
 }
 
-impl Head {
+impl PersistedHead {
     /// The facts for the headers of answers.
     pub(crate) fn ledger_info(&self) -> LedgerInfo {
         LedgerInfo {

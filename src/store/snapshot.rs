@@ -2,10 +2,10 @@
 
 use crate::{
     StoreError,
-    index::{Kind, entry::hash_entry, lookup::Span},
+    index::{Kind, entry::hash_entry, reader::EntryRange},
     rows::StoredRows,
     schema::TransactionRow,
-    view::View,
+    view::ReadView,
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
@@ -15,7 +15,7 @@ use std::{ops::ControlFlow, sync::Arc};
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    pub(crate) view: Arc<View>,
+    pub(crate) view: Arc<ReadView>,
     pub(crate) info: LedgerInfo,
 }
 
@@ -41,7 +41,7 @@ pub enum FoundByHash {
 }
 
 impl Snapshot {
-    pub(crate) fn new(view: Arc<View>, info: LedgerInfo) -> Self {
+    pub(crate) fn new(view: Arc<ReadView>, info: LedgerInfo) -> Self {
         Self { view, info }
     }
 
@@ -59,8 +59,8 @@ impl Snapshot {
         if self.has_version(version) {
             return Ok(());
         }
-        Err(StoreError::NoSuchMoment {
-            asked: version,
+        Err(StoreError::VersionOutOfRange {
+            requested: version,
             oldest: self.info.oldest_version,
             newest: self.info.version,
         })
@@ -148,7 +148,7 @@ impl Snapshot {
         &self,
         hash: &HashValue,
     ) -> Result<Option<(u64, Option<StoredRows>)>, StoreError> {
-        let span = Span {
+        let span = EntryRange {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
             versions: 0..=self.info.version,
@@ -209,7 +209,7 @@ impl Snapshot {
     /// The value of `key` after `version`.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMoment`] when `version` is above the head or pruned; else when the
+    /// [`StoreError::VersionOutOfRange`] when `version` is above the head or pruned; else when the
     /// database fails or a row is damaged.
     pub fn state_value(&self, key: &StateKey, version: u64) -> Result<Option<Bytes>, StoreError> {
         self.check_version(version)?;

@@ -3,10 +3,10 @@
 use crate::{
     StoreError, StoreReader, StoreWriter,
     digest::DigestKey,
-    index::merge::Pace,
-    open::{self, Place},
+    index::merge::CompactionConfig,
+    open::{self, StoreLocation},
     schema::{META, META_GENESIS},
-    writer::Durable,
+    writer::CommitKind,
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
@@ -52,7 +52,7 @@ impl Store {
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open::load(database, Place::Directory(directory, lock))?;
+        let writer = open::load(database, StoreLocation::Directory(directory, lock))?;
         Ok(Self { writer })
     }
 
@@ -66,7 +66,7 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open::load(database, Place::Backend(Arc::new(log)))?;
+        let writer = open::load(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -84,7 +84,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
         open::create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
-        let writer = open::load(database, Place::Backend(Arc::new(log)))?;
+        let writer = open::load(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -113,7 +113,7 @@ impl Store {
         genesis: &Genesis,
         block: &ExecutedBlock,
     ) -> Result<(), StoreError> {
-        if self.writer.published.get().is_some() {
+        if self.writer.latest_view.get().is_some() {
             return Err(StoreError::NotEmpty);
         }
         if block.height() != 0
@@ -126,7 +126,7 @@ impl Store {
         }
         let json = genesis_json(genesis)?;
         self.writer
-            .commit_first(genesis.chain_id, block, |transaction| {
+            .commit_genesis(genesis.chain_id, block, |transaction| {
                 let mut meta = transaction.open_table(META)?;
                 meta.insert(META_GENESIS, json.as_slice())?;
                 Ok(())
@@ -135,7 +135,7 @@ impl Store {
 
     /// The height of the newest block, or `None` when nothing is committed yet.
     pub fn height(&self) -> Option<u64> {
-        let view = self.writer.published.get()?;
+        let view = self.writer.latest_view.get()?;
         Some(view.head.tip.height)
     }
 
@@ -161,30 +161,30 @@ impl Store {
         }
         let json = genesis_json(genesis)?;
         self.writer.poison_on_error(|writer| {
-            let transaction = writer.begin(Durable::ByCheckpoint)?;
+            let transaction = writer.begin_write(CommitKind::Checkpoint)?;
             transaction
                 .open_table(META)?
                 .insert(META_GENESIS, json.as_slice())?;
-            writer.finish(transaction)
+            writer.commit_durably(transaction)
         })
     }
 
     /// Has the index flush and merge after a few rows instead of thousands, so that a short run does all that it
     /// does. For tests: many small runs cost more than few large ones.
     #[doc(hidden)]
-    pub fn hasten_index(&mut self) {
-        self.writer.upkeep.pace = Pace::QUICK;
+    pub fn compact_eagerly(&mut self) {
+        self.writer.compaction.config = CompactionConfig::SMALL_RUNS;
     }
 
     /// Sets when the index works.
     #[cfg(test)]
-    pub(crate) fn set_pace(&mut self, pace: Pace) {
-        self.writer.upkeep.pace = pace;
+    pub(crate) fn set_config(&mut self, config: CompactionConfig) {
+        self.writer.compaction.config = config;
     }
 
     /// The one writer, and a reader to be cloned.
     pub fn split(self) -> (StoreWriter, StoreReader) {
-        let reader = StoreReader::new(self.writer.published.clone());
+        let reader = StoreReader::new(self.writer.latest_view.clone());
         (self.writer, reader)
     }
 }

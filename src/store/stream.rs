@@ -27,7 +27,7 @@ pub struct StreamEvent {
     /// Its number within the stream.
     pub sequence_number: u64,
     /// The place of its type among [`StreamEvents::types`].
-    pub type_place: usize,
+    pub type_index: usize,
     /// BCS bytes.
     pub data: Bytes,
 }
@@ -43,7 +43,7 @@ impl StreamEvents {
             let of_stream = ContractEvent::V1 {
                 key,
                 sequence_number: event.sequence_number,
-                type_tag: types[event.type_place].clone(),
+                type_tag: types[event.type_index].clone(),
                 data: event.data,
             };
             (event.version, of_stream)
@@ -127,7 +127,7 @@ impl StreamRows {
         Ok(Some(StreamEvent {
             version: place.0,
             sequence_number,
-            type_place: self.types.len() - 1,
+            type_index: self.types.len() - 1,
             data,
         }))
     }
@@ -137,12 +137,12 @@ impl StreamRows {
     fn read_alike(&self, row: &[u8], version: u64) -> Option<StreamEvent> {
         let rest = row.strip_prefix(self.begin.as_slice())?;
         let (sequence_number, rest) = rest.split_first_chunk()?;
-        let type_place = self.types.len().checked_sub(1)?;
+        let type_index = self.types.len().checked_sub(1)?;
         let data: &[u8] = bcs::from_bytes(rest.strip_prefix(self.last_type.as_slice())?).ok()?;
         Some(StreamEvent {
             version,
             sequence_number: u64::from_le_bytes(*sequence_number),
-            type_place,
+            type_index,
             data: Bytes::copy_from_slice(data),
         })
     }
@@ -195,7 +195,7 @@ mod tests {
         let events: Vec<_> = events
             .map(|(number, event)| read(&mut rows, number, event).unwrap())
             .collect();
-        let places: Vec<_> = events.iter().map(|event| event.type_place).collect();
+        let places: Vec<_> = events.iter().map(|event| event.type_index).collect();
         assert_eq!(places, [0, 0, 1, 2, 2, 3]);
         let expected: Vec<_> = all.into_iter().map(|event| (7, event)).collect();
         assert_eq!(rows.with(events).into_events(), expected);

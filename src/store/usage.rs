@@ -1,6 +1,6 @@
 //! How much of the file is in use.
 
-use crate::{Store, StoreError, directory::FILE_NAME, writer::Durable};
+use crate::{Store, StoreError, directory::FILE_NAME, writer::CommitKind};
 use std::{fs, io, path::Path};
 
 /// The size of a ledger's file.
@@ -57,7 +57,7 @@ impl Store {
     /// When the database fails.
     pub fn usage(&mut self) -> Result<Usage, StoreError> {
         // Only a write knows the allocated pages; it is taken back when it is dropped.
-        let stats = self.writer.begin(Durable::ByCheckpoint)?.stats()?;
+        let stats = self.writer.begin_write(CommitKind::Checkpoint)?.stats()?;
         Ok(Usage {
             used_pages: stats.allocated_pages(),
             page_bytes: stats.page_size(),

@@ -3,14 +3,15 @@
 //! have committed, so the two always match.
 
 use crate::{
-    StoreError, base,
+    StoreError,
     digest::{DigestKey, StateDigest},
     index::{
-        Catalog, Filters, Index, Kind, Recent,
+        BloomFilters, IndexReader, Kind, Manifest, Memtable,
         entry::{position, state_entry},
-        lookup::Span,
+        reader::EntryRange,
     },
-    schema::{Head, Position, Tables, TransactionRow, decode},
+    pruned_state,
+    schema::{PersistedHead, Position, Tables, TransactionRow, decode},
 };
 use bytes::Bytes;
 use ledger_types::{BlockInfo, EventKey, StateKey, WriteOp};
@@ -20,18 +21,18 @@ use std::{
 };
 
 /// One durable moment.
-pub(crate) struct View {
-    pub head: Head,
+pub(crate) struct ReadView {
+    pub head: PersistedHead,
     pub tables: Tables,
-    pub catalog: Arc<Catalog>,
+    pub manifest: Arc<Manifest>,
     /// Of the runs that the catalog lists.
-    pub filters: Filters,
+    pub filters: BloomFilters,
     /// Entries in memory, in the order of [`Kind::OF_ROWS`].
-    pub recent: [Recent; 4],
+    pub memtables: [Memtable; 4],
     pub digests: DigestKey,
 }
 
-impl std::fmt::Debug for View {
+impl std::fmt::Debug for ReadView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("View")
             .field("head", &self.head)
@@ -40,31 +41,34 @@ impl std::fmt::Debug for View {
 }
 
 /// No entries in memory.
-pub(crate) fn no_recent() -> [Recent; 4] {
-    Kind::OF_ROWS.map(|kind| Recent::new(kind.width()))
+pub(crate) fn empty_memtables() -> [Memtable; 4] {
+    Kind::OF_ROWS.map(|kind| Memtable::new(kind.width()))
 }
 
 /// Where the writer puts the newest moment and readers take it; the lock is held for the copy of a
 /// pointer only.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Published(Arc<Place>);
+pub(crate) struct LatestView(Arc<SharedView>);
 
 #[derive(Debug, Default)]
-struct Place {
-    newest: Mutex<Newest>,
+struct SharedView {
+    newest: Mutex<ViewState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Newest {
-    view: Option<Arc<View>>,
+struct ViewState {
+    view: Option<Arc<ReadView>>,
     /// Why no newer one will come, once that is so.
     end: Option<StoreError>,
 }
 
-impl Newest {
+impl ViewState {
     /// What who waits for a moment gets, unless a newer one is to come.
-    fn reached(&self, is_reached: impl Fn(&View) -> bool) -> Option<Result<Arc<View>, StoreError>> {
+    fn reached(
+        &self,
+        is_reached: impl Fn(&ReadView) -> bool,
+    ) -> Option<Result<Arc<ReadView>, StoreError>> {
         match (&self.view, &self.end) {
             (Some(view), _) if is_reached(view) => Some(Ok(Arc::clone(view))),
             (_, Some(end)) => Some(Err(end.clone())),
@@ -74,9 +78,9 @@ impl Newest {
     }
 }
 
-impl Published {
+impl LatestView {
     /// The newest moment, or `None` before genesis.
-    pub(crate) fn get(&self) -> Option<Arc<View>> {
+    pub(crate) fn get(&self) -> Option<Arc<ReadView>> {
         self.lock().view.clone()
     }
 
@@ -84,7 +88,10 @@ impl Published {
     ///
     /// # Errors
     /// [`StoreError::Empty`] before genesis; why the writer shows no newer one, where that is so.
-    pub(crate) fn wait(&self, is_reached: impl Fn(&View) -> bool) -> Result<Arc<View>, StoreError> {
+    pub(crate) fn wait(
+        &self,
+        is_reached: impl Fn(&ReadView) -> bool,
+    ) -> Result<Arc<ReadView>, StoreError> {
         let mut newest = self.lock();
         loop {
             if let Some(outcome) = newest.reached(&is_reached) {
@@ -99,12 +106,12 @@ impl Published {
     }
 
     /// Whether [`Self::wait`] would wait now.
-    pub(crate) fn would_wait(&self, is_reached: impl Fn(&View) -> bool) -> bool {
+    pub(crate) fn would_wait(&self, is_reached: impl Fn(&ReadView) -> bool) -> bool {
         self.lock().reached(is_reached).is_none()
     }
 
     /// Makes `view` the newest moment.
-    pub(crate) fn set(&self, view: View) {
+    pub(crate) fn set(&self, view: ReadView) {
         let before = self.lock().view.replace(Arc::new(view));
         self.0.changed.notify_all();
         // Outside the lock: the last user of a moment releases its pages.
@@ -117,18 +124,18 @@ impl Published {
         self.0.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Newest> {
+    fn lock(&self) -> MutexGuard<'_, ViewState> {
         self.0.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl View {
+impl ReadView {
     /// An index of rows at this moment.
-    pub(crate) fn index(&self, kind: Kind) -> Index<'_> {
-        Index {
+    pub(crate) fn index(&self, kind: Kind) -> IndexReader<'_> {
+        IndexReader {
             kind,
-            recent: self.recent.get(kind as usize),
-            runs: self.catalog.runs(kind),
+            memtable: self.memtables.get(kind as usize),
+            runs: self.manifest.runs(kind),
             filters: &self.filters,
             table: &self.tables.runs,
         }
@@ -163,7 +170,7 @@ impl View {
     /// A write's row.
     fn write(&self, place: Position) -> Result<(StateKey, WriteOp), StoreError> {
         match self.tables.writes.get(place)? {
-            Some(row) => base::decode_write(row.value(), format_args!("write {place:?}")),
+            Some(row) => pruned_state::decode_write(row.value(), format_args!("write {place:?}")),
             None => Err(StoreError::Inconsistent(format!(
                 "write {place:?} is missing"
             ))),
@@ -174,10 +181,10 @@ impl View {
     /// recorded.
     pub(crate) fn pruned_events_end(&self, stream: &EventKey) -> Result<Option<u64>, StoreError> {
         let digest = self.digests.stream_end(stream);
-        let Some(payload) = self.index(Kind::Base).newest_payload(&digest)? else {
+        let Some(payload) = self.index(Kind::PrunedState).newest_payload(&digest)? else {
             return Ok(None);
         };
-        let (found, end) = base::decode_stream_end(&payload)?;
+        let (found, end) = pruned_state::decode_stream_end(&payload)?;
         Ok((found == *stream).then_some(end))
     }
 
@@ -203,7 +210,7 @@ impl View {
         version: u64,
     ) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
         let oldest = self.head.oldest_version;
-        let span = Span {
+        let span = EntryRange {
             low: &state_entry(digest, (oldest, 0)),
             high: &state_entry(digest, (version, u32::MAX)),
             versions: oldest..=version,
@@ -216,8 +223,11 @@ impl View {
             Some(place) => self.write(place).map(Some),
             None if oldest == 0 => Ok(None),
             None => {
-                let payload = self.index(Kind::Base).newest_payload(digest)?;
-                let found = payload.as_deref().map(base::decode_payload).transpose()?;
+                let payload = self.index(Kind::PrunedState).newest_payload(digest)?;
+                let found = payload
+                    .as_deref()
+                    .map(pruned_state::decode_payload)
+                    .transpose()?;
                 Ok(found.flatten())
             }
         }

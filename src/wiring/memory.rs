@@ -21,7 +21,7 @@
 
 use super::listener::worker_threads;
 use crate::{config::Settings, log_queue::QUEUE_BYTES_MAX};
-use ledger_store::{FILTER_BYTES_MAX, KEPT_BYTES_MAX, LOG_BYTES_MAX};
+use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -71,9 +71,9 @@ pub fn bytes_max(settings: &Settings) -> u64 {
             1,
             LARGE_ANSWERS
                 + COMPRESSORS
-                + FILTER_BYTES_MAX
-                + LOG_BYTES_MAX
-                + KEPT_BYTES_MAX
+                + BLOOM_BYTES_MAX
+                + WAL_BYTES_MAX
+                + OVERLAY_BYTES_MAX
                 + LOG_LINES
                 + REST,
         ),

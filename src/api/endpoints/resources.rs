@@ -10,7 +10,7 @@ use crate::{
     large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     resource::{Resource, resources_of},
 };
-use ledger_store::{SlotPlace, Snapshot, StoreError};
+use ledger_store::{Snapshot, StateKeyCursor, StoreError};
 use ledger_types::{AccountAddress, StructTag};
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -93,7 +93,7 @@ impl Asked {
     ) -> Result<Result<Page, Problem>, StoreError> {
         let mut from = None;
         if let Some(start) = &self.start {
-            from = snapshot.slot_place(&self.address, start.slot);
+            from = snapshot.state_key_cursor(&self.address, start.slot);
             if from.is_none() {
                 return Ok(Err(Problem::InvalidInput(format!(
                     "the cursor is none of the account {} on this node",
@@ -103,23 +103,23 @@ impl Asked {
         }
         let (mut page, mut read_bytes) = (Page::default(), 0);
         for (looked_at, slot) in snapshot
-            .slots(&self.address, self.version, from)?
+            .state_keys(&self.address, self.version, from)?
             .enumerate()
         {
             let slot = slot?;
             if looked_at == SLOTS_MAX {
-                page.next = Some(Cursor::new(slot.place, None));
+                page.next = Some(Cursor::new(slot.cursor, None));
                 break;
             }
-            let Some((key, value)) = slot.held else {
+            let Some((key, value)) = slot.key_value else {
                 continue;
             };
             for (tag, value) in resources_of(&key, value)? {
-                if self.is_before_start(slot.place, &tag) {
+                if self.is_before_start(slot.cursor, &tag) {
                     continue;
                 }
                 if page.resources.len() == self.limit || read_bytes >= VALUE_BYTES_MAX {
-                    page.next = Some(Cursor::new(slot.place, Some(tag)));
+                    page.next = Some(Cursor::new(slot.cursor, Some(tag)));
                     return Ok(Ok(page));
                 }
                 read_bytes += RESOURCE_FIXED_BYTES + value.len();
@@ -136,7 +136,7 @@ impl Asked {
     }
 
     /// Whether a member of the group in which the page begins was on an earlier one.
-    fn is_before_start(&self, slot: SlotPlace, tag: &StructTag) -> bool {
+    fn is_before_start(&self, slot: StateKeyCursor, tag: &StructTag) -> bool {
         let start = self.start.as_ref();
         start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
     }
@@ -145,12 +145,12 @@ impl Asked {
 /// Where a page begins: the place of its first slot, and the type of its first resource there. Neither
 /// moves when other slots or members come and go.
 struct Cursor {
-    slot: [u8; SlotPlace::BYTES],
+    slot: [u8; StateKeyCursor::BYTES],
     tag: Option<StructTag>,
 }
 
 impl Cursor {
-    fn new(slot: SlotPlace, tag: Option<StructTag>) -> Self {
+    fn new(slot: StateKeyCursor, tag: Option<StructTag>) -> Self {
         Self {
             slot: slot.to_bytes(),
             tag,

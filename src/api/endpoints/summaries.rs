@@ -9,7 +9,7 @@ use crate::{
     json::SummaryJson,
     wire::SummaryBcs,
 };
-use ledger_store::Take;
+use ledger_store::PageEnd;
 use ledger_types::{AccountAddress, LedgerInfo};
 use std::ops::RangeInclusive;
 
@@ -74,11 +74,11 @@ impl Bounds {
     }
 
     /// The versions, and which end of them the page has.
-    fn page(self) -> (RangeInclusive<u64>, Take) {
+    fn page(self) -> (RangeInclusive<u64>, PageEnd) {
         let take = if self.start.is_some() {
-            Take::Oldest
+            PageEnd::Oldest
         } else {
-            Take::Newest
+            PageEnd::Newest
         };
         (self.start.unwrap_or(0)..=self.end.unwrap_or(u64::MAX), take)
     }

@@ -84,7 +84,7 @@ impl<'a> VersionedEventJson<'a> {
         let names: Vec<_> = names.collect();
         let view = |event: &StreamEvent| {
             let place = (found.key, event.sequence_number);
-            let name = names[event.type_place].clone();
+            let name = names[event.type_index].clone();
             Self {
                 version: Text(event.version),
                 event: EventJson::of_type(chain, place, name, event.data.clone()),

@@ -15,7 +15,7 @@ mod kit;
 use fastrand::Rng;
 use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
 use ledger_crypto::HashValue;
-use ledger_store::{Snapshot, Store, StoreError, StoreOptions, Take};
+use ledger_store::{PageEnd, Snapshot, Store, StoreError, StoreOptions};
 use ledger_types::{EventKey, ExecutedBlock, WriteOp};
 use std::{
     collections::BTreeMap,
@@ -220,18 +220,22 @@ fn look_up(
     })?;
     time("the two slots of an account", &mut |random| {
         let account = address(random.u64(..accounts));
-        snapshot.slots(&account, info.version, None).map(|slots| {
-            black_box(slots.count());
-        })
+        snapshot
+            .state_keys(&account, info.version, None)
+            .map(|state_keys| {
+                black_box(state_keys.count());
+            })
     })?;
     time(
         "the two slots of an account at a random version",
         &mut |random| {
             let account = address(random.u64(..accounts));
             let version = info.oldest_version + random.u64(..versions);
-            snapshot.slots(&account, version, None).map(|slots| {
-                black_box(slots.count());
-            })
+            snapshot
+                .state_keys(&account, version, None)
+                .map(|state_keys| {
+                    black_box(state_keys.count());
+                })
         },
     )?;
     time(
@@ -239,7 +243,7 @@ fn look_up(
         &mut |random| {
             let account = address(random.u64(..accounts));
             let end = info.oldest_version + random.u64(..versions);
-            let found = snapshot.transaction_summaries(&account, 0..=end, Take::Newest, 100)?;
+            let found = snapshot.transaction_summaries(&account, 0..=end, PageEnd::Newest, 100)?;
             black_box(found);
             Ok(())
         },
@@ -250,7 +254,7 @@ fn look_up(
             let account = address(random.u64(..accounts));
             let start = info.oldest_version + random.u64(..versions);
             let found =
-                snapshot.transaction_summaries(&account, start..=u64::MAX, Take::Oldest, 100)?;
+                snapshot.transaction_summaries(&account, start..=u64::MAX, PageEnd::Oldest, 100)?;
             black_box(found);
             Ok(())
         },
@@ -285,9 +289,9 @@ fn look_up(
 /// Lists the account with many slots.
 fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
     let started = Instant::now();
-    let slots = snapshot.slots(&address(MANY), snapshot.ledger_info().version, None)?;
-    let held = slots.filter(|slot| slot.as_ref().is_ok_and(|slot| slot.held.is_some()));
-    let count = held.count();
+    let state_keys = snapshot.state_keys(&address(MANY), snapshot.ledger_info().version, None)?;
+    let listed = state_keys.filter(|slot| slot.as_ref().is_ok_and(|slot| slot.key_value.is_some()));
+    let count = listed.count();
     let elapsed = started.elapsed().as_secs_f64();
     println!("{:>8.1} ms the {count} slots of one account", elapsed * 1e3);
     Ok(())

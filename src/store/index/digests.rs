@@ -3,7 +3,7 @@
 //! A key that is written all the time has millions of entries, so what lies between two digests is
 //! passed with a seek, unless it is short.
 
-use super::{Index, Kind, recent::Packed, run::RunCursor};
+use super::{IndexReader, Kind, memtable::SortedEntries, run::RunCursor};
 use crate::{
     StoreError,
     digest::{STATE_DIGEST_BYTES, StateDigest},
@@ -15,36 +15,43 @@ use std::ops::RangeInclusive;
 const STEPS_MAX: usize = 16;
 
 /// Goes through digests in order.
-pub(crate) struct Digests<'a> {
-    sources: Vec<Source<'a>>,
+pub(crate) struct DigestScan<'a> {
+    sources: Vec<DigestSource<'a>>,
 }
 
-impl<'a> Digests<'a> {
+impl<'a> DigestScan<'a> {
     /// Starts above `after`, or with the first one. Runs without a version in `versions` are passed over.
     ///
     /// # Panics
-    /// When an index is neither of kind `State` nor of kind `Base`.
+    /// When an index is neither of kind `State` nor of kind `PrunedState`.
     pub(crate) fn new(
-        indices: &[Index<'a>],
+        indices: &[IndexReader<'a>],
         versions: &RangeInclusive<u64>,
         after: Option<&StateDigest>,
     ) -> Result<Self, StoreError> {
         let mut sources = Vec::new();
         for index in indices {
-            assert!(matches!(index.kind, Kind::State | Kind::Base), "no digests");
+            assert!(
+                matches!(index.kind, Kind::State | Kind::PrunedState),
+                "no digests"
+            );
             let after = bound(index.kind, after);
             for run in index.runs_of(versions) {
-                sources.push(Source::run(index.kind, index.table, run, &after)?);
+                sources.push(DigestSource::run(index.kind, index.table, run, &after)?);
             }
-            let pieces = index.pieces_of(versions);
-            sources.extend(pieces.iter().map(|packed| Source::piece(packed, &after)));
+            let tiers = index.tiers_of(versions);
+            sources.extend(
+                tiers
+                    .iter()
+                    .map(|entries| DigestSource::tier(entries, &after)),
+            );
         }
         Ok(Self { sources })
     }
 
     /// The next digest.
     pub(crate) fn next(&mut self) -> Result<Option<StateDigest>, StoreError> {
-        let Some(least) = self.sources.iter().filter_map(Source::digest).min() else {
+        let Some(least) = self.sources.iter().filter_map(DigestSource::digest).min() else {
             return Ok(None);
         };
         for source in &mut self.sources {
@@ -65,9 +72,9 @@ fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
 }
 
 /// Sorted entries, and the place among them.
-enum Source<'a> {
-    Piece {
-        packed: &'a Packed,
+enum DigestSource<'a> {
+    Tier {
+        entries: &'a SortedEntries,
         next: Option<StateDigest>,
     },
     Run {
@@ -78,11 +85,11 @@ enum Source<'a> {
     },
 }
 
-impl<'a> Source<'a> {
-    fn piece(packed: &'a Packed, after: &[u8]) -> Self {
-        Self::Piece {
-            packed,
-            next: first_above(packed, after),
+impl<'a> DigestSource<'a> {
+    fn tier(entries: &'a SortedEntries, after: &[u8]) -> Self {
+        Self::Tier {
+            entries,
+            next: first_above(entries, after),
         }
     }
 
@@ -98,7 +105,7 @@ impl<'a> Source<'a> {
     /// The digest of the entry this is at.
     fn digest(&self) -> Option<StateDigest> {
         match self {
-            Self::Piece { next, .. } => *next,
+            Self::Tier { next, .. } => *next,
             Self::Run { cursor, .. } => cursor.peek().and_then(|(entry, _)| digest_of(entry)),
         }
     }
@@ -109,8 +116,8 @@ impl<'a> Source<'a> {
             return Ok(());
         }
         match self {
-            Self::Piece { packed, next } => {
-                *next = first_above(packed, &bound(Kind::State, Some(digest)));
+            Self::Tier { entries, next } => {
+                *next = first_above(entries, &bound(Kind::State, Some(digest)));
             }
             Self::Run {
                 kind,
@@ -134,9 +141,9 @@ impl<'a> Source<'a> {
     }
 }
 
-fn first_above(packed: &Packed, bound: &[u8]) -> Option<StateDigest> {
+fn first_above(entries: &SortedEntries, bound: &[u8]) -> Option<StateDigest> {
     const LAST: [u8; Kind::State.width()] = [u8::MAX; Kind::State.width()];
-    packed.between(bound, &LAST).next().and_then(digest_of)
+    entries.between(bound, &LAST).next().and_then(digest_of)
 }
 
 fn digest_of(entry: &[u8]) -> Option<StateDigest> {

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     State,
     Account,
     Stream,
-    Base,
+    PrunedState,
 }
 
 impl Kind {
@@ -30,7 +30,7 @@ impl Kind {
         Self::State,
         Self::Account,
         Self::Stream,
-        Self::Base,
+        Self::PrunedState,
     ];
     /// The kinds whose entries name rows, and are made anew from rows when the ledger is opened.
     pub(crate) const OF_ROWS: [Self; 4] = [Self::Hash, Self::State, Self::Account, Self::Stream];
@@ -42,21 +42,21 @@ impl Kind {
             Self::State => STATE_DIGEST_BYTES + 8 + 4,
             Self::Account => PREFIX_BYTES + 8 + 8,
             Self::Stream => PREFIX_BYTES + 8 + 8 + 4,
-            Self::Base => STATE_DIGEST_BYTES,
+            Self::PrunedState => STATE_DIGEST_BYTES,
         }
     }
 
     /// Whether entries carry a payload, and so vary in length.
     pub(crate) const fn has_payload(self) -> bool {
-        matches!(self, Self::Base)
+        matches!(self, Self::PrunedState)
     }
 
     /// How many of an entry's bytes are the key that is asked for, for kinds that are searched for single keys. Pages of the
     /// others are asked for mostly where there is something.
-    pub(crate) const fn filter_key_bytes(self) -> Option<usize> {
+    pub(crate) const fn bloom_key_bytes(self) -> Option<usize> {
         match self {
             Self::Hash => Some(HASH_PREFIX_BYTES),
-            Self::State | Self::Base => Some(STATE_DIGEST_BYTES),
+            Self::State | Self::PrunedState => Some(STATE_DIGEST_BYTES),
             Self::Account | Self::Stream => None,
         }
     }
@@ -67,7 +67,7 @@ impl Kind {
             Self::Hash => Some(HASH_PREFIX_BYTES),
             Self::State => Some(STATE_DIGEST_BYTES),
             Self::Account | Self::Stream => Some(PREFIX_BYTES + 8),
-            Self::Base => None,
+            Self::PrunedState => None,
         }
     }
 
@@ -151,7 +151,7 @@ pub(crate) fn stream_entry(
 
 /// Entries of every kind that names rows, gathered before they are sorted.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct IndexBatch {
     key: DigestKey,
     hashes: Vec<HashEntry>,
     states: Vec<StateEntry>,
@@ -159,7 +159,7 @@ pub(crate) struct Gathered {
     streams: Vec<StreamEntry>,
 }
 
-impl Gathered {
+impl IndexBatch {
     pub(crate) fn new(key: DigestKey) -> Self {
         Self {
             key,
@@ -222,7 +222,7 @@ impl Gathered {
     }
 
     /// The entries of each kind, sorted and packed, in the order of [`Kind::OF_ROWS`].
-    pub(crate) fn packed(self) -> [Vec<u8>; 4] {
+    pub(crate) fn into_sorted(self) -> [Vec<u8>; 4] {
         fn pack<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
             entries.sort_unstable();
             entries.into_flattened()

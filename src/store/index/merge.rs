@@ -1,73 +1,73 @@
 //! Keeping the runs few: flushes, merges in bounded steps, deletion of what was merged.
 
 use super::{
-    catalog::{Catalog, Job, Run},
     entry::Kind,
-    recent::Packed,
+    manifest::{Manifest, MergeJob, Run},
+    memtable::SortedEntries,
     run::{RunCursor, RunTableMut, RunWriter, delete_blocks},
 };
 use crate::{StoreError, schema::RunTable};
 
 /// How many runs of a level become one of the next. Fewer means more copying, more means more runs to search.
 const FAN_IN: usize = 4;
-/// On so many levels of `Base` more do. Above them a run is in proportion to the live state, and runs that wait for each
+/// On so many levels of `PrunedState` more do. Above them a run is in proportion to the live state, and runs that wait for each
 /// other are room that is taken again.
-const BASE_WIDE_LEVELS: u32 = 2;
+const PRUNED_STATE_WIDE_LEVELS: u32 = 2;
 /// A level merges this many entries for every two that arrive, so that it is done well before the
 /// level below has the next merge ready for it.
 const MERGED_PER_TWO_ARRIVALS: usize = 3;
 /// Blocks of deleted runs that go beside every commit, at the least.
 const DELETED_BLOCKS_MIN: usize = 16;
-/// About the fewest entries of a full block, as of `Base`: how fast blocks must be deleted to keep up
+/// About the fewest entries of a full block, as of `PrunedState`: how fast blocks must be deleted to keep up
 /// with merging.
 const BLOCK_ENTRIES_MIN: usize = 16;
 
 /// When work is done; tests do it sooner, so that few rows try it all.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct CompactionConfig {
     /// Entries in memory become a run when there are this many of a kind, or when they span this
     /// many versions: large enough that runs are few. Opening reads the rows since the last flush
     /// of each kind, so the versions are bounded even for a kind that hardly has entries.
     pub flush_after: usize,
     /// Steps smaller than this wait: a step touches a few pages however little it does.
     pub step_entries_min: usize,
-    /// A step of pruning ends before the writes it moves into `Base` exceed this, unless its first
+    /// A step of pruning ends before the writes it moves into `PrunedState` exceed this, unless its first
     /// block does alone: they are sorted in memory, beside the commits.
     pub prune_bytes_max: usize,
-    /// How many runs of the first levels of `Base` become one of the next at most, no fewer than of other kinds. Its entries
+    /// How many runs of the first levels of `PrunedState` become one of the next at most, no fewer than of other kinds. Its entries
     /// carry values, so that copying them costs most of pruning, and its first runs are small: each is of one step.
-    pub base_fan_in: usize,
+    pub pruned_state_fan_in: usize,
     /// How long the block log becomes at most, in bytes.
-    pub log_bytes_max: u64,
+    pub wal_bytes_max: u64,
     /// How long it is when a checkpoint takes its place, in bytes.
     pub checkpoint_after_bytes: u64,
     /// Where so many blocks are only in the log, they are brought into the database with the next one, whether somebody asks
     /// for them or not.
-    pub unshown_blocks_max: usize,
+    pub unapplied_blocks_max: usize,
     /// The same of their bytes in the log, which bounds the memory.
-    pub unshown_bytes_max: u64,
+    pub unapplied_bytes_max: u64,
 }
 
-impl Pace {
+impl CompactionConfig {
     /// A pace at which a few hundred rows pass through several levels of runs.
-    pub(crate) const QUICK: Self = Self {
+    pub(crate) const SMALL_RUNS: Self = Self {
         flush_after: 6,
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
-        base_fan_in: 6,
-        log_bytes_max: 64 * 1024,
+        pruned_state_fan_in: 6,
+        wal_bytes_max: 64 * 1024,
         checkpoint_after_bytes: u64::MAX,
-        unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
-        unshown_bytes_max: UNSHOWN_BYTES_MAX,
+        unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
+        unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
     };
 
     /// The runs of a level, of all that a kind has, that are to become one of the next; none where they are too few.
     ///
     /// As many as may be, so that what they hold is copied less often. Fewer where they hold more than all that is older:
     /// then they mostly hold the same keys, and each is room that is taken again.
-    pub(crate) fn due(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
+    pub(crate) fn pick_compaction(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
         let most = match kind {
-            Kind::Base if level < BASE_WIDE_LEVELS => self.base_fan_in,
+            Kind::PrunedState if level < PRUNED_STATE_WIDE_LEVELS => self.pruned_state_fan_in,
             _ => FAN_IN,
         };
         let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
@@ -88,13 +88,13 @@ impl Pace {
 /// How much merging each kind is owed for entries that arrived; not durable, since what is
 /// forgotten at a restart only delays a merge.
 #[derive(Clone, Debug)]
-pub(crate) struct Upkeep {
-    pub pace: Pace,
-    owed: [usize; Kind::ALL.len()],
+pub(crate) struct CompactionState {
+    pub config: CompactionConfig,
+    debt: [usize; Kind::ALL.len()],
 }
 
 /// The longest block log, in bytes: one record of it is made in memory, and a larger group is a checkpoint.
-pub const LOG_BYTES_MAX: u64 = 32 * 1024 * 1024;
+pub const WAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// A log of so many bytes is followed by a checkpoint, which writes as many pages as it has, one by one, while everybody
 /// waits: of 32 MB that takes a tenth of a second and more, of this less than blocks take on their way. Much shorter, and what
@@ -103,30 +103,30 @@ const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// One commit of the database for several small blocks costs little more than one for one of them; who wants to see the
 /// newest waits for all of them.
-const UNSHOWN_BLOCKS_MAX: usize = 16;
+const UNAPPLIED_BLOCKS_MAX: usize = 16;
 /// Of blocks of some hundred transfers one is enough.
-const UNSHOWN_BYTES_MAX: u64 = 512 * 1024;
+const UNAPPLIED_BYTES_MAX: u64 = 512 * 1024;
 
-impl Default for Upkeep {
+impl Default for CompactionState {
     fn default() -> Self {
         Self {
-            pace: Pace {
+            config: CompactionConfig {
                 flush_after: 65_536,
                 step_entries_min: 2_048,
                 prune_bytes_max: 64 * 1024 * 1024,
-                base_fan_in: 16,
-                log_bytes_max: LOG_BYTES_MAX,
+                pruned_state_fan_in: 16,
+                wal_bytes_max: WAL_BYTES_MAX,
                 checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
-                unshown_blocks_max: UNSHOWN_BLOCKS_MAX,
-                unshown_bytes_max: UNSHOWN_BYTES_MAX,
+                unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
+                unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
             },
-            owed: [0; Kind::ALL.len()],
+            debt: [0; Kind::ALL.len()],
         }
     }
 }
 
 /// Where a merge step reads and writes.
-pub(crate) struct Workplace<'a, 't> {
+pub(crate) struct CompactionContext<'a, 't> {
     /// Runs as the last commit left them.
     pub sources: &'a RunTable,
     /// The table of this commit.
@@ -137,13 +137,13 @@ pub(crate) struct Workplace<'a, 't> {
 
 /// Writes sorted entries as a new run.
 pub(crate) fn write_run<'e>(
-    catalog: &mut Catalog,
+    manifest: &mut Manifest,
     kind: Kind,
     entries: impl Iterator<Item = (&'e [u8], &'e [u8])>,
     (first_version, last_version): (u64, u64),
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
-    let id = catalog.new_run();
+    let id = manifest.new_run();
     let mut writer = RunWriter::new(kind, id, table)?;
     for (entry, payload) in entries {
         writer.push(entry, payload)?;
@@ -153,7 +153,7 @@ pub(crate) fn write_run<'e>(
     let entries = appended.entries;
     if entries > 0 {
         let level = 0;
-        catalog.add(
+        manifest.add(
             kind,
             Run {
                 id,
@@ -170,44 +170,44 @@ pub(crate) fn write_run<'e>(
 /// Writes the entries that gathered in memory as a new run, if there are any; they end with
 /// `last_version`.
 pub(crate) fn flush(
-    catalog: &mut Catalog,
+    manifest: &mut Manifest,
     kind: Kind,
-    entries: &Packed,
+    entries: &SortedEntries,
     last_version: u64,
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
-    let versions = (catalog.runs(kind).recent_from, last_version);
+    let versions = (manifest.runs(kind).unflushed_from, last_version);
     let entries = entries.iter().map(|entry| (entry, [].as_slice()));
-    write_run(catalog, kind, entries, versions, table)?;
-    catalog.runs_mut(kind).recent_from = last_version + 1;
+    write_run(manifest, kind, entries, versions, table)?;
+    manifest.runs_mut(kind).unflushed_from = last_version + 1;
     Ok(())
 }
 
 /// Does the work that `arrivals` new entries of a kind ask for.
-pub(crate) fn work(
-    catalog: &mut Catalog,
+pub(crate) fn compact(
+    manifest: &mut Manifest,
     kind: Kind,
-    upkeep: &mut Upkeep,
+    compaction: &mut CompactionState,
     arrivals: usize,
-    place: &mut Workplace<'_, '_>,
+    place: &mut CompactionContext<'_, '_>,
 ) -> Result<(), StoreError> {
-    let owed = &mut upkeep.owed[kind as usize];
-    *owed += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
-    if *owed < upkeep.pace.step_entries_min {
+    let debt = &mut compaction.debt[kind as usize];
+    *debt += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
+    if *debt < compaction.config.step_entries_min {
         return Ok(());
     }
-    let budget = std::mem::take(owed);
-    let jobs = catalog.runs(kind).jobs.clone();
+    let budget = std::mem::take(debt);
+    let jobs = manifest.runs(kind).jobs.clone();
     let mut taken = 0;
     for mut job in jobs {
         // Where the oldest run is among the sources nothing lies below that a deletion must hide.
         let is_oldest =
-            catalog.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
+            manifest.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
         let outcome = step(kind, &mut job, is_oldest, budget, place)?;
         taken += outcome.taken;
         if outcome.is_done {
-            catalog.finish(kind, &job);
-        } else if let Some(slot) = catalog
+            manifest.finish(kind, &job);
+        } else if let Some(slot) = manifest
             .runs_mut(kind)
             .jobs
             .iter_mut()
@@ -216,23 +216,23 @@ pub(crate) fn work(
             *slot = job;
         }
     }
-    delete(catalog, taken, place.table)
+    delete(manifest, taken, place.table)
 }
 
 /// Deletes some of the blocks of runs that were merged or dropped.
 fn delete(
-    catalog: &mut Catalog,
+    manifest: &mut Manifest,
     taken: usize,
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
     let mut blocks_max = DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN;
-    while let Some(&run) = catalog.garbage.first() {
+    while let Some(&run) = manifest.garbage.first() {
         let deleted = delete_blocks(table, run, blocks_max)?;
         if deleted == blocks_max {
             break;
         }
         blocks_max -= deleted;
-        catalog.garbage.remove(0);
+        manifest.garbage.remove(0);
     }
     Ok(())
 }
@@ -245,10 +245,10 @@ struct Outcome {
 /// Merges about `budget` entries of a job.
 fn step(
     kind: Kind,
-    job: &mut Job,
+    job: &mut MergeJob,
     is_oldest: bool,
     budget: usize,
-    place: &mut Workplace<'_, '_>,
+    place: &mut CompactionContext<'_, '_>,
 ) -> Result<Outcome, StoreError> {
     let open = |&run: &u64| RunCursor::new(kind, place.sources, run, &job.last_taken);
     let mut sources = job
@@ -300,7 +300,7 @@ fn least(sources: &mut [RunCursor]) -> Option<&mut RunCursor> {
 fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_version: u64) -> bool {
     match kind.version(entry) {
         Some(version) => version >= oldest_version,
-        None => !(is_oldest && crate::base::is_deletion(payload)),
+        None => !(is_oldest && crate::pruned_state::is_deletion(payload)),
     }
 }
 
@@ -322,27 +322,33 @@ mod tests {
 
     #[test]
     fn runs_of_the_base_wait_for_more_while_what_is_older_is_larger() {
-        let pace = Upkeep::default().pace;
-        let due = |kind, older: u64, newer: usize| {
+        let config = CompactionState::default().config;
+        let pick_compaction = |kind, older: u64, newer: usize| {
             let all = [runs(0, 1, &[older]), runs(1, 0, &vec![10; newer])].concat();
-            pace.due(kind, 0, &all).len()
+            config.pick_compaction(kind, 0, &all).len()
         };
         assert_eq!(
-            [3, 4, 15, 16, 20].map(|newer| due(Kind::Base, 1_000, newer)),
+            [3, 4, 15, 16, 20].map(|newer| pick_compaction(Kind::PrunedState, 1_000, newer)),
             [0, 0, 0, 16, 16]
         );
         // They are as large as all that is older: copies of it, for the most part.
-        assert_eq!([3, 4, 5].map(|newer| due(Kind::Base, 40, newer)), [0, 0, 5]);
         assert_eq!(
-            [3, 4, 20].map(|newer| due(Kind::State, 1_000, newer)),
+            [3, 4, 5].map(|newer| pick_compaction(Kind::PrunedState, 40, newer)),
+            [0, 0, 5]
+        );
+        assert_eq!(
+            [3, 4, 20].map(|newer| pick_compaction(Kind::State, 1_000, newer)),
             [0, 4, 4]
         );
     }
 
     #[test]
     fn the_oldest_runs_of_a_level_are_due_first() {
-        let pace = Upkeep::default().pace;
+        let config = CompactionState::default().config;
         let all = [runs(0, 3, &[9]), runs(1, 2, &[1; 6]), runs(7, 0, &[1])].concat();
-        assert_eq!(pace.due(Kind::Base, 2, &all), [1, 2, 3, 4]);
+        assert_eq!(
+            config.pick_compaction(Kind::PrunedState, 2, &all),
+            [1, 2, 3, 4]
+        );
     }
 }

@@ -2,9 +2,9 @@
 //! same table under a number of its own.
 
 use super::{
+    bloom::{self, BloomFilterWriter, Segment, bloom_id},
     entry::Kind,
-    filter::{self, FilterWriter, Segment, filter_of},
-    recent::between,
+    memtable::between,
 };
 use crate::{StoreError, schema::RunTable};
 use redb::{AccessGuard, CursorMut, Range, ReadableTable, Table};
@@ -52,25 +52,25 @@ pub(crate) struct RunWriter<'t> {
     cursor: CursorMut<'t, &'static [u8], &'static [u8]>,
     first: Vec<u8>,
     block: Vec<u8>,
-    filter: FilterWriter,
+    filter: BloomFilterWriter,
     written: u64,
 }
 
 /// What was appended to a run.
-pub(crate) struct Appended {
+pub(crate) struct AppendedRun {
     run: u64,
     /// How many entries.
     pub entries: u64,
     filter: Vec<Segment>,
 }
 
-impl Appended {
+impl AppendedRun {
     /// Writes the filter of the entries.
     pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
         for (first, row) in &self.filter {
-            let key = key(filter_of(self.run), first);
+            let key = key(bloom_id(self.run), first);
             let replaced = table.get(key.as_slice())?.map(|row| row.value().to_vec());
-            let row = filter::replacing(row, replaced.as_deref());
+            let row = bloom::replacing(row, replaced.as_deref());
             table.insert(key.as_slice(), row.as_slice())?;
         }
         Ok(())
@@ -91,7 +91,7 @@ impl<'t> RunWriter<'t> {
             cursor: table.upper_bound_mut(Bound::Excluded(end.as_slice()))?,
             first: Vec::new(),
             block: Vec::with_capacity(BLOCK_BYTES),
-            filter: FilterWriter::default(),
+            filter: BloomFilterWriter::default(),
             written: 0,
         })
     }
@@ -117,7 +117,7 @@ impl<'t> RunWriter<'t> {
             self.block.extend_from_slice(&length.to_le_bytes());
             self.block.extend_from_slice(payload);
         }
-        if let Some(bytes) = self.kind.filter_key_bytes() {
+        if let Some(bytes) = self.kind.bloom_key_bytes() {
             self.filter.push(&entry[..bytes]);
         }
         self.written += 1;
@@ -134,10 +134,10 @@ impl<'t> RunWriter<'t> {
     }
 
     /// Writes what is left and tells what was appended.
-    pub(crate) fn close(mut self) -> Result<Appended, StoreError> {
+    pub(crate) fn close(mut self) -> Result<AppendedRun, StoreError> {
         self.end_block()?;
         self.cursor.close()?;
-        Ok(Appended {
+        Ok(AppendedRun {
             run: self.run,
             entries: self.written,
             filter: self.filter.finish(),
@@ -181,18 +181,18 @@ pub(crate) struct RunCursor {
     kind: Kind,
     blocks: Range<'static, &'static [u8], &'static [u8]>,
     block: Option<Guard>,
-    entry: Option<EntryPlace>,
+    entry: Option<EntryOffsets>,
 }
 
 /// Where in its block an entry lies.
 #[derive(Clone, Copy)]
-struct EntryPlace {
+struct EntryOffsets {
     begin: usize,
     payload_begin: usize,
     end: usize,
 }
 
-impl EntryPlace {
+impl EntryOffsets {
     fn at(kind: Kind, block: &[u8], begin: usize) -> Option<Self> {
         let (_, payload, end) = entry_at(kind, block, begin)?;
         Some(Self {
@@ -230,8 +230,8 @@ impl RunCursor {
         Ok(())
     }
 
-    fn place_at(&self, offset: usize) -> Option<EntryPlace> {
-        EntryPlace::at(self.kind, self.block.as_ref()?.value(), offset)
+    fn place_at(&self, offset: usize) -> Option<EntryOffsets> {
+        EntryOffsets::at(self.kind, self.block.as_ref()?.value(), offset)
     }
 
     /// The entry the cursor is at, with its payload.

@@ -7,9 +7,11 @@
 
 use super::{
     kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
-    with_pace,
+    with_config,
 };
-use crate::{Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::merge::Pace};
+use crate::{
+    Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::merge::CompactionConfig,
+};
 use fastrand::Rng;
 use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Traffic};
@@ -23,13 +25,13 @@ const OPTIONS: StoreOptions = StoreOptions {
 };
 /// Index runs of a few hundred entries, and a checkpoint after a few hundred transfers, so that a
 /// ledger of tens of thousands has several levels of runs.
-const PACE: Pace = Pace {
+const CONFIG: CompactionConfig = CompactionConfig {
     flush_after: 256,
     step_entries_min: 64,
-    base_fan_in: 6,
-    log_bytes_max: 1024 * 1024,
+    pruned_state_fan_in: 6,
+    wal_bytes_max: 1024 * 1024,
     checkpoint_after_bytes: 256 * 1024,
-    ..Pace::QUICK
+    ..CompactionConfig::SMALL_RUNS
 };
 
 /// Number of transfers in a block, which is one commit.
@@ -51,7 +53,7 @@ const ACCOUNTS: u64 = 100;
 const LISTED: usize = 10;
 
 /// The most that a cost may grow while the ledger grows twentyfold and nothing is pruned. An entry is
-/// copied once per level of runs, and [`PACE`] has two or three levels early and two more late; a
+/// copied once per level of runs, and [`CONFIG`] has two or three levels early and two more late; a
 /// listing reads a block or two of each run, fewer of which are in the cache late. A cost in proportion
 /// to the length of the ledger grows twenty times.
 const GROWTH_MAX: f64 = 4.0;
@@ -120,7 +122,7 @@ impl Ledger {
         let mut maker = Maker::new();
         let store =
             Store::open_backend_with_secret(disk.clone(), disk.log(), &OPTIONS, [7; 16]).unwrap();
-        let mut store = with_pace(store, PACE);
+        let mut store = with_config(store, CONFIG);
         store
             .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
             .unwrap();
@@ -237,9 +239,16 @@ fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
 fn list(snapshot: &Snapshot, account: u64) {
     let key = resource_key(account, 0);
     let version = snapshot.ledger_info().version;
-    let slots = snapshot.slots(&address(account), version, None).unwrap();
-    let held: Vec<_> = slots.filter_map(|slot| slot.unwrap().held).collect();
-    assert!(held.iter().any(|(held, _)| *held == key), "{held:?}");
+    let state_keys = snapshot
+        .state_keys(&address(account), version, None)
+        .unwrap();
+    let key_value: Vec<_> = state_keys
+        .filter_map(|slot| slot.unwrap().key_value)
+        .collect();
+    assert!(
+        key_value.iter().any(|(key_value, _)| *key_value == key),
+        "{key_value:?}"
+    );
     let listed = snapshot.account_transactions(&address(account), None, LISTED);
     assert!(!listed.unwrap().is_empty());
     let listed = snapshot.events(&stream(account, 3), None, LISTED);

@@ -2,7 +2,7 @@
 //! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
 //! (`ledger_test_support::Disk`).
 
-use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
+use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{Store, StoreError};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
@@ -49,7 +49,7 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
     let Ok(store) = Store::open_backend(disk.clone(), disk.log(), &OPTIONS) else {
         return progress;
     };
-    let mut store = with_pace(store, FAST);
+    let mut store = with_config(store, SMALL_RUNS);
     progress.in_flight = Some((0, 0));
     if store.initialize(&genesis(), &workload.blocks[0]).is_err() {
         return progress;
@@ -107,7 +107,7 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: 
             return;
         }
     };
-    let mut store = with_pace(store, FAST);
+    let mut store = with_config(store, SMALL_RUNS);
     let is_empty = store.genesis().unwrap().is_none();
     assert!(
         !is_empty || progress.acknowledged.is_none(),

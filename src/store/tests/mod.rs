@@ -3,15 +3,15 @@
 mod cost;
 mod crash;
 mod damage;
+mod fault_isolation;
 mod kit;
 mod model;
+mod recovery;
 mod refusals;
-mod replay;
-mod shield;
-mod slots;
+mod state_keys;
 mod workload;
 
-use crate::{Store, StoreOptions, index::merge::Pace};
+use crate::{Store, StoreOptions, index::merge::CompactionConfig};
 
 /// Little memory for pages, so that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {
@@ -19,10 +19,10 @@ const OPTIONS: StoreOptions = StoreOptions {
 };
 
 /// The pace of short runs.
-const FAST: Pace = Pace::QUICK;
+const SMALL_RUNS: CompactionConfig = CompactionConfig::SMALL_RUNS;
 
 /// Sets the pace of a store.
-fn with_pace(mut store: Store, pace: Pace) -> Store {
-    store.set_pace(pace);
+fn with_config(mut store: Store, config: CompactionConfig) -> Store {
+    store.set_config(config);
     store
 }

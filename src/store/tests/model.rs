@@ -1,9 +1,11 @@
 //! The store against the model: random chains, groups, prunes, reopenings and snapshots.
 
-use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
+use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
-    index::{Filters, Kind, catalog::Run, entry::number, filter::filter_of, merge::Pace},
+    index::{
+        BloomFilters, Kind, bloom::bloom_id, entry::number, manifest::Run, merge::CompactionConfig,
+    },
     schema::{RUNS, encode},
 };
 use proptest::prelude::*;
@@ -15,11 +17,11 @@ use std::{
 };
 
 fn open(directory: &Path) -> (StoreWriter, StoreReader) {
-    with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST).split()
+    with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS).split()
 }
 
 fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
-    let mut store = with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST);
+    let mut store = with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS);
     assert_eq!(store.genesis().unwrap(), None);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     assert_eq!(store.genesis().unwrap(), Some(genesis()));
@@ -126,11 +128,11 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
     const BYTES_MAX: usize = 700;
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(23);
-    let pace = Pace {
+    let config = CompactionConfig {
         prune_bytes_max: BYTES_MAX,
-        ..FAST
+        ..SMALL_RUNS
     };
-    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), pace);
+    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), config);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow(60)).unwrap();
@@ -175,17 +177,17 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
 fn small_steps_of_pruning_leave_few_runs() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(29);
-    let pace = Pace {
+    let config = CompactionConfig {
         step_entries_min: 90,
-        ..FAST
+        ..SMALL_RUNS
     };
-    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), pace);
+    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), config);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow_idle(60)).unwrap();
     while !writer.prune(u64::MAX, 1).unwrap().done {
-        let view = writer.published.get().unwrap();
-        let runs = view.catalog.runs(Kind::Base).list.len();
+        let view = writer.latest_view.get().unwrap();
+        let runs = view.manifest.runs(Kind::PrunedState).list.len();
         assert!(runs < 16, "{runs} runs");
     }
     workload
@@ -205,13 +207,13 @@ fn long_chains_pass_through_all_levels() {
         writer.commit(&workload.grow(1)).unwrap();
         let head = reader.snapshot().unwrap().ledger_info().version;
         writer.prune(head.saturating_sub(300), 4).unwrap();
-        let view = writer.published.get().unwrap();
+        let view = writer.latest_view.get().unwrap();
         for kind in Kind::ALL {
-            let runs = &view.catalog.runs(kind).list;
+            let runs = &view.manifest.runs(kind).list;
             levels = levels.max(runs.iter().map(|run| run.level).max().unwrap_or(0));
             assert!(runs.len() < 24, "{kind:?} has {} runs", runs.len());
         }
-        assert!(view.catalog.garbage.len() < 32, "deletion keeps up");
+        assert!(view.manifest.garbage.len() < 32, "deletion keeps up");
     }
     assert!(levels >= 3, "only {levels} levels");
     check_filters(&writer);
@@ -237,7 +239,7 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
         writer.commit(&workload.grow(1)).unwrap();
     }
     let transaction = writer.database.begin_write().unwrap();
-    let is_filter = |key: &[u8], _: &[u8]| filter_of(number(key)) != number(key);
+    let is_filter = |key: &[u8], _: &[u8]| bloom_id(number(key)) != number(key);
     transaction
         .open_table(RUNS)
         .unwrap()
@@ -256,21 +258,21 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
 /// Every run that is searched for single keys has a filter that spares most searches in vain, and what is in the table
 /// belongs to a run, a merge or what is being deleted.
 fn check_filters(writer: &StoreWriter) {
-    let view = writer.published.get().unwrap();
-    let mut known: Vec<u64> = view.catalog.garbage.clone();
+    let view = writer.latest_view.get().unwrap();
+    let mut known: Vec<u64> = view.manifest.garbage.clone();
     let (mut searched, mut spared) = (0, 0);
     let mut random = fastrand::Rng::with_seed(7);
     for kind in Kind::ALL {
-        let runs = view.catalog.runs(kind);
+        let runs = view.manifest.runs(kind);
         let numbers = runs.list.iter().map(|run| run.id);
         known.extend(numbers.chain(runs.jobs.iter().map(|job| job.output)));
-        if let Some(bytes) = kind.filter_key_bytes() {
+        if let Some(bytes) = kind.bloom_key_bytes() {
             // Keys of runs are digests, which filters take for random. Runs share keys, so the filters
             // of many of them can hold one absent key by chance.
             for _ in 0..10 {
                 let absent: Vec<u8> = (0..bytes).map(|_| random.u8(..)).collect();
                 searched += runs.list.len();
-                let is_spared = |run: &&Run| !view.filters.may_hold(run.id, &absent);
+                let is_spared = |run: &&Run| !view.filters.may_contain(run.id, &absent);
                 spared += runs.list.iter().filter(is_spared).count();
             }
         }
@@ -280,22 +282,22 @@ fn check_filters(writer: &StoreWriter) {
         "{spared} of {searched}"
     );
     // Where there is room for half of them, the others are searched.
-    let (catalog, table) = (&view.catalog, &view.tables.runs);
+    let (manifest, table) = (&view.manifest, &view.tables.runs);
     let half = view.filters.bytes() / 2;
-    let some = Filters::default().of(catalog, table, half).unwrap();
+    let some = BloomFilters::default().of(manifest, table, half).unwrap();
     assert!(
         (1..=half).contains(&some.bytes()),
         "{} of {half}",
         some.bytes()
     );
-    let none = Filters::default().of(catalog, table, 0).unwrap();
+    let none = BloomFilters::default().of(manifest, table, 0).unwrap();
     let mut runs = Kind::ALL
         .into_iter()
-        .flat_map(|kind| &catalog.runs(kind).list);
-    assert!(runs.all(|run| none.may_hold(run.id, &[7; 16])));
+        .flat_map(|kind| &manifest.runs(kind).list);
+    assert!(runs.all(|run| none.may_contain(run.id, &[7; 16])));
     for row in view.tables.runs.iter().unwrap() {
         let number = number(row.unwrap().0.value());
-        let is_known = |run: &u64| number == *run || number == filter_of(*run);
+        let is_known = |run: &u64| number == *run || number == bloom_id(*run);
         assert!(known.iter().any(is_known), "nothing names {number:#x}");
     }
 }
@@ -314,7 +316,7 @@ fn the_state_below_a_narrow_window_stays_right() {
         let info = workload.info(block.height(), block.height());
         let snapshot = reader.snapshot().unwrap();
         workload.check_states(&snapshot, &info).unwrap();
-        workload.check_slots(&snapshot, &info).unwrap();
+        workload.check_state_keys(&snapshot, &info).unwrap();
     }
 }
 
@@ -335,18 +337,18 @@ fn every_reopening_finds_the_same() {
     }
 }
 
-/// Opening reads the rows above `recent_from`, so that follows the head even where a kind has next
+/// Opening reads the rows above `unflushed_from`, so that follows the head even where a kind has next
 /// to no entries; the small runs this makes merge like full ones.
 #[test]
 fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
-    const SPARSE: Pace = Pace {
+    const SPARSE: CompactionConfig = CompactionConfig {
         flush_after: 30,
         step_entries_min: 90,
-        ..FAST
+        ..SMALL_RUNS
     };
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(19);
-    let mut store = with_pace(Store::open(directory.path(), &OPTIONS).unwrap(), SPARSE);
+    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), SPARSE);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     for round in 0..45 {
@@ -354,10 +356,10 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
         if round > 2 {
             writer.commit(&workload.grow(1)).unwrap();
         }
-        let view = writer.published.get().unwrap();
+        let view = writer.latest_view.get().unwrap();
         for kind in Kind::OF_ROWS {
-            let runs = view.catalog.runs(kind);
-            let unwritten = view.head.tip.version + 1 - runs.recent_from;
+            let runs = view.manifest.runs(kind);
+            let unwritten = view.head.tip.version + 1 - runs.unflushed_from;
             assert!(unwritten < 30, "{kind:?} has {unwritten} versions to read");
             assert!(
                 runs.list.len() < 16,

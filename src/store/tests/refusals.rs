@@ -373,7 +373,7 @@ fn a_moment_outside_the_window() {
     ahead.version += 1;
     assert!(matches!(
         reader.snapshot_at(&ahead),
-        Err(StoreError::NoSuchMoment { .. })
+        Err(StoreError::VersionOutOfRange { .. })
     ));
     writer
         .prune(workload.blocks[5].first_version, 1_000)
@@ -381,7 +381,7 @@ fn a_moment_outside_the_window() {
     let pruned = workload.info(4, 0);
     assert!(matches!(
         reader.snapshot_at(&pruned),
-        Err(StoreError::NoSuchMoment { .. })
+        Err(StoreError::VersionOutOfRange { .. })
     ));
     assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
 }
@@ -397,7 +397,7 @@ fn what_is_gone_is_told_before_a_snapshot_shows_it() {
     let oldest = |snapshot: Snapshot| snapshot.ledger_info().oldest_version;
     let mut told = None;
     let pruned = writer
-        .prune_telling(bound, 1_000, |pruned| {
+        .prune_with(bound, 1_000, |pruned| {
             assert_eq!(oldest(reader.snapshot().unwrap()), 0);
             let mut head = workload.info(9, 0);
             head.oldest_version = pruned.oldest_version;
@@ -432,7 +432,7 @@ fn streams_whose_events_go_are_told_alike_before_and_after_a_snapshot_shows_it()
         let head = workload.info(newest.height(), newest.height());
         let mut ahead = None;
         writer
-            .prune_telling(newest.first_version, u64::MAX, |_| {
+            .prune_with(newest.first_version, u64::MAX, |_| {
                 ahead = Some(starts(reader.snapshot_at(&head).unwrap()));
             })
             .unwrap();

@@ -1,7 +1,7 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
 use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
-use crate::{FoundByHash, Snapshot, StoreError, Take, TransactionSummary};
+use crate::{FoundByHash, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
@@ -120,7 +120,7 @@ impl Workload {
         self.check_transactions(snapshot, info)?;
         self.check_blocks(snapshot, info)?;
         self.check_states(snapshot, info)?;
-        self.check_slots(snapshot, info)?;
+        self.check_state_keys(snapshot, info)?;
         for account in 0..=ACCOUNTS {
             self.check_account(snapshot, info, account)?;
             self.check_summaries(snapshot, info, account)?;
@@ -211,7 +211,7 @@ impl Workload {
         for version in [info.version + 1, info.oldest_version.wrapping_sub(1)] {
             let refused = snapshot.state_value(&state_key(0), version);
             assert!(
-                matches!(refused, Err(StoreError::NoSuchMoment { .. })),
+                matches!(refused, Err(StoreError::VersionOutOfRange { .. })),
                 "{version}"
             );
         }
@@ -219,7 +219,7 @@ impl Workload {
     }
 
     /// The slots of each account at every version: all of them, and from each place on.
-    pub(super) fn check_slots(
+    pub(super) fn check_state_keys(
         &self,
         snapshot: &Snapshot,
         info: &LedgerInfo,
@@ -227,27 +227,30 @@ impl Workload {
         for version in info.oldest_version..=info.version {
             let state = self.state(version);
             for account in (0..=OWNERS).map(address) {
-                let all = snapshot.slots(&account, version, None)?;
+                let all = snapshot.state_keys(&account, version, None)?;
                 let all = all.collect::<Result<Vec<_>, _>>()?;
-                assert!(all.is_sorted_by_key(|slot| slot.place), "{all:?}");
+                assert!(all.is_sorted_by_key(|slot| slot.cursor), "{all:?}");
                 assert!(
-                    all.windows(2).all(|two| two[0].place != two[1].place),
+                    all.windows(2).all(|two| two[0].cursor != two[1].cursor),
                     "{all:?}"
                 );
-                let mut found: Vec<_> = all.iter().filter_map(|slot| slot.held.clone()).collect();
+                let mut found: Vec<_> = all
+                    .iter()
+                    .filter_map(|slot| slot.key_value.clone())
+                    .collect();
                 found.sort();
-                let held = state
+                let key_value = state
                     .iter()
                     .filter(|(key, _)| key.address() == Some(account));
-                let held = held.filter_map(|(key, operation)| {
+                let key_value = key_value.filter_map(|(key, operation)| {
                     Some(((*key).clone(), operation.value()?.clone()))
                 });
-                let expected: Vec<_> = held.collect();
+                let expected: Vec<_> = key_value.collect();
                 assert_eq!(found, expected, "{account} at {version} of {info:?}");
                 for (number, slot) in all.iter().enumerate() {
-                    let place = snapshot.slot_place(&account, slot.place.to_bytes());
-                    assert_eq!(place, Some(slot.place));
-                    let rest = snapshot.slots(&account, version, place)?;
+                    let cursor = snapshot.state_key_cursor(&account, slot.cursor.to_bytes());
+                    assert_eq!(cursor, Some(slot.cursor));
+                    let rest = snapshot.state_keys(&account, version, cursor)?;
                     let rest = rest.collect::<Result<Vec<_>, _>>()?;
                     assert_eq!(
                         rest,
@@ -255,7 +258,7 @@ impl Workload {
                         "from {number} of {account} at {version}"
                     );
                     assert_eq!(
-                        snapshot.slot_place(&address(99), slot.place.to_bytes()),
+                        snapshot.state_key_cursor(&address(99), slot.cursor.to_bytes()),
                         None
                     );
                 }
@@ -344,11 +347,11 @@ impl Workload {
                 let what = format!("{limit} of {account} in {start}..={end} of {info:?}");
                 let first = &within[..within.len().min(limit)];
                 let found =
-                    snapshot.transaction_summaries(&sender, start..=end, Take::Oldest, limit)?;
+                    snapshot.transaction_summaries(&sender, start..=end, PageEnd::Oldest, limit)?;
                 assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {what}");
                 let last = &within[within.len().saturating_sub(limit)..];
                 let found =
-                    snapshot.transaction_summaries(&sender, start..=end, Take::Newest, limit)?;
+                    snapshot.transaction_summaries(&sender, start..=end, PageEnd::Newest, limit)?;
                 assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {what}");
             }
         }

@@ -1,11 +1,11 @@
 //! Slots of an address where the model's random chains do not reach.
 
 use super::{
-    FAST, OPTIONS,
+    OPTIONS, SMALL_RUNS,
     kit::{Maker, Spec, address, genesis, resource_key},
-    with_pace,
+    with_config,
 };
-use crate::{Slot, Snapshot, Store, StoreWriter};
+use crate::{AddressStateEntry, Snapshot, Store, StoreWriter};
 use ledger_types::WriteOp;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -16,16 +16,16 @@ const BLOCKS: u64 = 200;
 /// A ledger whose blocks all write the same slot of an account, and one in twenty another one.
 fn with_a_hot_slot(directory: &Path) -> (StoreWriter, Snapshot) {
     let mut maker = Maker::new();
-    let mut store = with_pace(Store::open(directory, &OPTIONS).unwrap(), FAST);
+    let mut store = with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS);
     store
         .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
         .unwrap();
     let (mut writer, reader) = store.split();
     for number in 0..BLOCKS {
-        let slots = [0, number / (BLOCKS / SLOTS)];
+        let state_keys = [0, number / (BLOCKS / SLOTS)];
         let write = |slot| (resource_key(OWNER, slot), WriteOp::Put(vec![1].into()));
         let spec = Spec {
-            writes: slots.map(write).into(),
+            writes: state_keys.map(write).into(),
             ..Spec::default()
         };
         writer.commit(&[Arc::new(maker.block(vec![spec]))]).unwrap();
@@ -39,10 +39,13 @@ fn a_slot_that_is_written_all_the_time_is_listed_once() {
     let directory = tempfile::tempdir().unwrap();
     let (_writer, snapshot) = with_a_hot_slot(directory.path());
     let version = snapshot.ledger_info().version;
-    let slots = snapshot.slots(&address(OWNER), version, None).unwrap();
-    let slots: Vec<Slot> = slots.map(Result::unwrap).collect();
-    assert_eq!(slots.len() as u64, SLOTS, "{slots:?}");
-    assert!(slots.iter().all(|slot| slot.held.is_some()), "{slots:?}");
+    let state_keys = snapshot.state_keys(&address(OWNER), version, None).unwrap();
+    let state_keys: Vec<AddressStateEntry> = state_keys.map(Result::unwrap).collect();
+    assert_eq!(state_keys.len() as u64, SLOTS, "{state_keys:?}");
+    assert!(
+        state_keys.iter().all(|slot| slot.key_value.is_some()),
+        "{state_keys:?}"
+    );
 }
 
 /// As where the digests of two addresses begin alike, which chance does not bring about.
@@ -51,8 +54,10 @@ fn slots_of_another_address_among_them_hold_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let (_writer, snapshot) = with_a_hot_slot(directory.path());
     let version = snapshot.ledger_info().version;
-    let mut slots = snapshot.slots(&address(OWNER), version, None).unwrap();
-    slots.address = address(OWNER + 1);
-    let held: Vec<_> = slots.filter_map(|slot| slot.unwrap().held).collect();
-    assert_eq!(held, []);
+    let mut state_keys = snapshot.state_keys(&address(OWNER), version, None).unwrap();
+    state_keys.address = address(OWNER + 1);
+    let key_value: Vec<_> = state_keys
+        .filter_map(|slot| slot.unwrap().key_value)
+        .collect();
+    assert_eq!(key_value, []);
 }

@@ -7,13 +7,13 @@
 
 use crate::{
     Snapshot, StoreError,
-    index::{Kind, entry::sequence_number, lookup::Span},
+    index::{Kind, entry::sequence_number, reader::EntryRange},
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// Which ones a page has where not all fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Take {
+pub enum PageEnd {
     /// The first ones.
     Oldest,
     /// The last ones.
@@ -21,7 +21,7 @@ pub enum Take {
 }
 
 /// The entries of one stream or account in their index.
-pub(crate) struct Numbered<'a> {
+pub(crate) struct SequencePager<'a> {
     pub kind: Kind,
     /// The entry of a number with the least place, or with the greatest.
     pub bound: &'a dyn Fn(u64, bool) -> Vec<u8>,
@@ -35,7 +35,7 @@ pub(crate) struct Page {
     pub first_number: u64,
     /// No other versions; where they reach beyond the window, that part of them is empty.
     pub versions: RangeInclusive<u64>,
-    pub take: Take,
+    pub take: PageEnd,
     pub limit: usize,
 }
 
@@ -52,7 +52,7 @@ impl Snapshot {
     /// another name with the same digest.
     pub(crate) fn page<T>(
         &self,
-        of: &Numbered<'_>,
+        of: &SequencePager<'_>,
         page: &Page,
         mut read: impl FnMut(&[u8]) -> Result<Option<T>, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
@@ -62,7 +62,7 @@ impl Snapshot {
         if page.limit == 0 || oldest > newest {
             return Ok(rows);
         }
-        let is_ascending = page.take == Take::Oldest;
+        let is_ascending = page.take == PageEnd::Oldest;
         let (low, high) = if is_ascending {
             let before = self.split(of, oldest)?.before;
             let first = before.map_or(0, |number| number.saturating_add(1));
@@ -70,7 +70,7 @@ impl Snapshot {
         } else {
             (page.first_number, self.last_number(of, newest)?)
         };
-        let span = Span {
+        let span = EntryRange {
             low: &(of.bound)(low, false),
             high: &(of.bound)(high, true),
             versions: oldest..=newest,
@@ -110,10 +110,10 @@ impl Snapshot {
     }
 
     /// The first number whose row is in the window; entries of pruned rows may still stand in a run.
-    pub(crate) fn first_retained(&self, of: &Numbered<'_>) -> Result<Option<u64>, StoreError> {
+    pub(crate) fn first_retained(&self, of: &SequencePager<'_>) -> Result<Option<u64>, StoreError> {
         let before = self.split(of, self.info.oldest_version)?.before;
         let first = before.map_or(0, |number| number.saturating_add(1));
-        let span = Span {
+        let span = EntryRange {
             low: &(of.bound)(first, false),
             high: &(of.bound)(u64::MAX, true),
             versions: self.info.oldest_version..=self.info.version,
@@ -127,12 +127,12 @@ impl Snapshot {
 
     /// The last number whose row is below the window and still there: where the window's lower end is
     /// ahead of the database, which is between a durable step of pruning and the snapshots that show it.
-    pub(crate) fn last_going(&self, of: &Numbered<'_>) -> Result<Option<u64>, StoreError> {
+    pub(crate) fn last_going(&self, of: &SequencePager<'_>) -> Result<Option<u64>, StoreError> {
         let (from, oldest) = (self.view.head.oldest_version, self.info.oldest_version);
         if from >= oldest {
             return Ok(None);
         }
-        let span = Span {
+        let span = EntryRange {
             low: &(of.bound)(0, false),
             high: &(of.bound)(u64::MAX, true),
             versions: from..=oldest - 1,
@@ -148,7 +148,7 @@ impl Snapshot {
     }
 
     /// A number with none above it that is of `version` or an earlier one.
-    fn last_number(&self, of: &Numbered<'_>, version: u64) -> Result<u64, StoreError> {
+    fn last_number(&self, of: &SequencePager<'_>, version: u64) -> Result<u64, StoreError> {
         if version >= self.view.head.tip.version {
             return Ok(u64::MAX);
         }
@@ -157,7 +157,7 @@ impl Snapshot {
     }
 
     /// Finds a version among the numbers; the head of this file says what that costs.
-    fn split(&self, of: &Numbered<'_>, version: u64) -> Result<Split, StoreError> {
+    fn split(&self, of: &SequencePager<'_>, version: u64) -> Result<Split, StoreError> {
         if version == 0 || of.is_by_version {
             return Ok(Split {
                 before: version.checked_sub(1),
@@ -192,11 +192,11 @@ impl Snapshot {
     /// version or a later one.
     fn probe(
         &self,
-        of: &Numbered<'_>,
+        of: &SequencePager<'_>,
         number: u64,
         version: u64,
     ) -> Result<Option<(u64, bool)>, StoreError> {
-        let span = Span {
+        let span = EntryRange {
             low: &(of.bound)(number, false),
             high: &(of.bound)(u64::MAX, true),
             versions: version..=version,
@@ -210,10 +210,10 @@ impl Snapshot {
     /// As [`Self::probe`], of the last number.
     fn last_around(
         &self,
-        of: &Numbered<'_>,
+        of: &SequencePager<'_>,
         version: u64,
     ) -> Result<Option<(u64, bool)>, StoreError> {
-        let span = Span {
+        let span = EntryRange {
             low: &(of.bound)(0, false),
             high: &(of.bound)(u64::MAX, true),
             versions: version..=version,
@@ -225,7 +225,7 @@ impl Snapshot {
     }
 }
 
-impl Numbered<'_> {
+impl SequencePager<'_> {
     /// The number of an entry, and whether it is of `version` or a later one.
     fn relative(&self, entry: &[u8], version: u64) -> (u64, bool) {
         let is_after = self

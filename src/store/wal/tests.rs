@@ -1,7 +1,7 @@
 //! What a start reads of a log, whatever a crash, an earlier use or damage left in it.
 
 use super::{
-    BlockLog, GROWTH_BYTES, LogKey, Stop,
+    GROWTH_BYTES, LogKey, Wal, WalReadError,
     record::{HEADER_BYTES, PAGE_BYTES},
 };
 use crate::{StoreError, SyncTimer};
@@ -19,11 +19,11 @@ const ROOM: u64 = 16 * PAGE_BYTES;
 /// First height and content of each record.
 type Records = Vec<(u64, Vec<u8>)>;
 
-fn log(disk: &Disk, key: LogKey, generation: u64) -> BlockLog {
-    BlockLog::new(Arc::new(disk.log()), key, generation, SyncTimer::default()).unwrap()
+fn log(disk: &Disk, key: LogKey, generation: u64) -> Wal {
+    Wal::new(Arc::new(disk.log()), key, generation, SyncTimer::default()).unwrap()
 }
 
-fn append(log: &mut BlockLog, height: u64, content: &[u8]) -> Result<bool, StoreError> {
+fn append(log: &mut Wal, height: u64, content: &[u8]) -> Result<bool, StoreError> {
     let appended = log.append(ROOM, height, |out| {
         // In pieces, as a serializer does.
         for piece in content.chunks(100) {
@@ -35,8 +35,8 @@ fn append(log: &mut BlockLog, height: u64, content: &[u8]) -> Result<bool, Store
     Ok(appended?.is_some())
 }
 
-fn read(disk: &Disk, key: LogKey, generation: u64) -> Result<Records, Stop> {
-    let mut scan = log(disk, key, generation).scan()?;
+fn read(disk: &Disk, key: LogKey, generation: u64) -> Result<Records, WalReadError> {
+    let mut scan = log(disk, key, generation).reader()?;
     let mut records = Records::new();
     while let Some(record) = scan.next()? {
         records.push(record);
@@ -174,7 +174,7 @@ proptest! {
                 prop_assert_eq!(damaged, records.len() - 1, "damage at {} is skipped", place);
                 prop_assert_eq!(&found, &records[..damaged]);
             }
-            Err(Stop::Damaged(reason)) => {
+            Err(WalReadError::Damaged(reason)) => {
                 prop_assert!(damaged < records.len() - 1);
                 prop_assert!(reason.contains(&format!("record {damaged} at byte {}", ends[damaged])), "{reason}");
             }
@@ -212,7 +212,7 @@ const LONG: [usize; 6] = [
 /// Capacity for two of the longest records.
 const LONG_ROOM: u64 = 4 * 1024 * 1024;
 
-fn append_long(log: &mut BlockLog, height: u64, content: &[u8]) {
+fn append_long(log: &mut Wal, height: u64, content: &[u8]) {
     let appended = log.append(LONG_ROOM, height, |out| {
         out.write_all(content)
             .map_err(|error| StoreError::Inconsistent(error.to_string()))
@@ -297,7 +297,7 @@ fn detects_a_flipped_bit_anywhere_in_a_long_record() {
                 flip(&disk, place, bit);
                 match read(&disk, KEY, 1) {
                     Ok(records) => assert!(is_last && records.is_empty(), "{what}"),
-                    Err(Stop::Damaged(reason)) => {
+                    Err(WalReadError::Damaged(reason)) => {
                         assert!(
                             !is_last && reason.contains("record 0 at byte 0"),
                             "{what}: {reason}"
@@ -357,7 +357,7 @@ fn a_record_that_does_not_fit_is_not_written() {
 fn a_record_costs_one_write_and_one_sync_and_the_file_grows_rarely() {
     let disk = Disk::default();
     let mut log = log(&disk, KEY, 1);
-    let append = |log: &mut BlockLog| {
+    let append = |log: &mut Wal| {
         log.append(4 * GROWTH_BYTES, 1, |out| {
             out.write_all(b"a block")
                 .map_err(|error| StoreError::Inconsistent(error.to_string()))
@@ -372,7 +372,7 @@ fn a_record_costs_one_write_and_one_sync_and_the_file_grows_rarely() {
     assert_eq!(lengths, [1, 2, 3, 4].map(|number| number * GROWTH_BYTES));
     log.restart(2);
     assert!(append(&mut log).unwrap().is_some());
-    log.empty().unwrap();
+    log.truncate().unwrap();
     assert_eq!(
         (disk.log().len().unwrap(), found(&disk, 2)),
         (0, Records::new())
@@ -418,5 +418,8 @@ fn a_disk_that_fails_is_told() {
     }
     let (disk, ..) = written(&[vec![1; 10]]);
     disk.inject(Fault::Reads { after: 0 });
-    assert!(matches!(read(&disk, KEY, 1), Err(Stop::Unreadable(_))));
+    assert!(matches!(
+        read(&disk, KEY, 1),
+        Err(WalReadError::Unreadable(_))
+    ));
 }

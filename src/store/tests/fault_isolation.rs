@@ -1,6 +1,6 @@
 //! What the shield does where a disk fails in part: reads that fail at times, a length that is not told.
 
-use crate::shield::Shield;
+use crate::fault_isolation::FaultIsolatingBackend;
 use redb::{StorageBackend, backends::InMemoryBackend};
 use std::{
     io,
@@ -65,16 +65,16 @@ impl StorageBackend for Partly {
 }
 
 /// A shielded disk of two pages of ones.
-fn shielded() -> (Shield<Partly>, Arc<Faults>) {
+fn shielded() -> (FaultIsolatingBackend<Partly>, Arc<Faults>) {
     let partly = Partly::default();
     let faults = Arc::clone(&partly.faults);
-    let (shield, _) = Shield::new(partly);
+    let (shield, _) = FaultIsolatingBackend::new(partly);
     shield.set_len(2 * PAGE as u64).unwrap();
     shield.write(0, &[1; 2 * PAGE]).unwrap();
     (shield, faults)
 }
 
-fn page(shield: &Shield<Partly>, number: usize) -> io::Result<Vec<u8>> {
+fn page(shield: &FaultIsolatingBackend<Partly>, number: usize) -> io::Result<Vec<u8>> {
     let mut page = vec![0; PAGE];
     shield.read((number * PAGE) as u64, &mut page)?;
     Ok(page)
@@ -114,7 +114,7 @@ fn what_is_kept_after_a_failure_needs_no_disk() {
 fn what_was_written_and_not_synced_is_kept_after_a_failure() {
     let partly = Partly::default();
     let (faults, memory) = (Arc::clone(&partly.faults), Arc::clone(&partly.memory));
-    let (shield, _) = Shield::new(partly);
+    let (shield, _) = FaultIsolatingBackend::new(partly);
     shield.set_len(3 * PAGE as u64).unwrap();
     shield.write(0, &[1; 3 * PAGE]).unwrap();
     shield.sync_data().unwrap();

@@ -11,7 +11,7 @@ type Rows = Range<'static, u64, &'static [u8]>;
 type Parts = Peekable<Range<'static, Position, &'static [u8]>>;
 
 /// The transactions of consecutive versions, ascending.
-struct Consecutive {
+struct TransactionScan {
     versions: RangeInclusive<u64>,
     transactions: Rows,
     events: Parts,
@@ -29,7 +29,7 @@ impl Snapshot {
     ) -> Result<impl Iterator<Item = Result<StoredRows, StoreError>> + use<>, StoreError> {
         let tables = &self.view.tables;
         let parts = (*versions.start(), 0)..=(*versions.end(), u32::MAX);
-        Ok(Consecutive {
+        Ok(TransactionScan {
             transactions: tables.transactions.range(versions.clone())?,
             events: tables.events.range(parts.clone())?.peekable(),
             writes: tables.writes.range(parts)?.peekable(),
@@ -38,7 +38,7 @@ impl Snapshot {
     }
 }
 
-impl Consecutive {
+impl TransactionScan {
     fn read(&mut self, version: u64) -> Result<StoredRows, StoreError> {
         let missing = || StoreError::Inconsistent(format!("transaction {version} is missing"));
         let (found, row) = self.transactions.next().ok_or_else(missing)??;
@@ -52,7 +52,7 @@ impl Consecutive {
     }
 }
 
-impl Iterator for Consecutive {
+impl Iterator for TransactionScan {
     type Item = Result<StoredRows, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -6,8 +6,8 @@
 //! made of what is in the blocks.
 
 use super::{
-    Bounded,
-    logged::{Marked, Marker, Places},
+    RecordWriter,
+    block::{OffsetTracker, RecordOffsets, Tracked},
 };
 use crate::{
     StoreError,
@@ -19,14 +19,14 @@ use std::sync::Arc;
 
 /// What is to be done again, as it is written.
 #[derive(Serialize)]
-enum RedoRef<'a> {
-    Commit(Vec<Marked<'a, ExecutedBlock>>),
+enum WalEntryRef<'a> {
+    Commit(Vec<Tracked<'a, ExecutedBlock>>),
     Prune(u64),
 }
 
 /// What is to be done again, as it is read.
 #[derive(Deserialize)]
-pub(crate) enum Redo {
+pub(crate) enum WalEntry {
     /// These blocks follow.
     Commit(Vec<ExecutedBlock>),
     /// This version is the oldest from now on.
@@ -36,22 +36,25 @@ pub(crate) enum Redo {
 /// Writes the record of a group; gives where in it the transactions stand.
 pub(crate) fn write_blocks(
     blocks: &[Arc<ExecutedBlock>],
-    out: &mut Bounded<'_>,
-) -> Result<Places, StoreError> {
-    let marker = Marker::default();
-    let marked = blocks.iter().map(|block| Marked(&**block, &marker));
-    let redo = RedoRef::Commit(marked.collect());
+    out: &mut RecordWriter<'_>,
+) -> Result<RecordOffsets, StoreError> {
+    let marker = OffsetTracker::default();
+    let marked = blocks.iter().map(|block| Tracked(&**block, &marker));
+    let redo = WalEntryRef::Commit(marked.collect());
     bcs::serialize_into(&mut marker.noting(out), &redo).map_err(no_form)?;
     drop(redo);
     Ok(marker.places())
 }
 
 /// Writes the record of a step of pruning.
-pub(crate) fn write_prune(oldest_version: u64, out: &mut Bounded<'_>) -> Result<(), StoreError> {
-    bcs::serialize_into(out, &RedoRef::Prune(oldest_version)).map_err(no_form)
+pub(crate) fn write_prune(
+    oldest_version: u64,
+    out: &mut RecordWriter<'_>,
+) -> Result<(), StoreError> {
+    bcs::serialize_into(out, &WalEntryRef::Prune(oldest_version)).map_err(no_form)
 }
 
-impl Redo {
+impl WalEntry {
     /// What a record holds.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A block as its record in the log has it. Who answers in BCS copies a transaction from there: it lies in one piece,
 //! which is read several times as fast as the some twenty pieces of memory that it was written from.
 
-use super::{Bounded, Record};
+use super::{Record, RecordWriter};
 use ledger_crypto::HashValue;
 use ledger_types::{
     BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
@@ -16,14 +16,14 @@ use std::{
 
 /// An executed block as the log has it.
 #[derive(Clone, Debug)]
-pub struct LoggedBlock {
+pub struct WalBlock {
     record: Record,
-    transactions: Vec<Place>,
+    transactions: Vec<TransactionOffsets>,
 }
 
 /// A committed transaction as the log has it: its parts in BCS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LoggedTransaction<'a> {
+pub struct WalTransaction<'a> {
     /// The [`Transaction`](ledger_types::Transaction).
     pub transaction: &'a [u8],
     /// Its [`TransactionInfo`](ledger_types::TransactionInfo), then the list of its events.
@@ -34,9 +34,9 @@ pub struct LoggedTransaction<'a> {
     pub accumulator_root: &'a [u8],
 }
 
-impl LoggedBlock {
+impl WalBlock {
     /// The blocks of a record, whose transactions stand in these places.
-    pub(crate) fn of_record(record: &Record, blocks: Places) -> Vec<Self> {
+    pub(crate) fn of_record(record: &Record, blocks: RecordOffsets) -> Vec<Self> {
         let logged = blocks.0.into_iter().map(|transactions| Self {
             record: Arc::clone(record),
             transactions,
@@ -45,10 +45,10 @@ impl LoggedBlock {
     }
 
     /// The transaction at `index`, or `None` when the block has no such index.
-    pub fn transaction(&self, index: usize) -> Option<LoggedTransaction<'_>> {
+    pub fn transaction(&self, index: usize) -> Option<WalTransaction<'_>> {
         let place = self.transactions.get(index)?;
         let part = |range: Range<usize>| self.record.get(range);
-        Some(LoggedTransaction {
+        Some(WalTransaction {
             transaction: part(place.begin..place.transaction_end)?,
             info_and_events: part(place.transaction_end + HashValue::LENGTH..place.events_end)?,
             writes: part(place.events_end..place.writes_end)?,
@@ -57,7 +57,7 @@ impl LoggedBlock {
     }
 }
 
-impl LoggedTransaction<'_> {
+impl WalTransaction<'_> {
     /// How many bytes its parts have.
     pub fn size_bytes(&self) -> usize {
         [
@@ -74,7 +74,7 @@ impl LoggedTransaction<'_> {
 
 /// Where in a record a transaction begins, and parts of it end. Its hash stands behind the first.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct TransactionOffsets {
     begin: usize,
     transaction_end: usize,
     events_end: usize,
@@ -83,36 +83,36 @@ struct Place {
 
 /// The places of all transactions of a record, by block.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Vec<Vec<Place>>);
+pub(crate) struct RecordOffsets(Vec<Vec<TransactionOffsets>>);
 
 /// Notes places while blocks are written.
 #[derive(Debug, Default)]
-pub(super) struct Marker {
+pub(super) struct OffsetTracker {
     /// Where in the record the next byte comes.
     at: Cell<usize>,
-    places: RefCell<Places>,
+    places: RefCell<RecordOffsets>,
 }
 
-impl Marker {
+impl OffsetTracker {
     /// `out`, so that the places of what is written into it are noted.
-    pub(super) fn noting<'a, 'b>(&'a self, out: &'a mut Bounded<'b>) -> Noting<'a, 'b> {
+    pub(super) fn noting<'a, 'b>(&'a self, out: &'a mut RecordWriter<'b>) -> TrackedWriter<'a, 'b> {
         self.at.set(out.position());
-        Noting { out, marker: self }
+        TrackedWriter { out, marker: self }
     }
 
     /// What was noted.
-    pub(super) fn places(self) -> Places {
+    pub(super) fn places(self) -> RecordOffsets {
         self.places.into_inner()
     }
 }
 
 /// Tells a marker how far what is written goes.
-pub(super) struct Noting<'a, 'b> {
-    out: &'a mut Bounded<'b>,
-    marker: &'a Marker,
+pub(super) struct TrackedWriter<'a, 'b> {
+    out: &'a mut RecordWriter<'b>,
+    marker: &'a OffsetTracker,
 }
 
-impl io::Write for Noting<'_, '_> {
+impl io::Write for TrackedWriter<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
     }
@@ -129,16 +129,16 @@ impl io::Write for Noting<'_, '_> {
 }
 
 /// A block, written as itself.
-pub(super) struct Marked<'a, T: ?Sized>(pub(super) &'a T, pub(super) &'a Marker);
+pub(super) struct Tracked<'a, T: ?Sized>(pub(super) &'a T, pub(super) &'a OffsetTracker);
 
-impl Serialize for Marked<'_, ExecutedBlock> {
+impl Serialize for Tracked<'_, ExecutedBlock> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         /// The block, its transactions being written by themselves.
         #[derive(Serialize)]
         struct Block<'a> {
             header: &'a BlockHeader,
             first_version: u64,
-            transactions: Marked<'a, [ExecutedTransaction]>,
+            transactions: Tracked<'a, [ExecutedTransaction]>,
             discarded: &'a [DiscardedTransaction],
             certificate: &'a bytes::Bytes,
             tip: &'a ChainTip,
@@ -154,7 +154,7 @@ impl Serialize for Marked<'_, ExecutedBlock> {
         } = block;
         let places = Vec::with_capacity(transactions.len());
         marker.places.borrow_mut().0.push(places);
-        let transactions = Marked(transactions.as_slice(), marker);
+        let transactions = Tracked(transactions.as_slice(), marker);
         Block {
             header,
             first_version: *first_version,
@@ -167,18 +167,18 @@ impl Serialize for Marked<'_, ExecutedBlock> {
     }
 }
 
-impl Serialize for Marked<'_, [ExecutedTransaction]> {
+impl Serialize for Tracked<'_, [ExecutedTransaction]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(transactions, marker) = self;
         serializer.collect_seq(
             transactions
                 .iter()
-                .map(|transaction| Marked(transaction, marker)),
+                .map(|transaction| Tracked(transaction, marker)),
         )
     }
 }
 
-impl Serialize for Marked<'_, ExecutedTransaction> {
+impl Serialize for Tracked<'_, ExecutedTransaction> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(executed, marker) = self;
         let ExecutedTransaction {
@@ -201,7 +201,7 @@ impl Serialize for Marked<'_, ExecutedTransaction> {
         let writes_end = marker.at.get();
         parts.serialize_field("accumulator_root", accumulator_root)?;
         if let Some(block) = marker.places.borrow_mut().0.last_mut() {
-            block.push(Place {
+            block.push(TransactionOffsets {
                 begin,
                 transaction_end,
                 events_end,

@@ -7,18 +7,18 @@
 
 use crate::{
     Snapshot, StoreError,
-    digest::{OWNER_BYTES, STATE_DIGEST_BYTES, StateDigest},
-    index::{Kind, digests::Digests},
-    view::View,
+    digest::{ADDRESS_PREFIX_BYTES, STATE_DIGEST_BYTES, StateDigest},
+    index::{Kind, digests::DigestScan},
+    view::ReadView,
 };
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, WriteOp};
 
 /// A place among the slots of an address. It stays what it is whatever is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct SlotPlace(StateDigest);
+pub struct StateKeyCursor(StateDigest);
 
-impl SlotPlace {
+impl StateKeyCursor {
     /// Bytes of a place.
     pub const BYTES: usize = STATE_DIGEST_BYTES;
 
@@ -31,24 +31,24 @@ impl SlotPlace {
 
 /// A slot that has been written to at some time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Slot {
+pub struct AddressStateEntry {
     /// Where it stands.
-    pub place: SlotPlace,
+    pub cursor: StateKeyCursor,
     /// Its key and its value; `None` where it holds nothing at the version that was asked for.
-    pub held: Option<(StateKey, Bytes)>,
+    pub key_value: Option<(StateKey, Bytes)>,
 }
 
 /// Goes through the slots of an address, in the order of their places. Each step costs some seeks,
 /// also where the slot holds nothing: whoever must answer soon counts the steps.
-pub struct Slots<'a> {
-    view: &'a View,
+pub struct AddressStateKeys<'a> {
+    view: &'a ReadView,
     pub(crate) address: AccountAddress,
     version: u64,
-    owner: [u8; OWNER_BYTES],
-    digests: Digests<'a>,
+    prefix: [u8; ADDRESS_PREFIX_BYTES],
+    digests: DigestScan<'a>,
 }
 
-impl std::fmt::Debug for Slots<'_> {
+impl std::fmt::Debug for AddressStateKeys<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Slots")
             .field("address", &self.address)
@@ -59,32 +59,32 @@ impl std::fmt::Debug for Slots<'_> {
 
 impl Snapshot {
     /// The place with these bytes among the slots of `address`; `None` when they are no place there.
-    pub fn slot_place(
+    pub fn state_key_cursor(
         &self,
         address: &AccountAddress,
-        bytes: [u8; SlotPlace::BYTES],
-    ) -> Option<SlotPlace> {
-        let owner = self.view.digests.owner(address);
-        bytes.starts_with(&owner).then_some(SlotPlace(bytes))
+        bytes: [u8; StateKeyCursor::BYTES],
+    ) -> Option<StateKeyCursor> {
+        let prefix = self.view.digests.address_prefix(address);
+        bytes.starts_with(&prefix).then_some(StateKeyCursor(bytes))
     }
 
     /// The slots of `address` after `version`, from a place on or all of them.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMoment`] when `version` is above the head or pruned; else when the
+    /// [`StoreError::VersionOutOfRange`] when `version` is above the head or pruned; else when the
     /// database fails. What the iterator gives may fail as well; nothing comes after that.
-    pub fn slots(
+    pub fn state_keys(
         &self,
         address: &AccountAddress,
         version: u64,
-        from: Option<SlotPlace>,
-    ) -> Result<Slots<'_>, StoreError> {
+        from: Option<StateKeyCursor>,
+    ) -> Result<AddressStateKeys<'_>, StoreError> {
         self.check_version(version)?;
         let view = &*self.view;
-        let owner = view.digests.owner(address);
+        let prefix = view.digests.address_prefix(address);
         let mut least = [0; STATE_DIGEST_BYTES];
-        least[..OWNER_BYTES].copy_from_slice(&owner);
-        let first = from.map_or(least, |SlotPlace(from)| from);
+        least[..ADDRESS_PREFIX_BYTES].copy_from_slice(&prefix);
+        let first = from.map_or(least, |StateKeyCursor(from)| from);
         let after = u128::from_be_bytes(first)
             .checked_sub(1)
             .map(u128::to_be_bytes);
@@ -92,42 +92,42 @@ impl Snapshot {
         let mut indices = vec![view.index(Kind::State)];
         let mut versions = oldest..=version;
         if oldest > 0 {
-            indices.push(view.index(Kind::Base));
+            indices.push(view.index(Kind::PrunedState));
             // The state below the window is of all versions below it.
             versions = 0..=version;
         }
-        Ok(Slots {
+        Ok(AddressStateKeys {
             view,
             address: *address,
             version,
-            owner,
-            digests: Digests::new(&indices, &versions, after.as_ref())?,
+            prefix,
+            digests: DigestScan::new(&indices, &versions, after.as_ref())?,
         })
     }
 }
 
-impl Slots<'_> {
-    fn step(&mut self) -> Result<Option<Slot>, StoreError> {
+impl AddressStateKeys<'_> {
+    fn step(&mut self) -> Result<Option<AddressStateEntry>, StoreError> {
         let digest = self.digests.next()?;
-        let Some(digest) = digest.filter(|digest| digest.starts_with(&self.owner)) else {
+        let Some(digest) = digest.filter(|digest| digest.starts_with(&self.prefix)) else {
             return Ok(None);
         };
-        let held = match self.view.last_write(&digest, self.version)? {
+        let key_value = match self.view.last_write(&digest, self.version)? {
             // Another address may have the same first bytes, or a table, or a stream.
             Some((key, WriteOp::Put(value))) => {
                 (key.address() == Some(self.address)).then_some((key, value))
             }
             Some((_, WriteOp::Delete)) | None => None,
         };
-        Ok(Some(Slot {
-            place: SlotPlace(digest),
-            held,
+        Ok(Some(AddressStateEntry {
+            cursor: StateKeyCursor(digest),
+            key_value,
         }))
     }
 }
 
-impl Iterator for Slots<'_> {
-    type Item = Result<Slot, StoreError>;
+impl Iterator for AddressStateKeys<'_> {
+    type Item = Result<AddressStateEntry, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.step().transpose()

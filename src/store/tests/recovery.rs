@@ -1,9 +1,9 @@
 //! The block log as the store uses it: what costs a sync, what a start brings back, and what it refuses.
 
-use super::{FAST, OPTIONS, kit::genesis, with_pace, workload::Workload};
+use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
     Store, StoreError, StoreOptions, StoreReader, StoreWriter,
-    index::merge::Pace,
+    index::merge::CompactionConfig,
     schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
 };
 use ledger_crypto::HashValue;
@@ -16,29 +16,33 @@ use tempfile::TempDir;
 
 const BLOCKS: u64 = 30;
 /// Room for all groups of one block.
-const LARGE: Pace = Pace {
-    log_bytes_max: 1024 * 1024,
-    ..FAST
+const LARGE: CompactionConfig = CompactionConfig {
+    wal_bytes_max: 1024 * 1024,
+    ..SMALL_RUNS
 };
 /// Room for some groups of one block, and for none of forty.
-const SMALL: Pace = Pace {
-    log_bytes_max: 8 * 4096,
-    ..FAST
+const SMALL: CompactionConfig = CompactionConfig {
+    wal_bytes_max: 8 * 4096,
+    ..SMALL_RUNS
 };
 
 fn open(image: Image) -> (StoreWriter, StoreReader) {
     let disk = Disk::new(image);
-    with_pace(
+    with_config(
         Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap(),
-        FAST,
+        SMALL_RUNS,
     )
     .split()
 }
 
 /// A store with genesis on a disk.
-fn initialized(disk: &Disk, pace: Pace, workload: &Workload) -> (StoreWriter, StoreReader) {
+fn initialized(
+    disk: &Disk,
+    config: CompactionConfig,
+    workload: &Workload,
+) -> (StoreWriter, StoreReader) {
     let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
-    let mut store = with_pace(store, pace);
+    let mut store = with_config(store, config);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     store.split()
 }
@@ -81,17 +85,17 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
     let (mut writer, reader) = initialized(&disk, SMALL, &workload);
     let (mut checkpoints, mut height) = (0, 0);
     for count in [1, 1, 1, 40, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 40, 1] {
-        let generation = writer.log.generation();
+        let generation = writer.wal.generation();
         let blocks = workload.grow(count);
         writer.commit(&blocks).unwrap();
         height += count;
-        let is_checkpoint = writer.log.generation() > generation;
+        let is_checkpoint = writer.wal.generation() > generation;
         assert!(
             is_checkpoint || count == 1,
             "a large group went into the log"
         );
         checkpoints += u64::from(is_checkpoint);
-        assert!(disk.log().len().unwrap() <= SMALL.log_bytes_max);
+        assert!(disk.log().len().unwrap() <= SMALL.wal_bytes_max);
         let (_writer, reader) = open(disk.synced());
         workload
             .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
@@ -103,17 +107,17 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
 
 #[test]
 fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_into_it() {
-    let pace = Pace {
+    let config = CompactionConfig {
         checkpoint_after_bytes: 3 * 4096,
         ..LARGE
     };
     let mut workload = Workload::new(15);
     let disk = Disk::default();
-    let (mut writer, _reader) = initialized(&disk, pace, &workload);
+    let (mut writer, _reader) = initialized(&disk, config, &workload);
     let mut is_checkpoint = |count| {
-        let generation = writer.log.generation();
+        let generation = writer.wal.generation();
         writer.commit(&workload.grow(count)).unwrap();
-        writer.log.generation() > generation
+        writer.wal.generation() > generation
     };
     assert!(!is_checkpoint(40), "it fits into the log");
     assert!(is_checkpoint(1), "the log is long enough");
@@ -124,15 +128,15 @@ fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_i
 #[test]
 fn who_is_told_first_sees_it_when_the_database_has_it() {
     // Without room in the log every group is a checkpoint, and told when it is shown.
-    let none = Pace {
-        log_bytes_max: 0,
-        ..FAST
+    let none = CompactionConfig {
+        wal_bytes_max: 0,
+        ..SMALL_RUNS
     };
-    for (pace, is_ahead) in [(LARGE, true), (none, false)] {
+    for (config, is_ahead) in [(LARGE, true), (none, false)] {
         let mut workload = Workload::new(12);
         let blocks = workload.grow(1);
         let disk = Disk::default();
-        let (mut writer, reader) = initialized(&disk, pace, &workload);
+        let (mut writer, reader) = initialized(&disk, config, &workload);
         let mut told = 0;
         let tell = |_| {
             told += 1;
@@ -144,15 +148,15 @@ fn who_is_told_first_sees_it_when_the_database_has_it() {
                 "durable when it is told"
             );
         };
-        writer.make_durable(&blocks, tell).unwrap();
+        writer.append(&blocks, tell).unwrap();
         assert_eq!(told, 1);
         assert_eq!(reader.would_wait(1), is_ahead);
-        writer.show().unwrap();
-        reader.wait_shown(1).unwrap();
+        writer.apply().unwrap();
+        reader.wait_applied(1).unwrap();
         assert_eq!(reader.chain_tip().unwrap().height, 1);
         assert!(reader.would_wait(2), "it is not there yet");
         drop(writer);
-        let never = reader.wait_shown(2);
+        let never = reader.wait_applied(2);
         assert!(matches!(never, Err(StoreError::Poisoned(_))), "{never:?}");
     }
 }
@@ -169,14 +173,14 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
         // Without memory for pages, so that every look and every row goes to the disk.
         let options = StoreOptions { cache_bytes: 1 };
         let store = Store::open_backend(disk.clone(), disk.log(), &options).unwrap();
-        let mut store = with_pace(store, LARGE);
+        let mut store = with_config(store, LARGE);
         store.initialize(&genesis(), &workload.blocks[0]).unwrap();
         let (mut writer, reader) = store.split();
         writer.commit(&blocks[..1]).unwrap();
-        let told = writer.make_durable(&blocks[1..], |_| disk.inject(fault));
-        let failed = told.and_then(|()| writer.show());
+        let told = writer.append(&blocks[1..], |_| disk.inject(fault));
+        let failed = told.and_then(|()| writer.apply());
         assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
-        let shown = reader.wait_shown(2);
+        let shown = reader.wait_applied(2);
         if is_shown {
             shown.unwrap();
             assert_eq!(reader.chain_tip().unwrap().height, 2);
@@ -203,25 +207,23 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
             writer.prune(1, u64::MAX).unwrap();
         }),
         ("a checkpoint", 1, |writer, next, _| {
-            writer.upkeep.pace.log_bytes_max = 0;
-            writer.make_durable(next, |_| ()).unwrap();
+            writer.compaction.config.wal_bytes_max = 0;
+            writer.append(next, |_| ()).unwrap();
         }),
         ("a checkpoint that fails", 1, |writer, next, disk| {
-            writer.upkeep.pace.log_bytes_max = 0;
+            writer.compaction.config.wal_bytes_max = 0;
             disk.inject(Fault::Gone { after: 0 });
-            writer.make_durable(next, |_| ()).unwrap_err();
+            writer.append(next, |_| ()).unwrap_err();
         }),
         ("many more", 20, |writer, next, _| {
             for block in next {
-                writer
-                    .make_durable(std::slice::from_ref(block), |_| ())
-                    .unwrap();
+                writer.append(std::slice::from_ref(block), |_| ()).unwrap();
             }
-            assert!(writer.unshown_transactions() > 0, "not each by itself");
+            assert!(writer.unapplied_transactions() > 0, "not each by itself");
         }),
         ("a log that fails", 1, |writer, next, disk| {
             disk.inject(Fault::Gone { after: 0 });
-            writer.make_durable(next, |_| ()).unwrap_err();
+            writer.append(next, |_| ()).unwrap_err();
         }),
     ];
     for (way, more, next) in ways {
@@ -230,40 +232,38 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         let disk = Disk::default();
         let (mut writer, reader) = initialized(&disk, LARGE, &workload);
         for block in &blocks[..2] {
-            writer
-                .make_durable(std::slice::from_ref(block), |_| ())
-                .unwrap();
+            writer.append(std::slice::from_ref(block), |_| ()).unwrap();
         }
         assert!(reader.would_wait(2), "{way}");
         next(&mut writer, &blocks[2..], &disk);
         assert!(!reader.would_wait(2), "{way}");
-        reader.wait_shown(2).expect(way);
+        reader.wait_applied(2).expect(way);
     }
 }
 
 #[test]
 fn when_only_the_log_has_many_blocks_or_bytes_the_next_one_takes_them_along() {
-    let two_blocks = Pace {
-        unshown_blocks_max: 2,
+    let two_blocks = CompactionConfig {
+        unapplied_blocks_max: 2,
         ..LARGE
     };
-    let few_bytes = Pace {
+    let few_bytes = CompactionConfig {
         // Each block is larger.
-        unshown_bytes_max: 1,
+        unapplied_bytes_max: 1,
         ..LARGE
     };
-    for (pace, is_left) in [
+    for (config, is_left) in [
         (two_blocks, [true, true, false]),
         (few_bytes, [true, false, true]),
     ] {
         let mut workload = Workload::new(15);
         let blocks = workload.grow(3);
-        let (mut writer, _reader) = initialized(&Disk::default(), pace, &workload);
+        let (mut writer, _reader) = initialized(&Disk::default(), config, &workload);
         let left = [0, 1, 2].map(|at| {
-            writer.make_durable(&blocks[at..=at], |_| ()).unwrap();
-            writer.unshown_transactions() > 0
+            writer.append(&blocks[at..=at], |_| ()).unwrap();
+            writer.unapplied_transactions() > 0
         });
-        assert_eq!(left, is_left, "{pace:?}");
+        assert_eq!(left, is_left, "{config:?}");
     }
 }
 
@@ -277,7 +277,7 @@ fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
     let (mut writer, _reader) = initialized(&Disk::default(), LARGE, &workload);
     for group in [&blocks[..1], &blocks[1..]] {
         let mut logged = Vec::new();
-        writer.make_durable(group, |told| logged = told).unwrap();
+        writer.append(group, |told| logged = told).unwrap();
         assert_eq!(logged.len(), group.len());
         for (logged, block) in logged.iter().zip(group) {
             for (index, executed) in block.transactions.iter().enumerate() {
@@ -295,10 +295,10 @@ fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
             assert!(logged.transaction(block.transactions.len()).is_none());
         }
     }
-    writer.upkeep.pace.log_bytes_max = 0;
+    writer.compaction.config.wal_bytes_max = 0;
     let mut logged = None;
     writer
-        .make_durable(&workload.grow(1), |told| logged = Some(told))
+        .append(&workload.grow(1), |told| logged = Some(told))
         .unwrap();
     assert!(
         logged.is_some_and(|none| none.is_empty()),

@@ -1,7 +1,7 @@
 //! What is known of what lies below the window, in runs of their own: the state as it was just below
 //! it, one value per key, and how many events of each stream are gone.
 //!
-//! Rows below the window are deleted by range. What a key still held there moves into `Base` runs:
+//! Rows below the window are deleted by range. What a key still held there moves into `PrunedState` runs:
 //! the last write of every key in the pruned versions, sorted by digest. A read looks for a write
 //! inside the window first, then for the newest value in these runs. Merging them drops what was
 //! overwritten, so they stay in proportion to the live state, and nothing needs a map of all keys. A
@@ -38,12 +38,12 @@ enum WriteKind<'a> {
 
 /// What pruned versions leave: digests, each with the payload it gets. All payloads lie in one buffer.
 #[derive(Debug, Default)]
-pub(crate) struct BaseEntries {
+pub(crate) struct PrunedStateBatch {
     places: Vec<(StateDigest, Range<usize>)>,
     payloads: Vec<u8>,
 }
 
-impl BaseEntries {
+impl PrunedStateBatch {
     fn push(&mut self, digest: StateDigest, kind: u8, rest: &[u8]) {
         let begin = self.payloads.len();
         self.payloads.push(kind);
@@ -118,8 +118,8 @@ pub(crate) fn entries_of(
     (writes, events): (&PositionTable, &PositionTable),
     versions: Range<u64>,
     key: &DigestKey,
-) -> Result<BaseEntries, StoreError> {
-    let mut entries = BaseEntries::default();
+) -> Result<PrunedStateBatch, StoreError> {
+    let mut entries = PrunedStateBatch::default();
     let places = (versions.start, 0)..(versions.end, 0);
     for row in writes.range(places.clone())? {
         let (place, row) = row?;
@@ -135,7 +135,7 @@ pub(crate) fn entries_of(
 
 /// Adds a write: whether it holds a value, then the row as it was.
 fn push_write(
-    entries: &mut BaseEntries,
+    entries: &mut PrunedStateBatch,
     place: Position,
     row: &[u8],
     key: &DigestKey,
@@ -151,7 +151,7 @@ fn push_write(
 
 /// Adds where the stream of an event goes on, if it is of one.
 fn push_event(
-    entries: &mut BaseEntries,
+    entries: &mut PrunedStateBatch,
     place: Position,
     row: &[u8],
     key: &DigestKey,

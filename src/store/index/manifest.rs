@@ -3,7 +3,7 @@
 //! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
 //! interrupts goes on where its last durable step ended.
 
-use super::{entry::Kind, filter::filter_of, merge::Pace};
+use super::{bloom::bloom_id, entry::Kind, merge::CompactionConfig};
 use serde::{Deserialize, Serialize};
 
 /// A finished run.
@@ -23,7 +23,7 @@ pub(crate) struct Run {
 
 /// A merge under way.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub(crate) struct MergeJob {
     /// The level of the sources.
     pub level: u32,
     /// The runs that are merged, oldest first; neighbours in the list of runs.
@@ -42,21 +42,21 @@ pub(crate) struct Runs {
     /// Oldest first; levels never rise.
     pub list: Vec<Run>,
     /// At most one a level.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<MergeJob>,
     /// Entries of versions from here on are in no run yet.
-    pub recent_from: u64,
+    pub unflushed_from: u64,
 }
 
 /// The runs of all indices.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Catalog {
+pub(crate) struct Manifest {
     next_run: u64,
     indices: [Runs; Kind::ALL.len()],
     /// Numbers that nothing names any more, of runs and of their filters, and whose blocks are being deleted.
     pub garbage: Vec<u64>,
 }
 
-impl Catalog {
+impl Manifest {
     /// The runs of an index.
     pub(crate) fn runs(&self, kind: Kind) -> &Runs {
         &self.indices[kind as usize]
@@ -79,7 +79,7 @@ impl Catalog {
     }
 
     /// Starts a merge on every level that has enough idle runs for one.
-    pub(crate) fn start_jobs(&mut self, kind: Kind, pace: &Pace) {
+    pub(crate) fn start_jobs(&mut self, kind: Kind, config: &CompactionConfig) {
         let levels: Vec<u32> = {
             let mut levels: Vec<u32> = self.runs(kind).list.iter().map(|run| run.level).collect();
             levels.dedup();
@@ -90,10 +90,10 @@ impl Catalog {
             if runs.jobs.iter().any(|job| job.level == level) {
                 continue;
             }
-            let sources = pace.due(kind, level, &runs.list);
+            let sources = config.pick_compaction(kind, level, &runs.list);
             if !sources.is_empty() {
                 let output = self.new_run();
-                self.runs_mut(kind).jobs.push(Job {
+                self.runs_mut(kind).jobs.push(MergeJob {
                     level,
                     sources,
                     output,
@@ -105,7 +105,7 @@ impl Catalog {
     }
 
     /// Puts the output of a finished merge in the place of its sources.
-    pub(crate) fn finish(&mut self, kind: Kind, job: &Job) {
+    pub(crate) fn finish(&mut self, kind: Kind, job: &MergeJob) {
         let runs = self.runs_mut(kind);
         runs.jobs.retain(|other| other.output != job.output);
         let is_source = |run: &Run| job.sources.contains(&run.id);
@@ -151,7 +151,7 @@ impl Catalog {
             .collect();
         let is_kept = |id: &u64| !below.contains(id);
         // A run that is being merged is dropped when the merge ends without it, or with it.
-        let (kept, dropped): (Vec<Job>, Vec<Job>) = std::mem::take(&mut runs.jobs)
+        let (kept, dropped): (Vec<MergeJob>, Vec<MergeJob>) = std::mem::take(&mut runs.jobs)
             .into_iter()
             .partition(|job| job.sources.iter().any(is_kept));
         let merging: Vec<u64> = kept.iter().flat_map(|job| job.sources.clone()).collect();
@@ -165,6 +165,6 @@ impl Catalog {
     /// Has runs deleted, and their filters.
     fn discard(&mut self, runs: impl Iterator<Item = u64>) {
         self.garbage
-            .extend(runs.flat_map(|run| [run, filter_of(run)]));
+            .extend(runs.flat_map(|run| [run, bloom_id(run)]));
     }
 }

@@ -1,13 +1,13 @@
 //! Keeps the ledger readable when a write to its disk has failed.
 //!
-//! After a failed write or sync redb also refuses to read what it does not have in memory. So the database
+//! FaultOverlay a failed write or sync redb also refuses to read what it does not have in memory. So the database
 //! never hears of one: from the first failure on nothing more goes to the disk, what the database still
-//! writes is kept in memory for it, and the writer, which asks [`Disk::check`] after every commit, says that
+//! writes is kept in memory for it, and the writer, which asks [`DiskStatus::check`] overlay every commit, says that
 //! the commit failed and takes no more. Moments that were shown before are on the disk or in memory, and their
 //! pages are not written again while they are shown, so reading them goes on. What the disk holds is what a
 //! crash at the moment of the failure would have left.
 //!
-//! Between two checkpoints pages of moments that are shown are written and not synced. After a failure the system
+//! Between two checkpoints pages of moments that are shown are written and not synced. FaultOverlay a failure the system
 //! may drop them from its memory, and what is read then is what stood there before. So they are read back at once
 //! and kept. (The block log has what they hold: the next start needs none of them.)
 //!
@@ -26,15 +26,15 @@ use std::{
     },
 };
 
-/// In what pieces writes are kept after a failure. The database writes whole pages of this size.
+/// In what pieces writes are kept overlay a failure. The database writes whole pages of this size.
 const PAGE_BYTES: u64 = 4096;
-/// How much is kept after a failure: what is left of one commit. Beyond it the database hears of the
-/// failure after all, and reads no more.
-const KEPT_PAGES_MAX: usize = 65_536;
+/// How much is kept overlay a failure: what is left of one commit. Beyond it the database hears of the
+/// failure overlay all, and reads no more.
+const OVERLAY_PAGES_MAX: usize = 65_536;
 /// How many of them may be pages that were written before and not synced.
-const READ_BACK_PAGES_MAX: usize = KEPT_PAGES_MAX / 2;
+const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
 /// The memory that this takes at most, in bytes.
-pub const KEPT_BYTES_MAX: u64 = KEPT_PAGES_MAX as u64 * PAGE_BYTES;
+pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
 /// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
 /// time; one that is gone says so at once, so that few tries cost nothing.
 const READ_TRIES: u32 = 4;
@@ -43,29 +43,29 @@ type Page = [u8; PAGE_BYTES as usize];
 
 /// What became of a disk. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk(Arc<State>);
+pub(crate) struct DiskStatus(Arc<SharedState>);
 
 #[derive(Debug, Default)]
-struct State {
-    /// Read before the lock, which is needed after a failure only.
+struct SharedState {
+    /// Read before the lock, which is needed overlay a failure only.
     has_failed: AtomicBool,
     /// The length that was seen last: a disk that fails may not tell it any more.
     length: AtomicU64,
     /// Pages that are written and not synced, by number.
     unsynced: Mutex<BTreeSet<u64>>,
     sync_timer: SyncTimer,
-    after: RwLock<Option<After>>,
+    overlay: RwLock<Option<FaultOverlay>>,
 }
 
-impl State {
+impl SharedState {
     fn unsynced(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What there is after a failure.
+/// What there is overlay a failure.
 #[derive(Debug)]
-struct After {
+struct FaultOverlay {
     kind: ErrorKind,
     cause: String,
     /// The length that the database believes in.
@@ -75,7 +75,7 @@ struct After {
     pages: BTreeMap<u64, Box<Page>>,
 }
 
-impl Disk {
+impl DiskStatus {
     /// Whether all writes and syncs until now were done.
     ///
     /// # Errors
@@ -84,9 +84,13 @@ impl Disk {
         if !self.has_failed() {
             return Ok(());
         }
-        let after = self.0.after.read().unwrap_or_else(PoisonError::into_inner);
-        match &*after {
-            Some(after) => Err(redb::StorageError::from(after.error()).into()),
+        let overlay = self
+            .0
+            .overlay
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*overlay {
+            Some(overlay) => Err(redb::StorageError::from(overlay.error()).into()),
             None => Ok(()),
         }
     }
@@ -101,7 +105,7 @@ impl Disk {
     }
 }
 
-impl After {
+impl FaultOverlay {
     fn error(&self) -> io::Error {
         io::Error::new(self.kind, self.cause.clone())
     }
@@ -129,7 +133,7 @@ impl After {
     fn write(&mut self, backend: &impl StorageBackend, offset: u64, data: &[u8]) -> io::Result<()> {
         for (number, start, part) in parts(offset, data.len()) {
             if !self.pages.contains_key(&number) {
-                if self.pages.len() >= KEPT_PAGES_MAX {
+                if self.pages.len() >= OVERLAY_PAGES_MAX {
                     return Err(self.error());
                 }
                 let mut page = Box::new([0; PAGE_BYTES as usize]);
@@ -210,15 +214,15 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::o
 
 /// A backend between the database and its disk.
 #[derive(Debug)]
-pub(crate) struct Shield<B> {
+pub(crate) struct FaultIsolatingBackend<B> {
     backend: B,
-    disk: Disk,
+    disk: DiskStatus,
 }
 
-impl<B: StorageBackend> Shield<B> {
+impl<B: StorageBackend> FaultIsolatingBackend<B> {
     /// Shields a database from the failures of `backend`, and tells of them.
-    pub(crate) fn new(backend: B) -> (Self, Disk) {
-        let disk = Disk::default();
+    pub(crate) fn new(backend: B) -> (Self, DiskStatus) {
+        let disk = DiskStatus::default();
         let shield = Self {
             backend,
             disk: disk.clone(),
@@ -230,74 +234,74 @@ impl<B: StorageBackend> Shield<B> {
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
         let (shield, _) = Self::new(backend);
         shield.len()?;
-        shield.fail(
+        shield.record_fault(
             "more is changed than is kept of",
             &ErrorKind::OutOfMemory.into(),
         );
         Ok(shield)
     }
 
-    /// Has the disk do something, or what stands in its place after a failure.
-    fn change(
+    /// Has the disk do something, or what stands in its place overlay a failure.
+    fn modify(
         &self,
         doing: &str,
         on_disk: impl FnOnce(&B) -> io::Result<()>,
-        afterwards: impl FnOnce(&mut After) -> io::Result<()>,
+        afterwards: impl FnOnce(&mut FaultOverlay) -> io::Result<()>,
     ) -> io::Result<()> {
         if !self.disk.has_failed() {
             match on_disk(&self.backend) {
                 Ok(()) => return Ok(()),
-                Err(error) => self.fail(doing, &error),
+                Err(error) => self.record_fault(doing, &error),
             }
         }
-        let mut after = self
+        let mut overlay = self
             .disk
             .0
-            .after
+            .overlay
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        after.as_mut().map_or(Ok(()), afterwards)
+        overlay.as_mut().map_or(Ok(()), afterwards)
     }
 
     /// Notes the first failure.
-    fn fail(&self, doing: &str, error: &io::Error) {
+    fn record_fault(&self, doing: &str, error: &io::Error) {
         let seen = &self.disk.0.length;
         let length = self
             .backend
             .len()
             .unwrap_or_else(|_| seen.load(Ordering::Acquire));
-        let mut after = self
+        let mut overlay = self
             .disk
             .0
-            .after
+            .overlay
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        after.get_or_insert_with(|| {
-            let mut after = After {
+        overlay.get_or_insert_with(|| {
+            let mut overlay = FaultOverlay {
                 kind: error.kind(),
                 cause: format!("{doing} the file of the ledger: {error}"),
                 length,
                 disk_length: length,
                 pages: BTreeMap::new(),
             };
-            after.read_back(&self.backend, &std::mem::take(&mut *self.disk.0.unsynced()));
-            after
+            overlay.read_back(&self.backend, &std::mem::take(&mut *self.disk.0.unsynced()));
+            overlay
         });
         self.disk.0.has_failed.store(true, Ordering::Release);
     }
 }
 
-impl<B: StorageBackend> StorageBackend for Shield<B> {
+impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
     fn len(&self) -> io::Result<u64> {
         if self.disk.has_failed()
-            && let Some(after) = &*self
+            && let Some(overlay) = &*self
                 .disk
                 .0
-                .after
+                .overlay
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
         {
-            return Ok(after.length);
+            return Ok(overlay.length);
         }
         let length = self.backend.len()?;
         self.disk.0.length.store(length, Ordering::Release);
@@ -306,28 +310,28 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         if self.disk.has_failed()
-            && let Some(after) = &*self
+            && let Some(overlay) = &*self
                 .disk
                 .0
-                .after
+                .overlay
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
         {
-            return after.read(&self.backend, offset, out);
+            return overlay.read(&self.backend, offset, out);
         }
         read(&self.backend, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.change(
+        self.modify(
             "changing the length of",
             |disk| {
                 disk.set_len(length)?;
                 self.disk.0.length.store(length, Ordering::Release);
                 Ok(())
             },
-            |after| {
-                after.set_length(length);
+            |overlay| {
+                overlay.set_length(length);
                 Ok(())
             },
         )
@@ -342,11 +346,11 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
             }
             synced
         };
-        self.change("syncing", sync, |_| Ok(()))
+        self.modify("syncing", sync, |_| Ok(()))
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.change(
+        self.modify(
             "writing",
             |disk| {
                 disk.write(offset, data)?;
@@ -356,7 +360,7 @@ impl<B: StorageBackend> StorageBackend for Shield<B> {
                 self.disk.0.unsynced().extend(pages);
                 Ok(())
             },
-            |after| after.write(&self.backend, offset, data),
+            |overlay| overlay.write(&self.backend, offset, data),
         )
     }
 

@@ -10,15 +10,15 @@
 //! rules than it was written by hides rows.
 
 use super::{
-    catalog::{Catalog, Run},
     entry::Kind,
+    manifest::{Manifest, Run},
 };
 use crate::{StoreError, schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
 /// The most bytes of filters in memory. At ten bits each that is 51 million entries, those of ten million transfers; the runs
 /// that find no room are searched without.
-pub const FILTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub const BLOOM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bits for each entry: about one in a hundred keys that a run does not hold is searched for in it.
 const ENTRY_BITS: usize = 10;
 /// Bytes of a block, which is one line of a processor's cache or half of one.
@@ -42,7 +42,7 @@ const SALTS: [u32; 8] = [
 const OF_RUN: u64 = 1 << 63;
 
 /// The number under which the filter of a run stands in the table of runs.
-pub(crate) fn filter_of(run: u64) -> u64 {
+pub(crate) fn bloom_id(run: u64) -> u64 {
     run | OF_RUN
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
 
 /// Makes the segments of ascending keys.
 #[derive(Debug, Default)]
-pub(crate) struct FilterWriter {
+pub(crate) struct BloomFilterWriter {
     done: Vec<Segment>,
     first: Vec<u8>,
     last: Vec<u8>,
@@ -100,7 +100,7 @@ pub(crate) struct FilterWriter {
     hashes: Vec<u64>,
 }
 
-impl FilterWriter {
+impl BloomFilterWriter {
     /// Adds the key of an entry; keys may repeat.
     pub(crate) fn push(&mut self, key: &[u8]) {
         if self.hashes.is_empty() {
@@ -158,7 +158,7 @@ fn ordinal(key: &[u8]) -> u128 {
 
 /// The filter of one run, in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Filter {
+pub(crate) struct BloomFilter {
     /// The first keys of the segments, ascending.
     firsts: Vec<u128>,
     /// Where the bytes of each begin.
@@ -168,7 +168,7 @@ pub(crate) struct Filter {
     entries: u64,
 }
 
-impl Filter {
+impl BloomFilter {
     /// Adds the next segment.
     pub(crate) fn push(&mut self, first: &[u8], row: &[u8]) -> Result<(), StoreError> {
         let (count, blocks) = row
@@ -189,7 +189,7 @@ impl Filter {
     }
 
     /// Whether the run may hold entries of `key`; `false` is certain.
-    pub(crate) fn may_hold(&self, key: &[u8]) -> bool {
+    pub(crate) fn may_contain(&self, key: &[u8]) -> bool {
         let (hash, key) = (hash(key), ordinal(key));
         // A key whose entries are parted by the end of a segment may be in both.
         let end = self.firsts.partition_point(|first| *first <= key);
@@ -217,9 +217,9 @@ impl Filter {
 
 /// The filters of all runs of a moment, by the number of the run; `None` for a run without one. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filters(Arc<HashMap<u64, Option<Arc<Filter>>>>);
+pub(crate) struct BloomFilters(Arc<HashMap<u64, Option<Arc<BloomFilter>>>>);
 
-impl Filters {
+impl BloomFilters {
     /// What they take in memory, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
@@ -227,28 +227,28 @@ impl Filters {
     }
 
     /// Whether a run may hold entries of `key`; `false` is certain.
-    pub(crate) fn may_hold(&self, run: u64, key: &[u8]) -> bool {
+    pub(crate) fn may_contain(&self, run: u64, key: &[u8]) -> bool {
         match self.0.get(&run) {
-            Some(Some(filter)) => filter.may_hold(key),
+            Some(Some(filter)) => filter.may_contain(key),
             _ => true,
         }
     }
 
-    /// The filters of the runs that `catalog` lists, of which those that are not here yet are read from `table`; of
+    /// The filters of the runs that `manifest` lists, of which those that are not here yet are read from `table`; of
     /// `bytes_max` together.
     ///
     /// # Errors
     /// When the database fails or a filter is damaged.
     pub(crate) fn of(
         &self,
-        catalog: &Catalog,
+        manifest: &Manifest,
         table: &RunTable,
         bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let kinds = Kind::ALL
             .into_iter()
-            .filter(|kind| kind.filter_key_bytes().is_some());
-        let runs: Vec<&Run> = kinds.flat_map(|kind| &catalog.runs(kind).list).collect();
+            .filter(|kind| kind.bloom_key_bytes().is_some());
+        let runs: Vec<&Run> = kinds.flat_map(|kind| &manifest.runs(kind).list).collect();
         if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(&run.id)) {
             return Ok(self.clone());
         }
@@ -270,7 +270,7 @@ impl Filters {
     }
 }
 
-fn bytes_of(filters: &HashMap<u64, Option<Arc<Filter>>>) -> u64 {
+fn bytes_of(filters: &HashMap<u64, Option<Arc<BloomFilter>>>) -> u64 {
     filters
         .values()
         .flatten()
@@ -280,9 +280,13 @@ fn bytes_of(filters: &HashMap<u64, Option<Arc<Filter>>>) -> u64 {
 
 /// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its
 /// entries: a program that writes none may have written a part of the run.
-fn read(table: &RunTable, run: &Run, bytes_max: u64) -> Result<Option<Arc<Filter>>, StoreError> {
-    let mut filter = Filter::default();
-    for segment in super::run::blocks(table, filter_of(run.id))? {
+fn read(
+    table: &RunTable,
+    run: &Run,
+    bytes_max: u64,
+) -> Result<Option<Arc<BloomFilter>>, StoreError> {
+    let mut filter = BloomFilter::default();
+    for segment in super::run::blocks(table, bloom_id(run.id))? {
         let (key, row) = segment?;
         filter.push(super::run::first_entry(key.value()), row.value())?;
         if filter.bytes() > bytes_max {
@@ -305,10 +309,10 @@ mod tests {
     }
 
     /// The filter of ascending keys that were written in steps of so many.
-    fn written(keys: &[[u8; KEY_BYTES]], step: usize) -> Filter {
-        let mut filter = Filter::default();
+    fn written(keys: &[[u8; KEY_BYTES]], step: usize) -> BloomFilter {
+        let mut filter = BloomFilter::default();
         for keys in keys.chunks(step) {
-            let mut writer = FilterWriter::default();
+            let mut writer = BloomFilterWriter::default();
             keys.iter().for_each(|key| writer.push(key));
             for (first, blocks) in writer.finish() {
                 filter.push(&first, &blocks).unwrap();
@@ -327,7 +331,7 @@ mod tests {
             keys.sort_unstable();
             let filter = written(&keys, step);
             for key in &keys {
-                prop_assert!(filter.may_hold(key), "{key:?}");
+                prop_assert!(filter.may_contain(key), "{key:?}");
             }
             prop_assert_eq!(filter.entries, keys.len() as u64);
         }
@@ -341,10 +345,10 @@ mod tests {
         let filter = written(&keys, usize::MAX);
         assert!(filter.firsts.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
         let held = (KEYS..2 * KEYS)
-            .filter(|n| filter.may_hold(&key(*n)))
+            .filter(|n| filter.may_contain(&key(*n)))
             .count() as u64;
         assert!(held < KEYS / 50, "{held} of {KEYS} are held");
-        assert!(!Filter::default().may_hold(&key(1)));
+        assert!(!BloomFilter::default().may_contain(&key(1)));
     }
 
     /// The bits of a key are on the disk.
@@ -366,7 +370,7 @@ mod tests {
             COUNT_BYTES + 33,
             COUNT_BYTES + SEGMENT_BYTES + 32,
         ] {
-            let refused = Filter::default().push(&key(1), &vec![0; bytes]);
+            let refused = BloomFilter::default().push(&key(1), &vec![0; bytes]);
             assert!(
                 matches!(refused, Err(StoreError::Inconsistent(_))),
                 "{bytes}"

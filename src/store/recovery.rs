@@ -3,9 +3,9 @@
 use crate::{
     StoreError, StoreWriter,
     check::{check_consistent, check_follows},
-    log::{Stop, failed, redo::Redo},
     open::damaged,
-    writer::Durable,
+    wal::{WalReadError, entry::WalEntry, failed},
+    writer::CommitKind,
 };
 use ledger_types::ExecutedBlock;
 use std::{path::Path, sync::Arc};
@@ -26,10 +26,10 @@ impl StoreWriter {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the log is; else when the disk fails.
-    pub(crate) fn replay(&mut self, directory: &Path) -> Result<(), StoreError> {
-        let height = self.newest()?.head.tip.height;
+    pub(crate) fn recover(&mut self, directory: &Path) -> Result<(), StoreError> {
+        let height = self.latest_view()?.head.tip.height;
         // Poisoned it is not closed: what the log has stays there, for another try.
-        let records = self.poison_on_error(|writer| writer.replay_records(height));
+        let records = self.poison_on_error(|writer| writer.recover_records(height));
         let records = records.map_err(|error| match error {
             StoreError::Gap(reason) | StoreError::Inconsistent(reason) => {
                 damaged(directory, format!("the block log: {reason}"))
@@ -37,7 +37,7 @@ impl StoreWriter {
             other => other,
         })?;
         if records > 0 {
-            let found = self.newest()?.head.tip.height;
+            let found = self.latest_view()?.head.tip.height;
             tracing::info!(
                 records,
                 height = found,
@@ -50,43 +50,46 @@ impl StoreWriter {
 
     /// Gives how many records there were. The database has the blocks up to `height`, of which a log has some when
     /// the database was closed without a checkpoint.
-    fn replay_records(&mut self, height: u64) -> Result<usize, StoreError> {
-        let mut scan = self.log.scan().map_err(|error| failed("reading", &error))?;
+    fn recover_records(&mut self, height: u64) -> Result<usize, StoreError> {
+        let mut scan = self
+            .wal
+            .reader()
+            .map_err(|error| failed("reading", &error))?;
         let (mut group, mut records) = (Group::default(), 0);
         while let Some((_, content)) = scan.next().map_err(|stop| match stop {
-            Stop::Unreadable(error) => failed("reading", &error),
-            Stop::Damaged(reason) => StoreError::Inconsistent(reason),
+            WalReadError::Unreadable(error) => failed("reading", &error),
+            WalReadError::Damaged(reason) => StoreError::Inconsistent(reason),
         })? {
             records += 1;
-            match Redo::read(&content)? {
-                Redo::Commit(blocks) => {
+            match WalEntry::read(&content)? {
+                WalEntry::Commit(blocks) => {
                     let new = blocks.into_iter().filter(|block| block.height() > height);
                     group.blocks.extend(new.map(Arc::new));
                     group.bytes += content.len();
                     if group.bytes >= GROUP_BYTES {
-                        self.commit_again(&std::mem::take(&mut group), Durable::ByLog)?;
+                        self.recover_blocks(&std::mem::take(&mut group), CommitKind::Apply)?;
                     }
                 }
-                Redo::Prune(oldest_version) => {
-                    self.commit_again(&std::mem::take(&mut group), Durable::ByLog)?;
-                    let view = self.newest()?;
-                    self.prune_again(&view, oldest_version)?;
+                WalEntry::Prune(oldest_version) => {
+                    self.recover_blocks(&std::mem::take(&mut group), CommitKind::Apply)?;
+                    let view = self.latest_view()?;
+                    self.recover_prune(&view, oldest_version)?;
                 }
             }
         }
         if records > 0 {
-            self.commit_again(&group, Durable::ByCheckpoint)?;
+            self.recover_blocks(&group, CommitKind::Checkpoint)?;
         }
         Ok(records)
     }
 
-    fn commit_again(&mut self, group: &Group, durable: Durable) -> Result<(), StoreError> {
-        let view = self.newest()?;
+    fn recover_blocks(&mut self, group: &Group, durable: CommitKind) -> Result<(), StoreError> {
+        let view = self.latest_view()?;
         check_follows(&view.head.tip, &group.blocks)?;
         for block in &group.blocks {
             check_consistent(block)?;
         }
-        self.append(
+        self.commit_blocks(
             (Some(&view), durable),
             view.head.clone(),
             &group.blocks,

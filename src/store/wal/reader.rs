@@ -12,14 +12,14 @@ const LOOK_BYTES: u64 = 1024 * 1024;
 
 /// Why a log is not read on.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum WalReadError {
     /// The disk does not read.
     Unreadable(io::Error),
     /// Something that was acknowledged is gone.
     Damaged(String),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for WalReadError {
     fn from(error: io::Error) -> Self {
         Self::Unreadable(error)
     }
@@ -27,7 +27,7 @@ impl From<io::Error> for Stop {
 
 /// A log that is read.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct WalReader {
     file: Arc<dyn StorageBackend>,
     key: LogKey,
     generation: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Scan {
     number: u64,
 }
 
-impl Scan {
+impl WalReader {
     /// Begins to read the records of a generation.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Scan {
     ///
     /// # Errors
     /// When the disk does not read, or a record is damaged that was synced.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, Stop> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, WalReadError> {
         if let Some((header, content)) = self.record()? {
             self.at += header.record_bytes().unwrap_or(PAGE_BYTES);
             self.number += 1;
@@ -70,7 +70,7 @@ impl Scan {
         }
         match self.later()? {
             None => Ok(None),
-            Some((place, number)) => Err(Stop::Damaged(format!(
+            Some((place, number)) => Err(WalReadError::Damaged(format!(
                 "record {} at byte {} is not whole, and record {number} at byte {place} was written after it",
                 self.number, self.at
             ))),

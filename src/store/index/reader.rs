@@ -1,10 +1,10 @@
 //! Looking through an index: the entries in memory and all runs, by time.
 
 use super::{
-    catalog::Runs,
+    bloom::BloomFilters,
     entry::Kind,
-    filter::Filters,
-    recent::{Packed, Recent},
+    manifest::Runs,
+    memtable::{Memtable, SortedEntries},
     run,
 };
 use crate::{StoreError, schema::RunTable};
@@ -14,17 +14,17 @@ use std::{
 };
 
 /// An index at one moment.
-pub(crate) struct Index<'a> {
+pub(crate) struct IndexReader<'a> {
     pub kind: Kind,
-    /// The entries in memory; `Base` has none.
-    pub recent: Option<&'a Recent>,
+    /// The entries in memory; `PrunedState` has none.
+    pub memtable: Option<&'a Memtable>,
     pub runs: &'a Runs,
-    pub filters: &'a Filters,
+    pub filters: &'a BloomFilters,
     pub table: &'a RunTable,
 }
 
 /// What is looked for.
-pub(crate) struct Span<'a> {
+pub(crate) struct EntryRange<'a> {
     /// The least entry.
     pub low: &'a [u8],
     /// The greatest entry.
@@ -33,15 +33,15 @@ pub(crate) struct Span<'a> {
     pub versions: RangeInclusive<u64>,
 }
 
-impl<'a> Index<'a> {
-    fn pieces(&self) -> &'a [Arc<Packed>] {
-        self.recent.map(Recent::pieces).unwrap_or_default()
+impl<'a> IndexReader<'a> {
+    fn tiers(&self) -> &'a [Arc<SortedEntries>] {
+        self.memtable.map(Memtable::tiers).unwrap_or_default()
     }
 
     /// The sorted pieces in memory, oldest first; none where all of them are newer than `versions`.
-    pub(crate) fn pieces_of(&self, versions: &RangeInclusive<u64>) -> &'a [Arc<Packed>] {
-        if self.runs.recent_from <= *versions.end() {
-            self.pieces()
+    pub(crate) fn tiers_of(&self, versions: &RangeInclusive<u64>) -> &'a [Arc<SortedEntries>] {
+        if self.runs.unflushed_from <= *versions.end() {
+            self.tiers()
         } else {
             &[]
         }
@@ -59,23 +59,23 @@ impl<'a> Index<'a> {
     }
 
     /// The runs with a version in the range of a span that may have entries in it, oldest first.
-    fn runs_holding(&self, span: &Span<'_>) -> impl DoubleEndedIterator<Item = u64> {
-        let key = self.kind.filter_key_bytes().and_then(|bytes| {
+    fn runs_holding(&self, span: &EntryRange<'_>) -> impl DoubleEndedIterator<Item = u64> {
+        let key = self.kind.bloom_key_bytes().and_then(|bytes| {
             let key = span.low.get(..bytes)?;
             span.high.starts_with(key).then_some(key)
         });
         let runs = self.runs_of(&span.versions);
-        runs.filter(move |run| key.is_none_or(|key| self.filters.may_hold(*run, key)))
+        runs.filter(move |run| key.is_none_or(|key| self.filters.may_contain(*run, key)))
     }
 
     /// Calls `visit` with the entries of a span, newest runs first, each descending.
     pub(crate) fn newest_first<B>(
         &self,
-        span: &Span<'_>,
+        span: &EntryRange<'_>,
         mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
     ) -> Result<Option<B>, StoreError> {
-        for piece in self.pieces_of(&span.versions).iter().rev() {
-            for entry in piece.between(span.low, span.high).rev() {
+        for tier in self.tiers_of(&span.versions).iter().rev() {
+            for entry in tier.between(span.low, span.high).rev() {
                 if let ControlFlow::Break(end) = visit(entry) {
                     return Ok(Some(end));
                 }
@@ -95,7 +95,7 @@ impl<'a> Index<'a> {
     /// Calls `visit` with the entries of a span, oldest runs first, each ascending.
     pub(crate) fn oldest_first<B>(
         &self,
-        span: &Span<'_>,
+        span: &EntryRange<'_>,
         mut visit: impl FnMut(&[u8]) -> ControlFlow<B>,
     ) -> Result<Option<B>, StoreError> {
         for id in self.runs_holding(span) {
@@ -106,8 +106,8 @@ impl<'a> Index<'a> {
                 return Ok(Some(end));
             }
         }
-        for piece in self.pieces() {
-            for entry in piece.between(span.low, span.high) {
+        for tier in self.tiers() {
+            for entry in tier.between(span.low, span.high) {
                 if let ControlFlow::Break(end) = visit(entry) {
                     return Ok(Some(end));
                 }
@@ -119,7 +119,7 @@ impl<'a> Index<'a> {
     /// The newest payload of an entry.
     pub(crate) fn newest_payload(&self, entry: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let runs = self.runs.list.iter().rev();
-        for run in runs.filter(|run| self.filters.may_hold(run.id, entry)) {
+        for run in runs.filter(|run| self.filters.may_contain(run.id, entry)) {
             if let Some(payload) = run::payload(self.kind, self.table, run.id, entry)? {
                 return Ok(Some(payload));
             }

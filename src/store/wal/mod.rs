@@ -9,15 +9,15 @@
 //!
 //! What does not fit into the log goes into the database as a checkpoint, which costs no more than any other.
 
-pub(crate) mod logged;
+pub(crate) mod block;
+pub(crate) mod entry;
+mod reader;
 mod record;
-pub(crate) mod redo;
-mod scan;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use reader::{WalReadError, WalReader};
 pub(crate) use record::LogKey;
-pub(crate) use scan::{Scan, Stop};
 
 use crate::{StoreError, SyncTimer};
 use record::{HEADER_BYTES, Header, PAGE_BYTES};
@@ -28,11 +28,11 @@ use std::{io, sync::Arc};
 /// metadata to write.
 const GROWTH_BYTES: u64 = 256 * 1024;
 /// Memory that became more than this by a large group is not kept.
-const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
+const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A log that is written.
 #[derive(Debug)]
-pub(crate) struct BlockLog {
+pub(crate) struct Wal {
     file: Arc<dyn StorageBackend>,
     key: LogKey,
     generation: u64,
@@ -50,7 +50,7 @@ pub(crate) struct BlockLog {
 /// The bytes of a record.
 pub(crate) type Record = Arc<Vec<u8>>;
 
-impl BlockLog {
+impl Wal {
     /// A log in `file` whose records of `generation` are not needed, or are none; `sync_timer`
     /// counts its syncs.
     ///
@@ -89,8 +89,8 @@ impl BlockLog {
     ///
     /// # Errors
     /// When the disk does not tell how long the file is.
-    pub(crate) fn scan(&self) -> io::Result<Scan> {
-        Scan::new(Arc::clone(&self.file), self.key, self.generation)
+    pub(crate) fn reader(&self) -> io::Result<WalReader> {
+        WalReader::new(Arc::clone(&self.file), self.key, self.generation)
     }
 
     /// Begins the log anew: nothing that stands in it is needed any more.
@@ -107,7 +107,7 @@ impl BlockLog {
         &mut self,
         bytes_max: u64,
         height: u64,
-        content: impl FnOnce(&mut Bounded<'_>) -> Result<T, StoreError>,
+        content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Record, T)>, StoreError> {
         let room = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
@@ -126,7 +126,7 @@ impl BlockLog {
         self.end += written;
         self.number += 1;
         let record = Arc::new(buffer);
-        if record.capacity() <= BUFFER_BYTES_KEPT {
+        if record.capacity() <= BUFFER_BYTES_MAX {
             self.newest = Arc::clone(&record);
         }
         Ok(Some((record, holds)))
@@ -137,7 +137,7 @@ impl BlockLog {
         &mut self,
         room: usize,
         height: u64,
-        content: impl FnOnce(&mut Bounded<'_>) -> Result<T, StoreError>,
+        content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Vec<u8>, T)>, StoreError> {
         if room < HEADER_BYTES {
             return Ok(None);
@@ -148,7 +148,7 @@ impl BlockLog {
             Arc::try_unwrap(newest).unwrap_or_else(|_| Vec::with_capacity(usual_bytes));
         buffer.clear();
         buffer.resize(HEADER_BYTES, 0);
-        let mut bounded = Bounded {
+        let mut bounded = RecordWriter {
             buffer: &mut buffer,
             bytes_max: room,
             is_full: false,
@@ -180,7 +180,7 @@ impl BlockLog {
     ///
     /// # Errors
     /// When the disk fails.
-    pub(crate) fn empty(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn truncate(&mut self) -> Result<(), StoreError> {
         self.file
             .set_len(0)
             .map_err(|error| failed("emptying", &error))?;
@@ -190,20 +190,20 @@ impl BlockLog {
 }
 
 /// Writes into a buffer up to a bound.
-pub(crate) struct Bounded<'a> {
+pub(crate) struct RecordWriter<'a> {
     buffer: &'a mut Vec<u8>,
     bytes_max: usize,
     is_full: bool,
 }
 
-impl Bounded<'_> {
+impl RecordWriter<'_> {
     /// Where in the record the next byte comes.
     fn position(&self) -> usize {
         self.buffer.len()
     }
 }
 
-impl io::Write for Bounded<'_> {
+impl io::Write for RecordWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.bytes_max - self.buffer.len() {
             self.is_full = true;

@@ -8,12 +8,12 @@ use std::{cmp::Ordering, ops::Range, sync::Arc};
 
 /// Sorted entries of one width, one after the other.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct SortedEntries {
     bytes: Vec<u8>,
     width: usize,
 }
 
-impl Packed {
+impl SortedEntries {
     /// Takes sorted entries.
     pub(crate) fn new(bytes: Vec<u8>, width: usize) -> Self {
         Self { bytes, width }
@@ -69,17 +69,17 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
 
 /// The entries of an index that are in no run yet. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Recent {
+pub(crate) struct Memtable {
     width: usize,
-    pieces: Vec<Arc<Packed>>,
+    tiers: Vec<Arc<SortedEntries>>,
 }
 
-impl Recent {
+impl Memtable {
     /// No entries yet, of `width` bytes each.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
-            pieces: Vec::new(),
+            tiers: Vec::new(),
         }
     }
 
@@ -88,37 +88,37 @@ impl Recent {
         if entries.is_empty() {
             return;
         }
-        let mut newest = Packed::new(entries, self.width);
-        while let Some(last) = self.pieces.last()
+        let mut newest = SortedEntries::new(entries, self.width);
+        while let Some(last) = self.tiers.last()
             && last.len() < newest.len() * 2
         {
             newest = merge(last, &newest);
-            self.pieces.pop();
+            self.tiers.pop();
         }
-        self.pieces.push(Arc::new(newest));
+        self.tiers.push(Arc::new(newest));
     }
 
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.len()).sum()
+        self.tiers.iter().map(|tier| tier.len()).sum()
     }
 
     /// The sorted pieces, oldest first.
-    pub(crate) fn pieces(&self) -> &[Arc<Packed>] {
-        &self.pieces
+    pub(crate) fn tiers(&self) -> &[Arc<SortedEntries>] {
+        &self.tiers
     }
 
-    /// Takes all entries out, as one piece.
-    pub(crate) fn take(&mut self) -> Packed {
-        let mut all = Packed::new(Vec::new(), self.width);
-        while let Some(piece) = self.pieces.pop() {
-            all = merge(&piece, &all);
+    /// Takes all entries out, as one tier.
+    pub(crate) fn take(&mut self) -> SortedEntries {
+        let mut all = SortedEntries::new(Vec::new(), self.width);
+        while let Some(tier) = self.tiers.pop() {
+            all = merge(&tier, &all);
         }
         all
     }
 }
 
-fn merge(a: &Packed, b: &Packed) -> Packed {
+fn merge(a: &SortedEntries, b: &SortedEntries) -> SortedEntries {
     let mut bytes = Vec::with_capacity(a.bytes.len() + b.bytes.len());
     let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
     loop {
@@ -131,7 +131,7 @@ fn merge(a: &Packed, b: &Packed) -> Packed {
         let next = if from_left { left.next() } else { right.next() };
         bytes.extend_from_slice(next.unwrap_or_default());
     }
-    Packed::new(bytes, a.width)
+    SortedEntries::new(bytes, a.width)
 }
 
 #[cfg(test)]
@@ -142,18 +142,18 @@ mod tests {
     proptest! {
         #[test]
         fn holds_what_was_pushed(groups in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..40), 0..40)) {
-            let mut recent = Recent::new(2);
+            let mut memtable = Memtable::new(2);
             let mut expected: Vec<u16> = Vec::new();
             for group in groups {
                 expected.extend(&group);
                 let mut entries: Vec<[u8; 2]> = group.iter().map(|n| n.to_be_bytes()).collect();
                 entries.sort_unstable();
-                recent.push(entries.into_flattened());
-                prop_assert!(recent.pieces().len() <= 12);
+                memtable.push(entries.into_flattened());
+                prop_assert!(memtable.tiers().len() <= 12);
             }
             expected.sort_unstable();
-            prop_assert_eq!(recent.len(), expected.len());
-            let all: Vec<u16> = recent.take().iter().map(|e| u16::from_be_bytes([e[0], e[1]])).collect();
+            prop_assert_eq!(memtable.len(), expected.len());
+            let all: Vec<u16> = memtable.take().iter().map(|e| u16::from_be_bytes([e[0], e[1]])).collect();
             prop_assert_eq!(all, expected);
         }
 
@@ -161,7 +161,7 @@ mod tests {
         fn between_is_inclusive(mut entries: Vec<u16>, low: u16, high: u16) {
             entries.sort_unstable();
             let bytes: Vec<u8> = entries.iter().flat_map(|n| n.to_be_bytes()).collect();
-            let packed = Packed::new(bytes, 2);
+            let packed = SortedEntries::new(bytes, 2);
             let found: Vec<u16> = packed
                 .between(&low.to_be_bytes(), &high.to_be_bytes())
                 .map(|e| u16::from_be_bytes([e[0], e[1]]))
