@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 from . import schema, wal
 from .bcs import U64, Reader, decode, enum, vector
-from .binary import little, require
+from .binary import Damaged, little, require
 from .redb import Database
 from .runs import PrunedState, read_pruned_state
 
@@ -74,7 +74,7 @@ class Ledger:
 def read_ledger(directory: Path) -> Ledger:
     """Reads a directory. Raises `Damaged` if its content contradicts docs/storage.md."""
     database = Database(directory / "ledger.redb")
-    meta = {entry.key.decode(): entry.value for entry in database.entries("meta")}
+    meta = {entry.key.decode(errors="replace"): entry.value for entry in database.entries("meta")}
     for key in ("format", "genesis", "digest_key", "head"):
         require(key in meta, f"the table meta has no {key}")
     found = little(meta["format"], 0, 8, "the format")
@@ -86,7 +86,7 @@ def read_ledger(directory: Path) -> Ledger:
     blocks = blocks_of_tables(database)
     ledger = Ledger(
         format=found,
-        genesis=json.loads(meta["genesis"]),
+        genesis=decode_genesis(meta["genesis"]),
         head=head,
         oldest_version=head["oldest_version"],
         blocks=blocks,
@@ -99,6 +99,17 @@ def read_ledger(directory: Path) -> Ledger:
     if state["is_open"]:
         apply_log(ledger, wal.records(directory / "ledger.log", digest_key, state["generation"]))
     return ledger
+
+
+def decode_genesis(text: bytes) -> dict[str, Any]:
+    """Decodes the genesis, of which a reader needs the vendor word."""
+    try:
+        genesis = json.loads(text)
+    except ValueError as error:
+        raise Damaged(f"the genesis is not JSON: {error}") from None
+    has_vendor = isinstance(genesis, dict) and isinstance(genesis.get("vendor"), str)
+    require(has_vendor, "the genesis has no vendor word")
+    return genesis
 
 
 def apply_log(ledger: Ledger, records: Iterator[wal.Record]) -> None:

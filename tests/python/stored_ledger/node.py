@@ -53,8 +53,10 @@ def readable_blocks(ledger: Ledger) -> list[Block]:
 def compare_info(ledger: Ledger, info: dict[str, Any]) -> None:
     """Compares both ends of the ledger with the answer about it."""
     readable = readable_blocks(ledger)
+    tip = readable[-1].tip or ledger.head["tip"]
     for name, expected in [
         ("chain_id", ledger.head["chain_id"]),
+        ("epoch", str(tip["epoch"])),
         ("ledger_version", str(readable[-1].row["last_version"])),
         ("block_height", str(readable[-1].height)),
         ("oldest_ledger_version", str(readable[0].row["first_version"])),
