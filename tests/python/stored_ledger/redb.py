@@ -74,7 +74,8 @@ class Database:
         root = little(slot, 8, PAGE_NUMBER_BYTES, "root of the tables") if slot[1] else None
         names = Table(root, little(slot, 32, 8, "number of tables"), None, None)
         self.tables = {
-            entry.key.decode(errors="replace"): self._definition(entry.value) for entry in self._entries(names)
+            entry.key.decode(errors="replace"): self._definition(entry.value)
+            for entry in self._entries(names)
         }
 
     def entries(self, name: str) -> Iterator[Entry]:
