@@ -4,9 +4,9 @@
 //! database for each input. No part of the interface of this crate.
 
 use crate::{
-    index::{Kind, Manifest, bloom::BloomFilter, entry::position, run::entry_at},
-    pruned_state,
-    schema::{PersistedHead, TransactionRow, decode, encode},
+    index::{Kind, Manifest, bloom::BloomFilter, key::position, run::entry_at},
+    tables::schema::{PersistedHead, TransactionRow, decode, encode},
+    write::pruned_state,
 };
 use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};

@@ -2,11 +2,13 @@
 
 use crate::{
     StoreError, StoreReader, StoreWriter,
-    digest::DigestKey,
-    index::merge::CompactionConfig,
-    open::{self, StoreLocation},
-    schema::{META, META_GENESIS},
-    writer::CommitKind,
+    directory::open::{self, StoreLocation},
+    index::compaction::CompactionConfig,
+    tables::{
+        digest::DigestKey,
+        schema::{META, META_GENESIS},
+    },
+    write::writer::CommitKind,
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};

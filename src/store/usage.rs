@@ -1,6 +1,6 @@
 //! How much of the file is in use.
 
-use crate::{Store, StoreError, directory::FILE_NAME, writer::CommitKind};
+use crate::{Store, StoreError, directory::FILE_NAME, write::writer::CommitKind};
 use std::{fs, io, path::Path};
 
 /// The size of a ledger's file.

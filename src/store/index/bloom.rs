@@ -9,11 +9,11 @@
 //! one block of 32 bytes. The layout is ours and not a library's because it is on the disk: a filter that is read by other
 //! rules than it was written by hides rows.
 
-use super::{
-    entry::Kind,
+use crate::index::{
+    key::Kind,
     manifest::{Manifest, Run},
 };
-use crate::{StoreError, schema::RunTable};
+use crate::{StoreError, tables::schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
 /// The most bytes of filters in memory. At ten bits each that is 51 million entries, those of ten million transfers; the runs

@@ -3,7 +3,7 @@
 //! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
 //! interrupts goes on where its last durable step ended.
 
-use super::{bloom::bloom_id, entry::Kind, merge::CompactionConfig};
+use crate::index::{bloom::bloom_id, compaction::CompactionConfig, key::Kind};
 use serde::{Deserialize, Serialize};
 
 /// A finished run.

@@ -1,13 +1,13 @@
 //! Looking through an index: the entries in memory and all runs, by time.
 
-use super::{
+use crate::index::{
     bloom::BloomFilters,
-    entry::Kind,
+    key::Kind,
     manifest::Runs,
     memtable::{Memtable, SortedEntries},
     run,
 };
-use crate::{StoreError, schema::RunTable};
+use crate::{StoreError, tables::schema::RunTable};
 use std::{
     ops::{ControlFlow, RangeInclusive},
     sync::Arc,

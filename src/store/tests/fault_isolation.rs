@@ -1,6 +1,6 @@
 //! What the shield does where a disk fails in part: reads that fail at times, a length that is not told.
 
-use crate::fault_isolation::FaultIsolatingBackend;
+use crate::io::fault_isolation::FaultIsolatingBackend;
 use redb::{StorageBackend, backends::InMemoryBackend};
 use std::{
     io,

@@ -1,6 +1,6 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
-use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
+use crate::tests::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{FoundByHash, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{

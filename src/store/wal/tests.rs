@@ -1,6 +1,6 @@
 //! What a start reads of a log, whatever a crash, an earlier use or damage left in it.
 
-use super::{
+use crate::wal::{
     GROWTH_BYTES, LogKey, Wal, WalReadError,
     record::{HEADER_BYTES, PAGE_BYTES},
 };

@@ -1,12 +1,12 @@
 //! Keeping the runs few: flushes, merges in bounded steps, deletion of what was merged.
 
-use super::{
-    entry::Kind,
+use crate::index::{
+    key::Kind,
     manifest::{Manifest, MergeJob, Run},
     memtable::SortedEntries,
     run::{RunCursor, RunTableMut, RunWriter, delete_blocks},
 };
-use crate::{StoreError, schema::RunTable};
+use crate::{StoreError, tables::schema::RunTable};
 
 /// How many runs of a level become one of the next. Fewer means more copying, more means more runs to search.
 const FAN_IN: usize = 4;
@@ -300,7 +300,7 @@ fn least(sources: &mut [RunCursor]) -> Option<&mut RunCursor> {
 fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_version: u64) -> bool {
     match kind.version(entry) {
         Some(version) => version >= oldest_version,
-        None => !(is_oldest && crate::pruned_state::is_deletion(payload)),
+        None => !(is_oldest && crate::write::pruned_state::is_deletion(payload)),
     }
 }
 

@@ -3,11 +3,13 @@
 //! A key that is written all the time has millions of entries, so what lies between two digests is
 //! passed with a seek, unless it is short.
 
-use super::{IndexReader, Kind, memtable::SortedEntries, run::RunCursor};
+use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::RunCursor};
 use crate::{
     StoreError,
-    digest::{STATE_DIGEST_BYTES, StateDigest},
-    schema::RunTable,
+    tables::{
+        digest::{STATE_DIGEST_BYTES, StateDigest},
+        schema::RunTable,
+    },
 };
 use std::ops::RangeInclusive;
 

@@ -10,9 +10,11 @@
 
 use crate::{
     StoreError,
-    digest::{DigestKey, StateDigest},
-    schema::{Position, PositionTable, decode, encode},
-    stream::stream_position,
+    read::events::stream_position,
+    tables::{
+        digest::{DigestKey, StateDigest},
+        schema::{Position, PositionTable, decode, encode},
+    },
 };
 use ledger_types::{EventKey, StateKey, WriteOp};
 use serde::Deserialize;

@@ -2,10 +2,12 @@
 
 use crate::{
     StoreError, StoreWriter,
-    check::{check_consistent, check_follows},
-    open::damaged,
+    directory::open::damaged,
     wal::{WalReadError, entry::WalEntry, failed},
-    writer::CommitKind,
+    write::{
+        validate::{check_consistent, check_follows},
+        writer::CommitKind,
+    },
 };
 use ledger_types::ExecutedBlock;
 use std::{path::Path, sync::Arc};

@@ -1,7 +1,7 @@
 //! Transactions of consecutive versions. Their rows stand side by side in each table, so that a table is gone
 //! through once instead of being searched for every version.
 
-use crate::{Snapshot, StoreError, StoredRows, schema::Position};
+use crate::{Snapshot, StoreError, StoredRows, tables::schema::Position};
 use redb::Range;
 use std::{iter::Peekable, ops::RangeInclusive};
 

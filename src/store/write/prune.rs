@@ -8,13 +8,15 @@ use crate::{
     StoreError, StoreWriter,
     index::{
         Kind, Manifest,
-        merge::{CompactionContext, compact, write_run},
+        compaction::{CompactionContext, compact, write_run},
     },
-    pruned_state::{end_within, entries_of},
-    schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
-    view::ReadView,
+    read::view::ReadView,
+    tables::schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
     wal::entry,
-    writer::CommitKind,
+    write::{
+        pruned_state::{end_within, entries_of},
+        writer::CommitKind,
+    },
 };
 use redb::WriteTransaction;
 use std::sync::Arc;

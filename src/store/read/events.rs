@@ -3,7 +3,7 @@
 
 use crate::{
     StoreError,
-    schema::{Position, decode, encode},
+    tables::schema::{Position, decode, encode},
 };
 use bytes::Bytes;
 use ledger_types::{AccountAddress, ContractEvent, EventKey, TypeTag};

@@ -2,14 +2,18 @@
 
 use crate::{
     Snapshot, StoreError,
-    digest::PREFIX_BYTES,
     index::{
         Kind,
-        entry::{account_entry, position, stream_entry},
+        key::{account_entry, position, stream_entry},
     },
-    pager::{Page, PageEnd, SequencePager},
-    schema::{Position, replay_protector},
-    stream::{StreamEvents, StreamRows},
+    read::{
+        events::{StreamEvents, StreamRows},
+        pager::{Page, PageEnd, SequencePager},
+    },
+    tables::{
+        digest::PREFIX_BYTES,
+        schema::{Position, replay_protector},
+    },
 };
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ContractEvent, EventKey, ReplayProtector};

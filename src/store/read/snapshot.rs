@@ -2,10 +2,9 @@
 
 use crate::{
     StoreError,
-    index::{Kind, entry::hash_entry, reader::EntryRange},
-    rows::StoredRows,
-    schema::TransactionRow,
-    view::ReadView,
+    index::{Kind, key::hash_entry, reader::EntryRange},
+    read::view::ReadView,
+    tables::{rows::StoredRows, schema::TransactionRow},
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;

@@ -7,7 +7,7 @@
 
 use crate::{
     Snapshot, StoreError,
-    index::{Kind, entry::sequence_number, reader::EntryRange},
+    index::{Kind, key::sequence_number, reader::EntryRange},
 };
 use std::ops::{ControlFlow, RangeInclusive};
 

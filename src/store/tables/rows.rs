@@ -3,8 +3,8 @@
 
 use crate::{
     StoreError, StoredTransaction,
-    pruned_state::decode_write,
-    schema::{TransactionRow, decode, split_height},
+    tables::schema::{TransactionRow, decode, split_height},
+    write::pruned_state::decode_write,
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedTransaction, WriteSet};

@@ -6,22 +6,25 @@
 
 use crate::{
     StoreError, SyncTimer,
-    check::{check_consistent, check_follows},
-    digest::DigestKey,
-    fault_isolation::DiskStatus,
+    directory::lock::DirectoryLock,
     index::{
         Kind, Manifest, Memtable,
         bloom::BLOOM_BYTES_MAX,
-        entry::IndexBatch,
-        merge::{CompactionConfig, CompactionContext, CompactionState, compact, flush},
+        compaction::{CompactionConfig, CompactionContext, CompactionState, compact, flush},
+        key::IndexBatch,
     },
-    lock::DirectoryLock,
-    schema::{
-        BLOCKS, EVENTS, LogState, META, META_HEAD, META_LOG, META_MANIFEST, PersistedHead, RUNS,
-        TRANSACTIONS, Tables, WRITES, encode, encode_block, encode_row, encode_transaction,
+    io::fault_isolation::DiskStatus,
+    read::view::{LatestView, ReadView, empty_memtables},
+    tables::{
+        digest::DigestKey,
+        schema::{
+            BLOCKS, EVENTS, LogState, META, META_HEAD, META_LOG, META_MANIFEST, PersistedHead,
+            RUNS, TRANSACTIONS, Tables, WRITES, encode, encode_block, encode_row,
+            encode_transaction,
+        },
     },
-    view::{LatestView, ReadView, empty_memtables},
     wal::{Record, RecordWriter, Wal, block::WalBlock, entry},
+    write::validate::{check_consistent, check_follows},
 };
 use ledger_types::ExecutedBlock;
 use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};

@@ -1,6 +1,6 @@
 //! The entries of each kind of index.
 
-use crate::{
+use crate::tables::{
     digest::{DigestKey, PREFIX_BYTES, STATE_DIGEST_BYTES},
     schema::{Position, replay_protector},
 };

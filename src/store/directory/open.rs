@@ -2,22 +2,24 @@
 
 use crate::{
     StoreError, StoreOptions, StoreWriter,
-    digest::DigestKey,
     directory::{
-        FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, make_directory, sync_names,
+        FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, foreign, lock::DirectoryLock,
+        make_directory, sync_names,
     },
-    fault_isolation::{DiskStatus, FaultIsolatingBackend},
-    index::{BloomFilters, Kind, Manifest, bloom::BLOOM_BYTES_MAX, entry::IndexBatch},
-    lock::DirectoryLock,
-    pruned_state::decode_write,
-    schema::{
-        BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, LogState, META, META_DIGEST_KEY, META_FORMAT,
-        META_HEAD, META_LOG, META_MANIFEST, PersistedHead, RUNS, TRANSACTIONS, Tables,
-        TransactionRow, WRITES, decode,
+    index::{BloomFilters, Kind, Manifest, bloom::BLOOM_BYTES_MAX, key::IndexBatch},
+    io::fault_isolation::{DiskStatus, FaultIsolatingBackend},
+    read::view::{LatestView, ReadView, empty_memtables},
+    tables::{
+        digest::DigestKey,
+        schema::{
+            BLOCKS, EVENTS, FORMAT, FORMAT_OLDEST, LogState, META, META_DIGEST_KEY, META_FORMAT,
+            META_HEAD, META_LOG, META_MANIFEST, PersistedHead, RUNS, TRANSACTIONS, Tables,
+            TransactionRow, WRITES, decode,
+        },
     },
     usage::FileSize,
-    view::{LatestView, ReadView, empty_memtables},
     wal::Wal,
+    write::pruned_state::decode_write,
 };
 use ledger_types::ContractEvent;
 use redb::{

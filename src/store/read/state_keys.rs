@@ -7,9 +7,9 @@
 
 use crate::{
     Snapshot, StoreError,
-    digest::{ADDRESS_PREFIX_BYTES, STATE_DIGEST_BYTES, StateDigest},
-    index::{Kind, digests::DigestScan},
-    view::ReadView,
+    index::{Kind, digest::DigestScan},
+    read::view::ReadView,
+    tables::digest::{ADDRESS_PREFIX_BYTES, STATE_DIGEST_BYTES, StateDigest},
 };
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, WriteOp};

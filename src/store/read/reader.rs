@@ -2,7 +2,7 @@
 
 use crate::{
     Snapshot, StoreError,
-    view::{LatestView, ReadView},
+    read::view::{LatestView, ReadView},
 };
 use ledger_types::{ChainTip, LedgerInfo};
 

@@ -1,12 +1,12 @@
 //! A run in the table: blocks of packed entries, keyed by the run's number and the first entry. Its filter stands in the
 //! same table under a number of its own.
 
-use super::{
+use crate::index::{
     bloom::{self, BloomFilterWriter, Segment, bloom_id},
-    entry::Kind,
+    key::Kind,
     memtable::between,
 };
-use crate::{StoreError, schema::RunTable};
+use crate::{StoreError, tables::schema::RunTable};
 use redb::{AccessGuard, CursorMut, Range, ReadableTable, Table};
 use std::ops::{Bound, ControlFlow};
 

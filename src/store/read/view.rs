@@ -4,14 +4,16 @@
 
 use crate::{
     StoreError,
-    digest::{DigestKey, StateDigest},
     index::{
         BloomFilters, IndexReader, Kind, Manifest, Memtable,
-        entry::{position, state_entry},
+        key::{position, state_entry},
         reader::EntryRange,
     },
-    pruned_state,
-    schema::{PersistedHead, Position, Tables, TransactionRow, decode},
+    tables::{
+        digest::{DigestKey, StateDigest},
+        schema::{PersistedHead, Position, Tables, TransactionRow, decode},
+    },
+    write::pruned_state,
 };
 use bytes::Bytes;
 use ledger_types::{BlockInfo, EventKey, StateKey, WriteOp};

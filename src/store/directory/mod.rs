@@ -1,6 +1,9 @@
 //! The data directory and the names in it: whose they are, and that they are durable.
 
-use crate::{StoreError, lock::LOCK_NAME};
+pub(crate) mod lock;
+pub(crate) mod open;
+
+use crate::{StoreError, directory::lock::LOCK_NAME};
 #[cfg(unix)]
 use std::io::ErrorKind;
 use std::{fs, io, path::Path, sync::Arc};
