@@ -29,22 +29,24 @@ mod error;
 pub mod fuzzing;
 mod index;
 mod io;
+mod options;
 mod read;
 mod store;
 mod tables;
-mod usage;
 mod wal;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use directory::open::FileSize;
 pub use error::StoreError;
-pub use index::{bloom::BLOOM_BYTES_MAX, compaction::WAL_BYTES_MAX};
+pub use index::{bloom_set::BLOOM_BYTES_MAX, compaction::WAL_BYTES_MAX};
 pub use io::{
-    fault_isolation::OVERLAY_BYTES_MAX,
+    overlay::OVERLAY_BYTES_MAX,
     sync_stats::{SyncStats, SyncTimer},
 };
+pub use options::StoreOptions;
 pub use read::{
     accounts::TransactionSummary,
     events::{StreamEvent, StreamEvents},
@@ -54,8 +56,7 @@ pub use read::{
     snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction},
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
 };
-pub use store::{Store, StoreOptions};
+pub use store::{Store, Usage};
 pub use tables::rows::{StoredList, StoredRows};
-pub use usage::{FileSize, Usage};
 pub use wal::block::{WalBlock, WalTransaction};
 pub use write::{prune::Pruned, writer::StoreWriter};

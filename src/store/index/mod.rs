@@ -20,7 +20,9 @@
 //! when runs merge, and a run wholly below it is dropped. The kinds of which single keys are asked for (`Hash`, `State`,
 //! `PrunedState`) have a `filter` beside each run, which says of most runs that do not hold a key that they do not.
 
+pub(crate) mod batch;
 pub(crate) mod bloom;
+pub(crate) mod bloom_set;
 pub(crate) mod compaction;
 pub(crate) mod digest;
 pub(crate) mod key;
@@ -29,7 +31,7 @@ pub(crate) mod memtable;
 pub(crate) mod reader;
 pub(crate) mod run;
 
-pub(crate) use bloom::BloomFilters;
+pub(crate) use bloom_set::BloomFilters;
 pub(crate) use key::Kind;
 pub(crate) use manifest::Manifest;
 pub(crate) use memtable::Memtable;

@@ -1,7 +1,7 @@
 //! Looking through an index: the entries in memory and all runs, by time.
 
 use crate::index::{
-    bloom::BloomFilters,
+    bloom_set::BloomFilters,
     key::Kind,
     manifest::Runs,
     memtable::{Memtable, SortedEntries},

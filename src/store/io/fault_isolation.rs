@@ -14,7 +14,11 @@
 //! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
 //! reads no more then, except from memory, until it is opened anew.
 
-use crate::{StoreError, SyncTimer};
+use crate::StoreError;
+use crate::io::{
+    overlay::{FaultOverlay, parts, read},
+    sync_stats::SyncTimer,
+};
 use redb::{BackendError, StorageBackend};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,21 +29,6 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
-
-/// In what pieces writes are kept overlay a failure. The database writes whole pages of this size.
-const PAGE_BYTES: u64 = 4096;
-/// How much is kept overlay a failure: what is left of one commit. Beyond it the database hears of the
-/// failure overlay all, and reads no more.
-const OVERLAY_PAGES_MAX: usize = 65_536;
-/// How many of them may be pages that were written before and not synced.
-const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
-/// The memory that this takes at most, in bytes.
-pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
-/// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
-/// time; one that is gone says so at once, so that few tries cost nothing.
-const READ_TRIES: u32 = 4;
-
-type Page = [u8; PAGE_BYTES as usize];
 
 /// What became of a disk. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -61,18 +50,6 @@ impl SharedState {
     fn unsynced(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What there is overlay a failure.
-#[derive(Debug)]
-struct FaultOverlay {
-    kind: ErrorKind,
-    cause: String,
-    /// The length that the database believes in.
-    length: u64,
-    /// Up to here the disk's own bytes count.
-    disk_length: u64,
-    pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl DiskStatus {
@@ -103,113 +80,6 @@ impl DiskStatus {
     fn has_failed(&self) -> bool {
         self.0.has_failed.load(Ordering::Acquire)
     }
-}
-
-impl FaultOverlay {
-    fn error(&self) -> io::Error {
-        io::Error::new(self.kind, self.cause.clone())
-    }
-
-    /// Keeps what can be read of these pages.
-    fn read_back(&mut self, backend: &impl StorageBackend, pages: &BTreeSet<u64>) {
-        for &number in pages.iter().take(READ_BACK_PAGES_MAX) {
-            let mut page = Box::new([0; PAGE_BYTES as usize]);
-            if self
-                .read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())
-                .is_ok()
-            {
-                self.pages.insert(number, page);
-            }
-        }
-    }
-
-    fn set_length(&mut self, length: u64) {
-        self.length = length;
-        // What is behind the end reads as zero should it grow again.
-        self.disk_length = self.disk_length.min(length);
-        self.pages.split_off(&length.div_ceil(PAGE_BYTES));
-    }
-
-    fn write(&mut self, backend: &impl StorageBackend, offset: u64, data: &[u8]) -> io::Result<()> {
-        for (number, start, part) in parts(offset, data.len()) {
-            if !self.pages.contains_key(&number) {
-                if self.pages.len() >= OVERLAY_PAGES_MAX {
-                    return Err(self.error());
-                }
-                let mut page = Box::new([0; PAGE_BYTES as usize]);
-                if part.len() < page.len() {
-                    self.read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())?;
-                }
-                self.pages.insert(number, page);
-            }
-            if let Some(page) = self.pages.get_mut(&number) {
-                page[start..start + part.len()].copy_from_slice(&data[part]);
-            }
-        }
-        self.length = self.length.max(offset.saturating_add(data.len() as u64));
-        Ok(())
-    }
-
-    fn read(&self, backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if offset.saturating_add(out.len() as u64) > self.length {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        let is_kept = |number| self.pages.contains_key(&number);
-        if !parts(offset, out.len()).all(|(number, ..)| is_kept(number)) {
-            self.read_disk(backend, offset, out)?;
-        }
-        for (number, start, part) in parts(offset, out.len()) {
-            if let Some(page) = self.pages.get(&number) {
-                let length = part.len();
-                out[part].copy_from_slice(&page[start..start + length]);
-            }
-        }
-        Ok(())
-    }
-
-    /// The disk's own bytes, and zeros behind them.
-    fn read_disk(
-        &self,
-        backend: &impl StorageBackend,
-        offset: u64,
-        out: &mut [u8],
-    ) -> io::Result<()> {
-        let there = self.disk_length.saturating_sub(offset);
-        let there = usize::try_from(there).unwrap_or(usize::MAX).min(out.len());
-        let (on_disk, behind) = out.split_at_mut(there);
-        behind.fill(0);
-        if on_disk.is_empty() {
-            return Ok(());
-        }
-        read(backend, offset, on_disk)
-    }
-}
-
-/// Reads, again where that fails. That the file is too short is no matter of luck.
-fn read(backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
-    let mut tries = READ_TRIES;
-    loop {
-        tries -= 1;
-        match backend.read(offset, out) {
-            Err(error) if tries > 0 && error.kind() != ErrorKind::UnexpectedEof => {}
-            outcome => return outcome,
-        }
-    }
-}
-
-/// The pages that `length` bytes from `offset` on lie in: the page's number, where in it they begin, and
-/// which of the bytes they are.
-fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
-    let mut done = 0;
-    std::iter::from_fn(move || {
-        (done < length).then(|| {
-            let at = offset + done as u64;
-            let start = (at % PAGE_BYTES) as usize;
-            let part = done..length.min(done + PAGE_BYTES as usize - start);
-            done = part.end;
-            (at / PAGE_BYTES, start, part)
-        })
-    })
 }
 
 /// A backend between the database and its disk.
@@ -394,5 +264,150 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         self.backend.query_lock_range(start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FaultIsolatingBackend;
+    use redb::{StorageBackend, backends::InMemoryBackend};
+    use std::{
+        io,
+        sync::{
+            Arc,
+            atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
+        },
+    };
+
+    const PAGE: usize = 4096;
+
+    /// A disk of which a part fails.
+    #[derive(Debug, Default)]
+    struct Partly {
+        memory: Arc<InMemoryBackend>,
+        faults: Arc<Faults>,
+    }
+
+    #[derive(Debug, Default)]
+    struct Faults {
+        /// So many of the next reads fail.
+        reads: AtomicU32,
+        changes: AtomicBool,
+        len: AtomicBool,
+    }
+
+    fn fails_if(is_failing: bool) -> io::Result<()> {
+        match is_failing {
+            true => Err(io::Error::other("as the test wants it")),
+            false => Ok(()),
+        }
+    }
+
+    impl StorageBackend for Partly {
+        fn len(&self) -> io::Result<u64> {
+            fails_if(self.faults.len.load(SeqCst))?;
+            self.memory.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            let left = self
+                .faults
+                .reads
+                .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+            fails_if(left.is_ok())?;
+            self.memory.read(offset, out)
+        }
+
+        fn set_len(&self, length: u64) -> io::Result<()> {
+            fails_if(self.faults.changes.load(SeqCst))?;
+            self.memory.set_len(length)
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            fails_if(self.faults.changes.load(SeqCst))
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            fails_if(self.faults.changes.load(SeqCst))?;
+            self.memory.write(offset, data)
+        }
+    }
+
+    /// A shielded disk of two pages of ones.
+    fn shielded() -> (FaultIsolatingBackend<Partly>, Arc<Faults>) {
+        let partly = Partly::default();
+        let faults = Arc::clone(&partly.faults);
+        let (shield, _) = FaultIsolatingBackend::new(partly);
+        shield.set_len(2 * PAGE as u64).unwrap();
+        shield.write(0, &[1; 2 * PAGE]).unwrap();
+        (shield, faults)
+    }
+
+    fn page(shield: &FaultIsolatingBackend<Partly>, number: usize) -> io::Result<Vec<u8>> {
+        let mut page = vec![0; PAGE];
+        shield.read((number * PAGE) as u64, &mut page)?;
+        Ok(page)
+    }
+
+    #[test]
+    fn a_read_that_fails_now_and_then_is_answered_and_one_that_always_does_is_not() {
+        let (shield, faults) = shielded();
+        for failing in 1..=3 {
+            faults.reads.store(failing, SeqCst);
+            assert_eq!(page(&shield, 0).unwrap(), [1; PAGE], "{failing} fail");
+        }
+        faults.reads.store(u32::MAX, SeqCst);
+        assert!(page(&shield, 0).is_err());
+        assert!(
+            u32::MAX - faults.reads.load(SeqCst) < 10,
+            "it tries on and on"
+        );
+    }
+
+    #[test]
+    fn what_is_kept_after_a_failure_needs_no_disk() {
+        let (shield, faults) = shielded();
+        faults.changes.store(true, SeqCst);
+        faults.reads.store(u32::MAX, SeqCst);
+        shield.write(0, &[2; PAGE]).unwrap();
+        assert_eq!(page(&shield, 0).unwrap(), [2; PAGE]);
+        assert!(page(&shield, 1).is_err(), "it is on the disk only");
+        faults.reads.store(0, SeqCst);
+        shield.write(PAGE as u64, &[3; 2]).unwrap();
+        let both = page(&shield, 1).unwrap();
+        assert_eq!((&both[..2], &both[2..]), (&[3; 2][..], &[1; PAGE - 2][..]));
+    }
+
+    /// After a failed sync the system may forget what was written: then the disk's own bytes are read.
+    #[test]
+    fn what_was_written_and_not_synced_is_kept_after_a_failure() {
+        let partly = Partly::default();
+        let (faults, memory) = (Arc::clone(&partly.faults), Arc::clone(&partly.memory));
+        let (shield, _) = FaultIsolatingBackend::new(partly);
+        shield.set_len(3 * PAGE as u64).unwrap();
+        shield.write(0, &[1; 3 * PAGE]).unwrap();
+        shield.sync_data().unwrap();
+        shield.write(PAGE as u64, &[2; PAGE]).unwrap();
+        faults.changes.store(true, SeqCst);
+        shield.sync_data().unwrap();
+        memory.write(0, &[0; 3 * PAGE]).unwrap();
+        assert_eq!(page(&shield, 1).unwrap(), [2; PAGE]);
+        assert_eq!(
+            page(&shield, 0).unwrap(),
+            [0; PAGE],
+            "it was synced, and the disk has it"
+        );
+    }
+
+    #[test]
+    fn a_disk_that_fails_and_does_not_tell_its_length_is_shielded_from_too() {
+        let (shield, faults) = shielded();
+        faults.changes.store(true, SeqCst);
+        faults.len.store(true, SeqCst);
+        shield.write(0, &[2; PAGE]).unwrap();
+        assert_eq!(shield.len().unwrap(), 2 * PAGE as u64);
+        assert_eq!(page(&shield, 0).unwrap(), [2; PAGE]);
+        assert_eq!(page(&shield, 1).unwrap(), [1; PAGE]);
+        shield.sync_data().unwrap();
     }
 }

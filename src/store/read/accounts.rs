@@ -10,10 +10,7 @@ use crate::{
         events::{StreamEvents, StreamRows},
         pager::{Page, PageEnd, SequencePager},
     },
-    tables::{
-        digest::PREFIX_BYTES,
-        schema::{Position, replay_protector},
-    },
+    tables::{digest::PREFIX_BYTES, rows::replay_protector, schema::Position},
 };
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ContractEvent, EventKey, ReplayProtector};

@@ -3,10 +3,13 @@
 
 use crate::{
     StoreError,
-    tables::schema::{Position, decode, encode},
+    tables::{
+        codec::{VARIANT_V1, decode, encode},
+        schema::Position,
+    },
 };
 use bytes::Bytes;
-use ledger_types::{AccountAddress, ContractEvent, EventKey, TypeTag};
+use ledger_types::{ContractEvent, EventKey, TypeTag};
 
 /// Events of one stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,28 +52,6 @@ impl StreamEvents {
             (event.version, of_stream)
         };
         events.into_iter().map(event).collect()
-    }
-}
-
-/// How the row of an event of a stream begins.
-const VARIANT_V1: u8 = 0;
-
-/// The stream of an event's row and its number there, without decoding the rest; `None` of an event of no stream.
-pub(crate) fn stream_position(
-    row: &[u8],
-    place: Position,
-) -> Result<Option<(EventKey, u64)>, StoreError> {
-    const BYTES: usize = 8 + AccountAddress::LENGTH + 8;
-    match row.split_first() {
-        Some((&VARIANT_V1, rest)) => {
-            let begin = rest.get(..BYTES).unwrap_or(rest);
-            decode(begin, format_args!("event {place:?}")).map(Some)
-        }
-        _ => {
-            // None of a stream: decoded whole, so that a damaged row is told.
-            let event: ContractEvent = decode(row, format_args!("event {place:?}"))?;
-            Ok(event.stream_position())
-        }
     }
 }
 
@@ -160,6 +141,7 @@ impl StreamRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ledger_types::AccountAddress;
 
     const KEY: EventKey = EventKey {
         creation_number: 3,
@@ -220,21 +202,6 @@ mod tests {
                 assert!(!rows.is_of_stream(&encode(not_of_it).unwrap()));
             }
             assert!(has_read || read(&mut rows, 0, &event(KEY, 0, "u8", b"x")).is_some());
-        }
-    }
-
-    #[test]
-    fn the_place_in_a_stream_is_read_without_the_rest() {
-        let of_stream = encode(&event(KEY, 7, "0x1::coin::DepositEvent", b"a")).unwrap();
-        let of_module = encode(&ContractEvent::V2 {
-            type_tag: TypeTag::U8,
-            data: Bytes::new(),
-        })
-        .unwrap();
-        assert_eq!(stream_position(&of_stream, (7, 0)).unwrap(), Some((KEY, 7)));
-        assert_eq!(stream_position(&of_module, (7, 0)).unwrap(), None);
-        for damaged in [&of_stream[..48], &of_module[..1], &[], &[9]] {
-            assert!(stream_position(damaged, (7, 0)).is_err(), "{damaged:?}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod events;
+pub(crate) mod load;
 pub(crate) mod pager;
 pub(crate) mod query;
 pub(crate) mod reader;

@@ -4,7 +4,7 @@ use crate::{
     StoreError,
     index::{Kind, key::hash_entry, reader::EntryRange},
     read::view::ReadView,
-    tables::{rows::StoredRows, schema::TransactionRow},
+    tables::rows::{StoredRows, TransactionRow},
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;

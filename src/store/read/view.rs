@@ -10,10 +10,11 @@ use crate::{
         reader::EntryRange,
     },
     tables::{
+        codec::{self, decode},
         digest::{DigestKey, StateDigest},
-        schema::{PersistedHead, Position, Tables, TransactionRow, decode},
+        rows::TransactionRow,
+        schema::{PersistedHead, Position, Tables},
     },
-    write::pruned_state,
 };
 use bytes::Bytes;
 use ledger_types::{BlockInfo, EventKey, StateKey, WriteOp};
@@ -172,7 +173,7 @@ impl ReadView {
     /// A write's row.
     fn write(&self, place: Position) -> Result<(StateKey, WriteOp), StoreError> {
         match self.tables.writes.get(place)? {
-            Some(row) => pruned_state::decode_write(row.value(), format_args!("write {place:?}")),
+            Some(row) => codec::decode_write(row.value(), format_args!("write {place:?}")),
             None => Err(StoreError::Inconsistent(format!(
                 "write {place:?} is missing"
             ))),
@@ -186,7 +187,7 @@ impl ReadView {
         let Some(payload) = self.index(Kind::PrunedState).newest_payload(&digest)? else {
             return Ok(None);
         };
-        let (found, end) = pruned_state::decode_stream_end(&payload)?;
+        let (found, end) = codec::decode_stream_end(&payload)?;
         Ok((found == *stream).then_some(end))
     }
 
@@ -226,10 +227,7 @@ impl ReadView {
             None if oldest == 0 => Ok(None),
             None => {
                 let payload = self.index(Kind::PrunedState).newest_payload(digest)?;
-                let found = payload
-                    .as_deref()
-                    .map(pruned_state::decode_payload)
-                    .transpose()?;
+                let found = payload.as_deref().map(codec::decode_payload).transpose()?;
                 Ok(found.flatten())
             }
         }

@@ -6,7 +6,7 @@
 //! The digests of the state keys of one address begin with the same bytes, so that its slots stand
 //! together in the index and can be listed; which address that is, the row decides.
 
-use crate::{StoreError, wal::LogKey};
+use crate::StoreError;
 use ledger_types::{AccountAddress, EventKey, StateKey};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
@@ -21,10 +21,8 @@ pub(crate) const STATE_DIGEST_BYTES: usize = 16;
 pub(crate) const ADDRESS_PREFIX_BYTES: usize = 6;
 /// How many bytes of an account's or stream's digest are kept; the row decides where two meet.
 pub(crate) const PREFIX_BYTES: usize = 12;
-
 /// A digest of a state key, or of what has its place beside them in the index.
 pub(crate) type StateDigest = [u8; STATE_DIGEST_BYTES];
-
 /// Begins the storage encoding of a state key that belongs to an address; the address follows.
 const OF_ADDRESS: u8 = 0;
 
@@ -133,6 +131,27 @@ impl DigestKey {
             key.account_address.as_bytes(),
             &key.creation_number.to_be_bytes(),
         ])
+    }
+}
+
+pub(crate) const DIGEST_BYTES: usize = 16;
+pub(crate) type Digest = [u8; DIGEST_BYTES];
+
+/// The secret of the digests.
+#[derive(Clone, Copy)]
+pub(crate) struct LogKey(pub(crate) [u8; 16]);
+
+impl std::fmt::Debug for LogKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LogKey")
+    }
+}
+
+impl LogKey {
+    pub(crate) fn digest(&self, bytes: &[u8]) -> Digest {
+        let mut hasher = SipHasher13::new_with_key(&self.0);
+        hasher.write(bytes);
+        hasher.finish128().as_bytes()
     }
 }
 

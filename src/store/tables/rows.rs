@@ -2,17 +2,93 @@
 //! copies them, as the parts of an answer have the same form as the rows.
 
 use crate::{
-    StoreError, StoredTransaction,
-    tables::schema::{TransactionRow, decode, split_height},
-    write::pruned_state::decode_write,
+    StoreError,
+    read::snapshot::StoredTransaction,
+    tables::codec::{decode, decode_write, encode, no_form},
 };
 use ledger_crypto::HashValue;
-use ledger_types::{ExecutedTransaction, WriteSet};
+use ledger_types::{
+    AccountAddress, BlockInfo, ExecutedBlock, ExecutedTransaction, ReplayProtector, Transaction,
+    TransactionInfo, WriteSet,
+};
+use serde::{Deserialize, Serialize};
 
 /// How many times as long as its own row all rows of a transfer are: room for them is taken at once.
 const PARTS_FACTOR: usize = 4;
 /// How many rows a transfer has at the most.
 const PARTS_USUAL: usize = 16;
+
+/// A transaction without its events and writes, as it is written.
+#[derive(Serialize)]
+struct TransactionRowRef<'a> {
+    transaction: &'a Transaction,
+    info: &'a TransactionInfo,
+    accumulator_root: &'a HashValue,
+}
+
+/// A transaction without its events and writes, as it is read.
+#[derive(Deserialize)]
+pub(crate) struct TransactionRow {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// What proves it; names its hash.
+    pub info: TransactionInfo,
+    /// Root of the transaction accumulator after it.
+    pub accumulator_root: HashValue,
+}
+
+/// Bytes of the block's height, which begins a transaction's row.
+const HEIGHT_BYTES: usize = 8;
+
+impl TransactionRow {
+    /// The transaction of a row.
+    pub(crate) fn decode(row: &[u8], version: u64) -> Result<Self, StoreError> {
+        let (_, rest) = split_height(row, version)?;
+        decode(rest, format_args!("transaction {version}"))
+    }
+
+    /// The height of the block of a row, without decoding the rest.
+    pub(crate) fn height_of(row: &[u8], version: u64) -> Result<u64, StoreError> {
+        split_height(row, version).map(|(height, _)| height)
+    }
+}
+
+/// The height of the block of a row, and the rest.
+pub(crate) fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
+    let (height, rest) = row
+        .split_first_chunk::<HEIGHT_BYTES>()
+        .ok_or_else(|| StoreError::Inconsistent(format!("transaction {version} is cut short")))?;
+    Ok((u64::from_le_bytes(*height), rest))
+}
+
+/// The sender of a user's transaction and what keeps it from being replayed.
+pub(crate) fn replay_protector(
+    transaction: &Transaction,
+) -> Option<(AccountAddress, ReplayProtector)> {
+    let raw = &transaction.as_user()?.raw;
+    Some((raw.sender, raw.replay_protector()))
+}
+
+/// Writes the bytes of a transaction's row into `row`, in the place of what it held.
+pub(crate) fn encode_transaction(
+    row: &mut Vec<u8>,
+    height: u64,
+    executed: &ExecutedTransaction,
+) -> Result<(), StoreError> {
+    row.clear();
+    row.extend_from_slice(&height.to_le_bytes());
+    let rest = TransactionRowRef {
+        transaction: &executed.transaction,
+        info: &executed.info,
+        accumulator_root: &executed.accumulator_root,
+    };
+    bcs::serialize_into(row, &rest).map_err(no_form)
+}
+
+/// The bytes of a block's row.
+pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError> {
+    encode(&BlockInfo::from(block))
+}
 
 /// A committed transaction with everything it did, as it was stored.
 #[derive(Clone, PartialEq, Eq, Debug)]

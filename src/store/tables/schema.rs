@@ -5,11 +5,7 @@
 //! runs of `index`, all of them in the table `runs`.
 
 use crate::StoreError;
-use ledger_crypto::HashValue;
-use ledger_types::{
-    AccountAddress, BlockInfo, ChainTip, ExecutedBlock, ExecutedTransaction, LedgerInfo,
-    ReplayProtector, Transaction, TransactionInfo,
-};
+use ledger_types::{ChainTip, LedgerInfo};
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +14,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) const FORMAT: u64 = 3;
 /// The oldest format that this program reads. It has no log, and becomes the newest when it is opened.
 pub(crate) const FORMAT_OLDEST: u64 = 2;
-
 /// A place among the events or writes: version, then number within the transaction.
 pub(crate) type Position = (u64, u32);
 /// A table of bytes by a number.
@@ -27,7 +22,6 @@ pub(crate) type NumberTable = ReadOnlyTable<u64, &'static [u8]>;
 pub(crate) type PositionTable = ReadOnlyTable<Position, &'static [u8]>;
 /// The table of runs.
 pub(crate) type RunTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
-
 /// Single values: format, genesis, digest key, head, catalog, state of the log.
 pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
 /// Version to the height of its block, then the [`TransactionRow`].
@@ -40,7 +34,6 @@ pub(crate) const WRITES: TableDefinition<Position, &[u8]> = TableDefinition::new
 pub(crate) const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("blocks");
 /// Run number and first entry to a block of entries; number of a run's filter and first key to a segment of it.
 pub(crate) const RUNS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("runs");
-
 /// `META` key of the format number, little endian.
 pub(crate) const META_FORMAT: &str = "format";
 /// `META` key of the genesis, JSON.
@@ -89,103 +82,6 @@ impl PersistedHead {
             timestamp_usecs: self.tip.timestamp_usecs,
         }
     }
-}
-
-/// A transaction without its events and writes, as it is written.
-#[derive(Serialize)]
-struct TransactionRowRef<'a> {
-    transaction: &'a Transaction,
-    info: &'a TransactionInfo,
-    accumulator_root: &'a HashValue,
-}
-
-/// A transaction without its events and writes, as it is read.
-#[derive(Deserialize)]
-pub(crate) struct TransactionRow {
-    /// The transaction.
-    pub transaction: Transaction,
-    /// What proves it; names its hash.
-    pub info: TransactionInfo,
-    /// Root of the transaction accumulator after it.
-    pub accumulator_root: HashValue,
-}
-
-/// Bytes of the block's height, which begins a transaction's row.
-const HEIGHT_BYTES: usize = 8;
-
-impl TransactionRow {
-    /// The transaction of a row.
-    pub(crate) fn decode(row: &[u8], version: u64) -> Result<Self, StoreError> {
-        let (_, rest) = split_height(row, version)?;
-        decode(rest, format_args!("transaction {version}"))
-    }
-
-    /// The height of the block of a row, without decoding the rest.
-    pub(crate) fn height_of(row: &[u8], version: u64) -> Result<u64, StoreError> {
-        split_height(row, version).map(|(height, _)| height)
-    }
-}
-
-/// The height of the block of a row, and the rest.
-pub(crate) fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
-    let (height, rest) = row
-        .split_first_chunk::<HEIGHT_BYTES>()
-        .ok_or_else(|| StoreError::Inconsistent(format!("transaction {version} is cut short")))?;
-    Ok((u64::from_le_bytes(*height), rest))
-}
-
-/// The sender of a user's transaction and what keeps it from being replayed.
-pub(crate) fn replay_protector(
-    transaction: &Transaction,
-) -> Option<(AccountAddress, ReplayProtector)> {
-    let raw = &transaction.as_user()?.raw;
-    Some((raw.sender, raw.replay_protector()))
-}
-
-/// Writes the bytes of a transaction's row into `row`, in the place of what it held.
-pub(crate) fn encode_transaction(
-    row: &mut Vec<u8>,
-    height: u64,
-    executed: &ExecutedTransaction,
-) -> Result<(), StoreError> {
-    row.clear();
-    row.extend_from_slice(&height.to_le_bytes());
-    let rest = TransactionRowRef {
-        transaction: &executed.transaction,
-        info: &executed.info,
-        accumulator_root: &executed.accumulator_root,
-    };
-    bcs::serialize_into(row, &rest).map_err(no_form)
-}
-
-/// The bytes of a block's row.
-pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError> {
-    encode(&BlockInfo::from(block))
-}
-
-/// BCS bytes of `value`.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
-    bcs::to_bytes(value).map_err(no_form)
-}
-
-/// Writes the BCS bytes of `value` into `row`, in the place of what it held: one buffer serves many rows.
-pub(crate) fn encode_row<T: Serialize>(row: &mut Vec<u8>, value: &T) -> Result<(), StoreError> {
-    row.clear();
-    bcs::serialize_into(row, value).map_err(no_form)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "map_err gives it by value")]
-pub(crate) fn no_form(error: bcs::Error) -> StoreError {
-    StoreError::Inconsistent(format!("a value has no BCS form: {error}"))
-}
-
-/// The value of BCS bytes; `what` names it should they be none.
-pub(crate) fn decode<'a, T: Deserialize<'a>>(
-    bytes: &'a [u8],
-    what: impl std::fmt::Display,
-) -> Result<T, StoreError> {
-    bcs::from_bytes(bytes)
-        .map_err(|error| StoreError::Inconsistent(format!("{what} has unknown bytes: {error}")))
 }
 
 /// The tables of one moment, opened for reading.

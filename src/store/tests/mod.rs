@@ -3,7 +3,6 @@
 mod cost;
 mod crash;
 mod damage;
-mod fault_isolation;
 mod kit;
 mod model;
 mod recovery;

@@ -7,7 +7,7 @@ use crate::{
         BloomFilters, Kind, bloom::bloom_id, compaction::CompactionConfig, key::number,
         manifest::Run,
     },
-    tables::schema::{RUNS, encode},
+    tables::{codec::encode, schema::RUNS},
 };
 use proptest::prelude::*;
 use redb::ReadableTable;

@@ -11,7 +11,7 @@ use crate::wal::{
 };
 use crate::{
     StoreError,
-    tables::schema::{decode, no_form},
+    tables::codec::{decode, no_form},
 };
 use ledger_types::ExecutedBlock;
 use serde::{Deserialize, Serialize};

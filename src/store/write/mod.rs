@@ -1,5 +1,6 @@
 //! Writes: commits, checkpoints, pruning, and recovery.
 
+pub(crate) mod open;
 pub(crate) mod prune;
 pub(crate) mod pruned_state;
 pub(crate) mod recovery;

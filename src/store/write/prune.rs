@@ -8,7 +8,7 @@ use crate::{
     StoreError, StoreWriter,
     index::{
         Kind, Manifest,
-        compaction::{CompactionContext, compact, write_run},
+        compaction::{CompactionContext, compact, start_jobs, write_run},
     },
     read::view::ReadView,
     tables::schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
@@ -177,7 +177,7 @@ impl StoreWriter {
             (versions.start, last_version),
             &mut table,
         )?;
-        manifest.start_jobs(Kind::PrunedState, &self.compaction.config);
+        start_jobs(&mut manifest, Kind::PrunedState, &self.compaction.config);
         for kind in Kind::OF_ROWS {
             manifest.drop_below(kind, head.oldest_version);
         }

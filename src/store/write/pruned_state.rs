@@ -10,22 +10,14 @@
 
 use crate::{
     StoreError,
-    read::events::stream_position,
     tables::{
+        codec::{DELETION, STREAM, VALUE, decode, encode, stream_position},
         digest::{DigestKey, StateDigest},
-        schema::{Position, PositionTable, decode, encode},
+        schema::{Position, PositionTable},
     },
 };
-use ledger_types::{EventKey, StateKey, WriteOp};
 use serde::Deserialize;
-use std::{cmp::Reverse, fmt::Display, ops::Range};
-
-/// Begins the payload of a key that holds nothing; a merge need not decode the rest to know.
-const DELETION: u8 = 0;
-/// Begins the payload of a key that holds a value.
-const VALUE: u8 = 1;
-/// Begins the payload of a stream of events.
-const STREAM: u8 = 2;
+use std::{cmp::Reverse, ops::Range};
 
 /// A write, of which only what it does is of interest.
 #[derive(Deserialize)]
@@ -70,31 +62,6 @@ impl PrunedStateBatch {
         let places = self.places.iter();
         places.map(|(digest, place)| (digest.as_slice(), &self.payloads[place.clone()]))
     }
-}
-
-/// Whether a base entry says that the key holds nothing.
-pub(crate) fn is_deletion(payload: &[u8]) -> bool {
-    payload.first() == Some(&DELETION)
-}
-
-/// The key and the write of a base entry; `None` of one that is a stream's.
-pub(crate) fn decode_payload(payload: &[u8]) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
-    match payload.split_first() {
-        Some((&STREAM, _)) => Ok(None),
-        _ => decode_write(
-            payload.get(1..).unwrap_or_default(),
-            "the state below the window",
-        )
-        .map(Some),
-    }
-}
-
-/// The key and the write of a row; `what` names it should the bytes be none.
-pub(crate) fn decode_write(
-    bytes: &[u8],
-    what: impl Display,
-) -> Result<(StateKey, WriteOp), StoreError> {
-    decode(bytes, what)
 }
 
 /// Where among `versions` the writes from the start on exceed `bytes_max`, or the end of `versions`.
@@ -163,29 +130,4 @@ fn push_event(
         entries.push(key.stream_end(&stream), STREAM, &end);
     }
     Ok(())
-}
-
-/// The stream and the number after its last pruned event, of a stream's entry.
-pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), StoreError> {
-    decode(
-        payload.get(1..).unwrap_or_default(),
-        "the end of a pruned stream",
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_entry_of_a_stream_is_no_state_key() {
-        let stream = EventKey {
-            creation_number: 1,
-            account_address: ledger_types::AccountAddress::ONE,
-        };
-        let mut entry = vec![STREAM];
-        entry.extend(encode(&(stream, 5u64)).unwrap());
-        assert_eq!(decode_payload(&entry).unwrap(), None);
-        assert_eq!(decode_stream_end(&entry).unwrap(), (stream, 5));
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     StoreError, StoreWriter,
-    directory::open::damaged,
+    directory::error::damaged,
     wal::{WalReadError, entry::WalEntry, failed},
     write::{
         validate::{check_consistent, check_follows},

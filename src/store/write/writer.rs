@@ -9,18 +9,21 @@ use crate::{
     directory::lock::DirectoryLock,
     index::{
         Kind, Manifest, Memtable,
-        bloom::BLOOM_BYTES_MAX,
-        compaction::{CompactionConfig, CompactionContext, CompactionState, compact, flush},
-        key::IndexBatch,
+        batch::IndexBatch,
+        bloom_set::BLOOM_BYTES_MAX,
+        compaction::{
+            CompactionConfig, CompactionContext, CompactionState, compact, flush, start_jobs,
+        },
     },
     io::fault_isolation::DiskStatus,
     read::view::{LatestView, ReadView, empty_memtables},
     tables::{
+        codec::{encode, encode_row},
         digest::DigestKey,
+        rows::{encode_block, encode_transaction},
         schema::{
             BLOCKS, EVENTS, LogState, META, META_HEAD, META_LOG, META_MANIFEST, PersistedHead,
-            RUNS, TRANSACTIONS, Tables, WRITES, encode, encode_block, encode_row,
-            encode_transaction,
+            RUNS, TRANSACTIONS, Tables, WRITES,
         },
     },
     wal::{Record, RecordWriter, Wal, block::WalBlock, entry},
@@ -321,7 +324,7 @@ impl StoreWriter {
                         head.tip.version,
                         &mut table,
                     )?;
-                    manifest.start_jobs(kind, &self.compaction.config);
+                    start_jobs(&mut manifest, kind, &self.compaction.config);
                 }
             }
         }
