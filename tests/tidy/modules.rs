@@ -1,9 +1,8 @@
-//! Import cycles between the files of each crate.
+//! Modules of a crate, and the imports between their files.
 //!
 //! A file imports another one if a path in it, in a `use` or inline, leads there. Re-exports are
 //! followed to the file that declares the item. Code under `#[cfg(test)]` does not count.
 
-use super::root;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -14,56 +13,8 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Number of files in the largest import cycle of each crate, by the root file of the crate.
-///
-/// A change that makes a cycle smaller lowers the number here. Two cycles of the ledger stay:
-///
-/// * `vm`: a function is declared with its body, the body takes the context, and the context finds
-///   declarations in the registry of its chain.
-/// * `framework`: a coin and its paired asset have one supply and one balance, so each of the two
-///   modules calls the other.
-const LARGEST_CYCLES: [(&str, usize); 12] = [
-    ("src/limits/lib.rs", 0),
-    ("src/metrics/lib.rs", 0),
-    ("src/ledger/crypto/lib.rs", 0),
-    ("src/ledger/types/lib.rs", 0),
-    ("src/ledger/vm/lib.rs", 9),
-    ("src/ledger/framework/lib.rs", 7),
-    ("src/ledger/execution/lib.rs", 0),
-    ("src/store/lib.rs", 4),
-    ("actors/lib.rs", 13),
-    ("src/api/lib.rs", 33),
-    ("src/client/lib.rs", 0),
-    ("src/main.rs", 7),
-];
-
 /// Maximum number of re-exports that lead from a path to its item. Longer chains are cycles.
 const REEXPORTS_MAX: usize = 16;
-
-#[test]
-fn import_cycles_do_not_grow() {
-    let mut wrong = Vec::new();
-    for (crate_root, files) in LARGEST_CYCLES {
-        let modules = CrateModules::parse(&root().join(crate_root));
-        let cycle = largest_cycle(&modules.imports());
-        if cycle.len() != files {
-            let names = cycle
-                .iter()
-                .map(|&file| modules.files[file].strip_prefix(root()).unwrap());
-            let names: Vec<_> = names.map(|name| name.display().to_string()).collect();
-            let found = cycle.len();
-            wrong.push(format!(
-                "{crate_root}: {found}, not {files}: {}",
-                names.join(" ")
-            ));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "files in the largest import cycle of a crate:\n{}",
-        wrong.join("\n")
-    );
-}
 
 /// A path as its segments.
 type Segments = Vec<String>;
@@ -89,8 +40,8 @@ struct Module {
 
 /// The modules of one crate.
 #[derive(Default)]
-struct CrateModules {
-    files: Vec<PathBuf>,
+pub(super) struct CrateModules {
+    pub(super) files: Vec<PathBuf>,
     modules: Vec<Module>,
     /// Index of the module that declares each `#[macro_export]` macro. Its path is that of the root.
     exported_macros: BTreeMap<String, usize>,
@@ -98,7 +49,7 @@ struct CrateModules {
 
 impl CrateModules {
     /// Parses the files of the crate with this root file.
-    fn parse(crate_root: &Path) -> Self {
+    pub(super) fn parse(crate_root: &Path) -> Self {
         let mut modules = Self::default();
         modules.add_file(crate_root, crate_root.parent().unwrap(), None);
         modules
@@ -170,7 +121,7 @@ impl CrateModules {
     }
 
     /// Returns, for each file, the files that it imports.
-    fn imports(&self) -> Vec<BTreeSet<usize>> {
+    pub(super) fn imports(&self) -> Vec<BTreeSet<usize>> {
         let mut imports = vec![BTreeSet::new(); self.files.len()];
         for (index, module) in self.modules.iter().enumerate() {
             let used = module
@@ -433,65 +384,6 @@ fn path_attribute(attributes: &[Attribute]) -> Option<String> {
             },
             _ => None,
         })
-}
-
-/// Returns the largest strongly connected component with more than one node, or nothing.
-fn largest_cycle(imports: &[BTreeSet<usize>]) -> Vec<usize> {
-    let mut exported = vec![BTreeSet::new(); imports.len()];
-    for (from, targets) in imports.iter().enumerate() {
-        for &to in targets {
-            exported[to].insert(from);
-        }
-    }
-    let mut order = Vec::new();
-    let mut seen = vec![false; imports.len()];
-    for start in 0..imports.len() {
-        visit_depth_first(start, imports, &mut seen, &mut order);
-    }
-    // Kosaraju: components of the reversed graph, in reverse order of completion.
-    let mut largest = Vec::new();
-    let mut seen = vec![false; imports.len()];
-    for &start in order.iter().rev() {
-        let mut component = Vec::new();
-        visit_depth_first(start, &exported, &mut seen, &mut component);
-        if component.len() > 1 && component.len() > largest.len() {
-            largest = component;
-        }
-    }
-    largest.sort_unstable();
-    largest
-}
-
-/// Appends the nodes that can be reached from `start` to `order`, each after its successors.
-fn visit_depth_first(
-    start: usize,
-    successors: &[BTreeSet<usize>],
-    seen: &mut [bool],
-    order: &mut Vec<usize>,
-) {
-    if std::mem::replace(&mut seen[start], true) {
-        return;
-    }
-    for &next in &successors[start] {
-        visit_depth_first(next, successors, seen, order);
-    }
-    order.push(start);
-}
-
-#[test]
-fn finds_the_largest_cycle_of_a_graph() {
-    let graph = |edges: &[(usize, usize)]| {
-        let mut imports = vec![BTreeSet::new(); 6];
-        for &(from, to) in edges {
-            imports[from].insert(to);
-        }
-        largest_cycle(&imports)
-    };
-    assert_eq!(graph(&[(0, 1), (1, 2), (0, 2)]), [] as [usize; 0]);
-    assert_eq!(
-        graph(&[(0, 1), (1, 0), (2, 3), (3, 4), (4, 2), (1, 2)]),
-        [2, 3, 4]
-    );
 }
 
 #[test]
