@@ -40,7 +40,7 @@ use crate::{
 use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
-use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
+use ledger_store::{HashLookup, Query, Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 use std::{
@@ -462,10 +462,10 @@ impl Query for FindByHash {
     fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => Lookup::Unknown,
-            Some(FoundByHash::Kept(rows, block)) => {
-                Lookup::Committed(Committed::stored(*rows, &block))
+            Some(HashLookup::InWindow(found)) => {
+                Lookup::Committed(Committed::stored(found.transaction, &found.block))
             }
-            Some(FoundByHash::Pruned { version }) => Lookup::Pruned { version },
+            Some(HashLookup::Pruned { version }) => Lookup::Pruned { version },
         })
     }
 }

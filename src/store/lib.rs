@@ -53,10 +53,10 @@ pub use read::{
     pager::PageEnd,
     query::Query,
     reader::StoreReader,
-    snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction},
+    snapshot::{HashLookup, Snapshot, StateAt, TransactionInBlock},
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
 };
 pub use store::{Store, Usage};
-pub use tables::rows::{StoredList, StoredRows};
+pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::block::{WalBlock, WalTransaction};
 pub use write::{prune::Pruned, writer::StoreWriter};

@@ -4,11 +4,11 @@ use crate::{
     StoreError,
     index::{Kind, key::hash_entry, reader::EntryRange},
     read::view::ReadView,
-    tables::rows::{StoredRows, TransactionRow},
+    tables::rows::{StoredTransaction, TransactionRow},
 };
 use bytes::Bytes;
 use ledger_crypto::HashValue;
-use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo, StateError, StateKey, StateView};
+use ledger_types::{BlockInfo, LedgerInfo, StateError, StateKey, StateView};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// One moment of the ledger. Pages that it reads stay on disk until it is dropped.
@@ -18,21 +18,21 @@ pub struct Snapshot {
     pub(crate) info: LedgerInfo,
 }
 
-/// A committed transaction as it was stored.
+/// A committed transaction with the block that contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StoredTransaction {
-    /// Its version.
-    pub version: u64,
-    /// It and everything it did.
-    pub executed: ExecutedTransaction,
+pub struct TransactionInBlock {
+    /// The transaction.
+    pub transaction: StoredTransaction,
+    /// Its block.
+    pub block: BlockInfo,
 }
 
-/// What is known of a transaction that was asked for by its hash.
+/// The result of a look-up by transaction hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FoundByHash {
-    /// It is in the window: the transaction and its block.
-    Kept(Box<StoredRows>, Box<BlockInfo>),
-    /// It was committed at this version, which is pruned while its index entry lives.
+pub enum HashLookup {
+    /// The transaction is in the window.
+    InWindow(Box<TransactionInBlock>),
+    /// The transaction was committed at this version, which is pruned. Its index entry remains.
     Pruned {
         /// The version.
         version: u64,
@@ -75,7 +75,7 @@ impl Snapshot {
         }
         let row = self.row(version)?;
         let row = row.ok_or_else(|| missing("transaction", version))?;
-        self.with_parts(row)?.decode().map(Some)
+        self.with_parts(row).map(Some)
     }
 
     /// The rows of the transaction of a version, and its block; `None` above the head or when pruned.
@@ -85,7 +85,7 @@ impl Snapshot {
     pub fn transaction_in_block(
         &self,
         version: u64,
-    ) -> Result<Option<(StoredRows, BlockInfo)>, StoreError> {
+    ) -> Result<Option<TransactionInBlock>, StoreError> {
         if !self.has_version(version) {
             return Ok(None);
         }
@@ -95,19 +95,22 @@ impl Snapshot {
     }
 
     /// A transaction's own row, with its events and writes still to come.
-    fn row(&self, version: u64) -> Result<Option<StoredRows>, StoreError> {
+    fn row(&self, version: u64) -> Result<Option<StoredTransaction>, StoreError> {
         let row = self.view.tables.transactions.get(version)?;
-        row.map(|row| StoredRows::new(version, row.value()))
+        row.map(|row| StoredTransaction::new(version, row.value()))
             .transpose()
     }
 
-    fn in_block(&self, row: StoredRows) -> Result<(StoredRows, BlockInfo), StoreError> {
+    fn in_block(&self, row: StoredTransaction) -> Result<TransactionInBlock, StoreError> {
         let block = self.view.block(row.height())?;
         let block = block.ok_or_else(|| missing("the block of transaction", row.version()))?;
-        Ok((self.with_parts(row)?, block))
+        Ok(TransactionInBlock {
+            transaction: self.with_parts(row)?,
+            block,
+        })
     }
 
-    fn with_parts(&self, mut row: StoredRows) -> Result<StoredRows, StoreError> {
+    fn with_parts(&self, mut row: StoredTransaction) -> Result<StoredTransaction, StoreError> {
         let parts = (row.version(), 0)..=(row.version(), u32::MAX);
         for event in self.view.tables.events.range(parts.clone())? {
             row.push_event(event?.1.value());
@@ -122,14 +125,11 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the database fails or a row is damaged.
-    pub fn transaction_by_hash(&self, hash: &HashValue) -> Result<Option<FoundByHash>, StoreError> {
+    pub fn transaction_by_hash(&self, hash: &HashValue) -> Result<Option<HashLookup>, StoreError> {
         Ok(match self.row_by_hash(hash)? {
             None => None,
-            Some((version, None)) => Some(FoundByHash::Pruned { version }),
-            Some((_, Some(row))) => {
-                let (rows, block) = self.in_block(row)?;
-                Some(FoundByHash::Kept(Box::new(rows), Box::new(block)))
-            }
+            Some((version, None)) => Some(HashLookup::Pruned { version }),
+            Some((_, Some(row))) => Some(HashLookup::InWindow(Box::new(self.in_block(row)?))),
         })
     }
 
@@ -146,7 +146,7 @@ impl Snapshot {
     fn row_by_hash(
         &self,
         hash: &HashValue,
-    ) -> Result<Option<(u64, Option<StoredRows>)>, StoreError> {
+    ) -> Result<Option<(u64, Option<StoredTransaction>)>, StoreError> {
         let span = EntryRange {
             low: &hash_entry(hash, 0),
             high: &hash_entry(hash, self.info.version),
@@ -171,7 +171,7 @@ impl Snapshot {
         &self,
         version: u64,
         hash: &HashValue,
-    ) -> Result<Option<StoredRows>, StoreError> {
+    ) -> Result<Option<StoredTransaction>, StoreError> {
         let Some(row) = self.view.tables.transactions.get(version)? else {
             return Ok(None);
         };
@@ -179,7 +179,7 @@ impl Snapshot {
             .info
             .v0()
             .transaction_hash;
-        let row = (found == *hash).then(|| StoredRows::new(version, row.value()));
+        let row = (found == *hash).then(|| StoredTransaction::new(version, row.value()));
         row.transpose()
     }
 

@@ -1,7 +1,7 @@
 //! Transactions of consecutive versions. Their rows stand side by side in each table, so that a table is gone
 //! through once instead of being searched for every version.
 
-use crate::{Snapshot, StoreError, StoredRows, tables::schema::Position};
+use crate::{Snapshot, StoreError, StoredTransaction, tables::schema::Position};
 use redb::Range;
 use std::{iter::Peekable, ops::RangeInclusive};
 
@@ -26,7 +26,8 @@ impl Snapshot {
     pub fn transactions(
         &self,
         versions: RangeInclusive<u64>,
-    ) -> Result<impl Iterator<Item = Result<StoredRows, StoreError>> + use<>, StoreError> {
+    ) -> Result<impl Iterator<Item = Result<StoredTransaction, StoreError>> + use<>, StoreError>
+    {
         let tables = &self.view.tables;
         let parts = (*versions.start(), 0)..=(*versions.end(), u32::MAX);
         Ok(TransactionScan {
@@ -39,13 +40,13 @@ impl Snapshot {
 }
 
 impl TransactionScan {
-    fn read(&mut self, version: u64) -> Result<StoredRows, StoreError> {
+    fn read(&mut self, version: u64) -> Result<StoredTransaction, StoreError> {
         let missing = || StoreError::Inconsistent(format!("transaction {version} is missing"));
         let (found, row) = self.transactions.next().ok_or_else(missing)??;
         if found.value() != version {
             return Err(missing());
         }
-        let mut rows = StoredRows::new(version, row.value())?;
+        let mut rows = StoredTransaction::new(version, row.value())?;
         each_part(&mut self.events, version, |row| rows.push_event(row))?;
         each_part(&mut self.writes, version, |row| rows.push_write(row))?;
         Ok(rows)
@@ -53,7 +54,7 @@ impl TransactionScan {
 }
 
 impl Iterator for TransactionScan {
-    type Item = Result<StoredRows, StoreError>;
+    type Item = Result<StoredTransaction, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let version = self.versions.next()?;

@@ -3,7 +3,6 @@
 
 use crate::{
     StoreError,
-    read::snapshot::StoredTransaction,
     tables::codec::{decode, decode_write, encode, no_form},
 };
 use ledger_crypto::HashValue;
@@ -92,7 +91,7 @@ pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError>
 
 /// A committed transaction with everything it did, as it was stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StoredRows {
+pub struct StoredTransaction {
     version: u64,
     height: u64,
     /// The transaction's row without the height, then those of its events, then those of its writes.
@@ -104,14 +103,14 @@ pub struct StoredRows {
 
 /// Values of one kind, each in BCS, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StoredList<'a> {
+pub struct EncodedList<'a> {
     /// How many there are.
     pub count: usize,
     /// Their bytes.
     pub bytes: &'a [u8],
 }
 
-impl StoredRows {
+impl StoredTransaction {
     /// Begins with a transaction's own row.
     pub(crate) fn new(version: u64, row: &[u8]) -> Result<Self, StoreError> {
         let (height, row) = split_height(row, version)?;
@@ -174,16 +173,16 @@ impl StoredRows {
     }
 
     /// Its events.
-    pub fn events(&self) -> StoredList<'_> {
-        StoredList {
+    pub fn events(&self) -> EncodedList<'_> {
+        EncodedList {
             count: self.events,
             bytes: &self.bytes[self.ends[0]..self.ends[self.events]],
         }
     }
 
     /// What it wrote, as pairs of a state key and a write operation, in the order of its write set.
-    pub fn writes(&self) -> StoredList<'_> {
-        StoredList {
+    pub fn writes(&self) -> EncodedList<'_> {
+        EncodedList {
             count: self.ends.len() - 1 - self.events,
             bytes: &self.bytes[self.ends[self.events]..],
         }
@@ -193,7 +192,7 @@ impl StoredRows {
     ///
     /// # Errors
     /// When one is damaged.
-    pub fn decode(&self) -> Result<StoredTransaction, StoreError> {
+    pub fn decode(&self) -> Result<ExecutedTransaction, StoreError> {
         let version = self.version;
         let TransactionRow {
             transaction,
@@ -214,7 +213,7 @@ impl StoredRows {
         let writes = parts
             .map(|row| decode_write(row, format_args!("a write of version {version}")))
             .collect::<Result<_, _>>()?;
-        let executed = ExecutedTransaction {
+        Ok(ExecutedTransaction {
             transaction,
             hash: info.v0().transaction_hash,
             info,
@@ -222,8 +221,7 @@ impl StoredRows {
             // The rows stand in the order in which the set had them.
             writes: WriteSet::from_ascending(writes),
             accumulator_root,
-        };
-        Ok(StoredTransaction { version, executed })
+        })
     }
 }
 
@@ -235,11 +233,11 @@ mod tests {
     fn a_row_that_is_cut_short_is_told() {
         let row = [7; 8 + HashValue::LENGTH];
         assert_eq!(
-            StoredRows::new(5, &row).unwrap().accumulator_root(),
+            StoredTransaction::new(5, &row).unwrap().accumulator_root(),
             &row[8..]
         );
         for length in [0, 7, 8, row.len() - 1] {
-            let error = StoredRows::new(5, &row[..length]).unwrap_err();
+            let error = StoredTransaction::new(5, &row[..length]).unwrap_err();
             assert!(
                 error.to_string().contains("transaction 5 is cut short"),
                 "{error}"
@@ -249,7 +247,7 @@ mod tests {
 
     #[test]
     fn parts_lie_behind_each_other_and_damaged_ones_are_told() {
-        let mut rows = StoredRows::new(5, &[0; 8 + HashValue::LENGTH]).unwrap();
+        let mut rows = StoredTransaction::new(5, &[0; 8 + HashValue::LENGTH]).unwrap();
         rows.push_event(b"one");
         rows.push_event(b"two");
         rows.push_write(b"three");
