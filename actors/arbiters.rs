@@ -1,30 +1,36 @@
 //! Who runs actors: threads of their own in a node.
 
 use crate::{
-    failure::Failure,
-    mailbox::{Mail, Mailbox},
+    failure::FatalErrorReporter,
+    mailbox::{Envelope, Mailbox},
 };
 use actix::{Actor, Arbiter, Context, Handler};
 use std::io;
 
 /// Runs actors.
-pub(crate) trait Host {
+pub(crate) trait ActorHost {
     /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
-    fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+    fn run<A>(
+        &self,
+        group: ArbiterGroup,
+        name: &'static str,
+        capacity: usize,
+        actor: A,
+    ) -> Mailbox<A>
     where
-        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send;
+        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send;
 }
 
 /// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
 #[derive(Debug)]
 pub(crate) struct Arbiters {
     arbiters: Vec<(&'static str, Arbiter)>,
-    failure: Failure,
+    failure: FatalErrorReporter,
 }
 
 /// Actors that stay together, by what they do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Site {
+pub(crate) enum ArbiterGroup {
     /// The mempool.
     Mempool,
     /// Sequencer and committer: the way of a block.
@@ -33,7 +39,7 @@ pub(crate) enum Site {
     Storage,
 }
 
-/// The most threads that actors run on: one for each [`Site`].
+/// The most threads that actors run on: one for each [`ArbiterGroup`].
 pub(crate) const THREADS_MAX: usize = 3;
 
 /// The threads' names, by how many there are. A site that has none of its own is on the last.
@@ -46,7 +52,7 @@ const NAMES: [&[&str]; THREADS_MAX] = [
 impl Arbiters {
     /// Starts up to [`THREADS_MAX`] threads. Panics outside an actix system. A panic of an actor is told
     /// to `failure`.
-    pub(crate) fn start(threads: usize, failure: Failure) -> io::Result<Self> {
+    pub(crate) fn start(threads: usize, failure: FatalErrorReporter) -> io::Result<Self> {
         let mut started = Self {
             arbiters: Vec::new(),
             failure,
@@ -72,12 +78,18 @@ impl Arbiters {
     }
 }
 
-impl Host for Arbiters {
-    fn run<A>(&self, site: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+impl ActorHost for Arbiters {
+    fn run<A>(
+        &self,
+        group: ArbiterGroup,
+        name: &'static str,
+        capacity: usize,
+        actor: A,
+    ) -> Mailbox<A>
     where
-        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
+        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send,
     {
-        let (thread, arbiter) = &self.arbiters[(site as usize).min(self.arbiters.len() - 1)];
+        let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
         let address = A::start_in_arbiter(&arbiter.handle(), move |_| actor);
         Mailbox::new((name, thread), capacity, address, &self.failure)
     }

@@ -45,12 +45,12 @@ pub enum SubmitError {
     },
     /// The node could not look: an actor is overloaded, the node is stopping, or the store failed.
     #[error(transparent)]
-    Unanswered(#[from] ReadError),
+    Node(#[from] NodeError),
 }
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum ReadError {
+pub enum NodeError {
     /// Too many requests wait for this actor.
     #[error("the {actor} has too many requests waiting; try again soon")]
     Overloaded {
@@ -65,46 +65,46 @@ pub enum ReadError {
     Store(#[from] StoreError),
     /// Nothing is written at the moment, so what was asked for cannot come about.
     #[error(transparent)]
-    Unwritable(#[from] Unwritable),
+    StorageUnavailable(#[from] StorageUnavailable),
 }
 
 /// Why the ledger is not written at the moment. What is durable is served all the same, unless it cannot be
 /// read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unwritable {
+pub enum StorageUnavailable {
     /// A write or a sync failed. It stays so until the next start.
     #[error(
         "the ledger cannot be written: {0}; what is committed can be read, and the node needs a restart when its \
          disk is well again"
     )]
-    Failed(Arc<str>),
+    WriteFailed(Arc<str>),
     /// A read failed, again and again. The database then reads and writes no more until the next start, but for
     /// what it has in memory.
     #[error(
         "the ledger can be neither read nor written: {0}; restart the node when its disk is well again"
     )]
-    Unreadable(Arc<str>),
+    ReadFailed(Arc<str>),
     /// The disk has little room left. It is over by itself when there is room again.
     #[error(
         "the ledger is not written at the moment: {0}; it goes on by itself when there is room"
     )]
-    NoRoom(Arc<str>),
+    LowDiskSpace(Arc<str>),
     /// The system clock is too far ahead of the newest block to be believed, since the start. Ends by itself when
     /// the clock is right.
     #[error(
         "the ledger is not written at the moment: {0}; the node continues by itself when the clock is right"
     )]
-    Clock(Arc<str>),
+    ClockUnbelieved(Arc<str>),
 }
 
-impl ReadError {
+impl NodeError {
     /// What it says of the disk, if that is why there is no answer: the same question has none until the next
     /// start.
-    pub fn unwritable(&self) -> Option<Unwritable> {
+    pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
         match self {
-            Self::Unwritable(cause) => Some(cause.clone()),
+            Self::StorageUnavailable(cause) => Some(cause.clone()),
             Self::Store(error) if error.is_failed_io() => {
-                Some(Unwritable::Unreadable(error.to_string().into()))
+                Some(StorageUnavailable::ReadFailed(error.to_string().into()))
             }
             _ => None,
         }
@@ -217,7 +217,7 @@ pub enum FailureKind {
 /// The reason why a pending transaction left the pool without being executed. Its `Display` is the end
 /// of the message of the 404 of such a transaction (docs/interface.md#rule-18).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeaveReason {
+pub enum RemovalReason {
     /// Its own expiration, or the pool's time to live, has passed.
     Expired {
         /// Unix seconds.
@@ -231,7 +231,7 @@ pub enum LeaveReason {
     Rejected(Discard),
 }
 
-impl fmt::Display for LeaveReason {
+impl fmt::Display for RemovalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expired { at_secs } => write!(f, "expired at {at_secs}"),

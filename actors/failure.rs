@@ -5,7 +5,7 @@
 //! and all that was ever told as durable is known and can be read: the node serves on. After a failed read it
 //! serves what is in memory. After anything else nobody knows what is still true, and the process ends.
 
-use crate::{FailureKind, FatalError, Unwritable};
+use crate::{FailureKind, FatalError, StorageUnavailable};
 use ledger_store::StoreError;
 use std::{
     fmt::Display,
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 /// Where the first fatal error of each kind is told. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure(Arc<Shared>);
+pub(crate) struct FatalErrorReporter(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -51,23 +51,23 @@ impl Told {
         self.first().is_none() && self.unreadable.is_none() && self.no_room.is_none()
     }
 
-    fn unwritable(&self) -> Option<Unwritable> {
-        let unreadable = || self.unreadable.clone().map(Unwritable::Unreadable);
+    fn storage_unavailable(&self) -> Option<StorageUnavailable> {
+        let unreadable = || self.unreadable.clone().map(StorageUnavailable::ReadFailed);
         let failed = || {
             self.first()
-                .map(|error| Unwritable::Failed(error.cause.clone()))
+                .map(|error| StorageUnavailable::WriteFailed(error.cause.clone()))
         };
         unreadable()
             .or_else(failed)
-            .or_else(|| self.no_room.clone().map(Unwritable::NoRoom))
+            .or_else(|| self.no_room.clone().map(StorageUnavailable::LowDiskSpace))
     }
 
-    fn failed(&self) -> Option<Unwritable> {
-        self.first().and_then(|_| self.unwritable())
+    fn failed(&self) -> Option<StorageUnavailable> {
+        self.first().and_then(|_| self.storage_unavailable())
     }
 }
 
-impl Failure {
+impl FatalErrorReporter {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Shared {
             told: watch::Sender::new(Told::default()),
@@ -87,7 +87,7 @@ impl Failure {
     /// Tells of what must not be; the first one stays.
     pub(crate) fn report(&self, thread: &'static str, cause: &dyn Display) {
         tracing::error!(thread, %cause, "the node can do no more work");
-        self.tell(thread, cause, FailureKind::Broken);
+        self.record(thread, cause, FailureKind::Broken);
     }
 
     /// Tells that the writer has ended by this error. A disk that did not take what was to be written
@@ -112,7 +112,7 @@ impl Failure {
             is_first
         });
         // Who waits for a block waits in vain.
-        self.tell(thread, error, FailureKind::Disk);
+        self.record(thread, error, FailureKind::Disk);
         if is_first {
             tracing::error!(
                 thread,
@@ -124,7 +124,7 @@ impl Failure {
     }
 
     fn report_disk(&self, thread: &'static str, error: &StoreError) {
-        if self.tell(thread, error, FailureKind::Disk) {
+        if self.record(thread, error, FailureKind::Disk) {
             tracing::error!(
                 thread,
                 %error,
@@ -135,7 +135,7 @@ impl Failure {
     }
 
     /// Notes an error if it is the first of its kind, and gives whether it is.
-    fn tell(&self, thread: &'static str, cause: &dyn Display, kind: FailureKind) -> bool {
+    fn record(&self, thread: &'static str, cause: &dyn Display, kind: FailureKind) -> bool {
         let error = FatalError {
             thread,
             cause: cause.to_string().into(),
@@ -162,8 +162,8 @@ impl Failure {
     }
 
     /// Why nothing is written at the moment.
-    pub(crate) fn unwritable(&self) -> Option<Unwritable> {
-        self.look(Told::unwritable)
+    pub(crate) fn storage_unavailable(&self) -> Option<StorageUnavailable> {
+        self.look(Told::storage_unavailable)
     }
 
     fn look<T>(&self, find: impl Fn(&Told) -> Option<T>) -> Option<T> {
@@ -179,7 +179,7 @@ impl Failure {
     }
 
     /// Ends when the process has to end.
-    pub(crate) async fn wait_broken(&self) -> FatalError {
+    pub(crate) async fn wait_fatal(&self) -> FatalError {
         self.wait(|told| told.broken.clone()).await
     }
 
@@ -189,12 +189,12 @@ impl Failure {
     }
 
     /// Why nothing is written any more, if a write has failed for good.
-    pub(crate) fn failed(&self) -> Option<Unwritable> {
+    pub(crate) fn failed(&self) -> Option<StorageUnavailable> {
         self.look(Told::failed)
     }
 
     /// Ends when a write has failed for good: who waits for a block then waits in vain.
-    pub(crate) async fn wait_failed(&self) -> Unwritable {
+    pub(crate) async fn wait_failed(&self) -> StorageUnavailable {
         self.wait(Told::failed).await
     }
 
@@ -219,25 +219,25 @@ impl Failure {
     ) -> std::io::Result<thread::JoinHandle<()>> {
         let failure = self.clone();
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let _alarm = failure.alarm(name);
+            let _panic_guard = failure.panic_guard(name);
             body();
         })
     }
 
     /// Tells of a panic of this thread while the alarm lives, in the name of `who`. For builds that
     /// unwind: a release build aborts at a panic.
-    pub(crate) fn alarm(&self, who: &'static str) -> Alarm<'_> {
-        Alarm { failure: self, who }
+    pub(crate) fn panic_guard(&self, who: &'static str) -> PanicGuard<'_> {
+        PanicGuard { failure: self, who }
     }
 }
 
-/// See [`Failure::alarm`].
-pub(crate) struct Alarm<'a> {
-    failure: &'a Failure,
+/// See [`FatalErrorReporter::panic_guard`].
+pub(crate) struct PanicGuard<'a> {
+    failure: &'a FatalErrorReporter,
     who: &'static str,
 }
 
-impl Drop for Alarm<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.failure.report(self.who, &"it panicked");
@@ -256,12 +256,12 @@ mod tests {
 
     #[actix::test]
     async fn a_panicking_thread_is_told_and_the_first_error_stays() {
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         assert!(failure.get().is_none());
         let thread = failure
             .spawn("doomed", || panic!("as the test wants it"))
             .unwrap();
-        assert_eq!(failure.wait_broken().await.thread, "doomed");
+        assert_eq!(failure.wait_fatal().await.thread, "doomed");
         assert!(thread.join().is_err());
         failure.report("other", &"late");
         assert_eq!(failure.get().unwrap().thread, "doomed");
@@ -269,16 +269,19 @@ mod tests {
 
     #[actix::test]
     async fn a_failed_write_is_no_reason_to_end_the_process_and_a_contradiction_is() {
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         failure.report_write("writer", &disk_error());
         assert_eq!(failure.wait_any().await.kind, FailureKind::Disk);
-        assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
+        assert!(matches!(
+            failure.storage_unavailable(),
+            Some(StorageUnavailable::WriteFailed(_))
+        ));
         assert!(failure.0.told.borrow().broken.is_none());
         failure.report_write(
             "writer",
             &StoreError::Gap("as the test wants it".to_owned()),
         );
-        assert_eq!(failure.wait_broken().await.kind, FailureKind::Broken);
+        assert_eq!(failure.wait_fatal().await.kind, FailureKind::Broken);
         assert_eq!(
             failure.get().unwrap().kind,
             FailureKind::Broken,
@@ -290,43 +293,56 @@ mod tests {
     async fn a_read_that_fails_for_good_is_told_as_such_whatever_failed_before() {
         let gap = StoreError::Gap("as the test wants it".to_owned());
         for has_write_failed in [false, true] {
-            let failure = Failure::new();
+            let failure = FatalErrorReporter::new();
             failure.report_read("reader", &gap);
-            assert_eq!(failure.unwritable(), None, "it says nothing of the disk");
+            assert_eq!(
+                failure.storage_unavailable(),
+                None,
+                "it says nothing of the disk"
+            );
             if has_write_failed {
                 failure.report_write("writer", &disk_error());
-                assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
+                assert!(matches!(
+                    failure.storage_unavailable(),
+                    Some(StorageUnavailable::WriteFailed(_))
+                ));
             }
             failure.report_read("reader", &disk_error());
             let unreadable = failure.wait_failed().await;
             assert!(
-                matches!(unreadable, Unwritable::Unreadable(_)),
+                matches!(unreadable, StorageUnavailable::ReadFailed(_)),
                 "{unreadable}"
             );
             assert!(
                 !unreadable.to_string().contains("can be read"),
                 "{unreadable}"
             );
-            assert_eq!(failure.unwritable(), Some(unreadable));
+            assert_eq!(failure.storage_unavailable(), Some(unreadable));
             assert_eq!(failure.get().unwrap().kind, FailureKind::Disk);
         }
     }
 
     #[test]
     fn a_full_disk_is_over_when_there_is_room_and_a_failed_write_is_not() {
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         assert!(failure.set_no_room(Some("7 bytes are left".into())));
         assert!(
             !failure.set_no_room(Some("6 bytes are left".into())),
             "no news"
         );
-        let found = failure.unwritable().unwrap();
-        assert!(matches!(found, Unwritable::NoRoom(_)) && found.to_string().contains("6 bytes"));
+        let found = failure.storage_unavailable().unwrap();
+        assert!(
+            matches!(found, StorageUnavailable::LowDiskSpace(_))
+                && found.to_string().contains("6 bytes")
+        );
         assert!(failure.set_no_room(None));
-        assert!(failure.unwritable().is_none(), "it is over");
+        assert!(failure.storage_unavailable().is_none(), "it is over");
         assert!(failure.set_no_room(Some("5 bytes are left".into())));
         failure.report_write("writer", &disk_error());
         assert!(failure.set_no_room(None));
-        assert!(matches!(failure.unwritable(), Some(Unwritable::Failed(_))));
+        assert!(matches!(
+            failure.storage_unavailable(),
+            Some(StorageUnavailable::WriteFailed(_))
+        ));
     }
 }

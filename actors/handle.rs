@@ -11,21 +11,21 @@
 
 mod admission;
 
-pub(crate) use admission::read_facts;
+pub(crate) use admission::read_account_snapshot;
 
 use crate::{
-    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, LeaveReason, Lookup,
-    MailboxStatus, NodeConfig, ReadError, SubmissionFilter, TuneError, Unwritable,
+    BlockFeed, ClockStatus, Committed, GasEstimate, Head, LaneStatus, MailboxStatus, NodeConfig,
+    NodeError, RemovalReason, StorageUnavailable, SubmissionFilter, TransactionStatus, TuneError,
     clock::LedgerClock,
     committer::{
-        self, Committer, HeadCell, Relay,
-        messages::{Subscribe, SubscribeBlocks, WaitEnd},
+        self, CommitNotifier, Committer, HeadCell,
+        messages::{Subscribe, SubscribeBlocks, WaitOutcome},
     },
-    failure::Failure,
-    mailbox::{Counted, Mail, Mailbox, Refused},
+    failure::FatalErrorReporter,
+    mailbox::{Counted, Envelope, Mailbox},
     mempool::{
         self, Mempool,
-        messages::{AskSavedBytes, EstimateGas, InPool, Pause, PendingByHash},
+        messages::{GetGasPrice, GetPending, GetSavedSize, PendingStatus, SetPaused},
     },
     meters::{MeterStatus, Meters},
     pruner::{self, Pruner},
@@ -33,7 +33,7 @@ use crate::{
     sequencer::{self, Sequencer},
     signatures::SignatureChecks,
     storage::{
-        self, DirectReads, Storage,
+        self, InlineReader, Storage,
         messages::{Answer, Read},
     },
 };
@@ -57,7 +57,7 @@ use tokio::{
 pub struct NodeHandle {
     parts: Arc<Parts>,
     /// That of the thread whose clients wait by it.
-    relay: Option<Arc<Relay>>,
+    notifier: Option<Arc<CommitNotifier>>,
 }
 
 #[derive(Debug)]
@@ -67,11 +67,11 @@ struct Parts {
     clock: LedgerClock,
     head: HeadCell,
     mailboxes: Mailboxes,
-    direct: DirectReads,
+    direct: InlineReader,
     /// Read by every submission, so never behind a lock.
     filter: ArcSwap<SubmissionFilter>,
     queues: RequestQueues,
-    failure: Failure,
+    failure: FatalErrorReporter,
     /// Whether the pool had no room for the transaction that asked last: then the next ones ask for room
     /// first. Only a hint, hence relaxed.
     pool_was_full: AtomicBool,
@@ -101,9 +101,9 @@ impl NodeHandle {
         config: NodeConfig,
         clock: LedgerClock,
         mailboxes: Mailboxes,
-        direct: DirectReads,
+        direct: InlineReader,
         queues: RequestQueues,
-        failure: Failure,
+        failure: FatalErrorReporter,
     ) -> Self {
         let filter = ArcSwap::from_pointee(config.filter.clone());
         let parts = Parts {
@@ -120,19 +120,19 @@ impl NodeHandle {
         };
         Self {
             parts: Arc::new(parts),
-            relay: None,
+            notifier: None,
         }
     }
 
     /// A handle for the clients of one thread, and what has to run on that thread for as long as there are any: who
     /// waits by the handle is told by it, together with the others of the thread. To whom it was to tell when it is
-    /// dropped, the node is stopping ([`ReadError::Stopping`]).
+    /// dropped, the node is stopping ([`NodeError::Stopping`]).
     #[must_use = "who waits by the handle is told by the future"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
-        let (relay, telling) = Relay::new();
+        let (notifier, telling) = CommitNotifier::new();
         let handle = Self {
             parts: Arc::clone(&self.parts),
-            relay: Some(Arc::new(relay)),
+            notifier: Some(Arc::new(notifier)),
         };
         (handle, telling)
     }
@@ -165,22 +165,22 @@ impl NodeHandle {
 
     /// Returns why the ledger is not written at the moment, if so: a write failed, the disk has little room left, or
     /// the clock is not believed. Submissions are refused with it.
-    pub fn unwritable(&self) -> Option<Unwritable> {
-        let failed = self.parts.failure.unwritable();
-        failed.or_else(|| self.parts.clock.unwritable())
+    pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
+        let failed = self.parts.failure.storage_unavailable();
+        failed.or_else(|| self.parts.clock.unbelieved())
     }
 
     /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are
     /// refused and neither a new block nor a step of pruning is begun; those under way are finished. Gives
     /// whether that is news.
     pub fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
-        let pause = Pause(cause.is_some());
+        let pause = SetPaused(cause.is_some());
         let is_news = self.parts.failure.set_no_room(cause);
         if is_news {
             let all = &self.parts.mailboxes;
-            all.mempool.tell(pause);
-            all.sequencer.tell(pause);
-            all.pruner.tell(pause);
+            all.mempool.send(pause);
+            all.sequencer.send(pause);
+            all.pruner.send(pause);
         }
         is_news
     }
@@ -189,8 +189,8 @@ impl NodeHandle {
     ///
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
-    pub async fn saved_pool_bytes(&self) -> Result<u64, ReadError> {
-        ask(&self.parts.mailboxes.mempool, |reply| AskSavedBytes {
+    pub async fn saved_pool_bytes(&self) -> Result<u64, NodeError> {
+        ask(&self.parts.mailboxes.mempool, |reply| GetSavedSize {
             reply,
         })
         .await
@@ -203,28 +203,31 @@ impl NodeHandle {
     pub async fn transaction_by_hash(
         &self,
         hash: HashValue,
-    ) -> Result<(LedgerInfo, Lookup), ReadError> {
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         let before = self.head();
         if let Some(found) = recently_committed(&before, &hash) {
             return Ok(found);
         }
         // What the store has is committed whatever the pool says, which is asked about all else.
-        if let Ok(Ok((ledger_info, found @ Lookup::Committed(_)))) =
+        if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
             self.parts.direct.read(FindByHash(hash))
         {
             return Ok((ledger_info, found));
         }
-        let reason = match ask(&self.parts.mailboxes.mempool, |reply| PendingByHash {
+        let reason = match ask(&self.parts.mailboxes.mempool, |reply| GetPending {
             hash,
             reply,
         })
         .await?
         {
-            InPool::Pending(transaction) => {
-                return Ok((*before.ledger_info(), Lookup::Pending(transaction)));
+            PendingStatus::Pending(transaction) => {
+                return Ok((
+                    *before.ledger_info(),
+                    TransactionStatus::Pending(transaction),
+                ));
             }
-            InPool::Left(reason) => Some(reason),
-            InPool::Unknown => None,
+            PendingStatus::Removed(reason) => Some(reason),
+            PendingStatus::Unknown => None,
         };
         self.not_in_pool(hash, reason).await
     }
@@ -234,14 +237,14 @@ impl NodeHandle {
     async fn not_in_pool(
         &self,
         hash: HashValue,
-        reason: Option<LeaveReason>,
-    ) -> Result<(LedgerInfo, Lookup), ReadError> {
+        reason: Option<RemovalReason>,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
         let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
         let lookup = match (found, reason) {
-            (Lookup::Unknown, Some(reason)) => Lookup::Left(reason),
+            (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
             (found, _) => found,
         };
         Ok((ledger_info, lookup))
@@ -251,13 +254,13 @@ impl NodeHandle {
     /// committed, leaves the pool, or `wait.timeout_ms` have passed.
     ///
     /// # Errors
-    /// As [`Self::transaction_by_hash`]; and [`ReadError::Unwritable`] at once when a write has failed, for then
+    /// As [`Self::transaction_by_hash`]; and [`NodeError::StorageUnavailable`] at once when a write has failed, for then
     /// nothing is committed until a restart. That it is pending would be true, and the client would ask again
     /// at once and for ever.
     pub async fn wait_for_commit(
         &self,
         hash: HashValue,
-    ) -> Result<(LedgerInfo, Lookup), ReadError> {
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
@@ -267,25 +270,29 @@ impl NodeHandle {
             return self.transaction_by_hash(hash).await;
         };
         let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
-        let (end, ended) = oneshot::channel();
-        let relay = self.relay.clone();
+        let (reply, outcome) = oneshot::channel();
+        let notifier = self.notifier.clone();
         send(
             &self.parts.mailboxes.committer,
-            Subscribe { hash, end, relay },
+            Subscribe {
+                hash,
+                reply,
+                notifier,
+            },
         )?;
-        let ended = timeout_at(deadline, ended).await;
+        let outcome = timeout_at(deadline, outcome).await;
         drop(permit);
-        match ended {
-            Ok(Ok(WaitEnd::Committed(ledger_info, committed))) => {
+        match outcome {
+            Ok(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
                 waits.counters.committed.increment();
-                Ok((ledger_info, Lookup::Committed(committed)))
+                Ok((ledger_info, TransactionStatus::Committed(committed)))
             }
-            Ok(Ok(WaitEnd::Left(reason))) => {
+            Ok(Ok(WaitOutcome::Removed(reason))) => {
                 waits.counters.left.increment();
                 self.not_in_pool(hash, Some(reason)).await
             }
-            Ok(Ok(WaitEnd::NotPending(reason))) => self.not_in_pool(hash, reason).await,
-            Ok(Err(_)) => self.let_go(hash).await,
+            Ok(Ok(WaitOutcome::NotPending(reason))) => self.not_in_pool(hash, reason).await,
+            Ok(Err(_)) => self.cancel_all(hash).await,
             Err(_) => {
                 waits.counters.timed_out.increment();
                 // The moment of the answer is now, not that of the beginning.
@@ -295,11 +302,14 @@ impl NodeHandle {
     }
 
     /// The answer to a wait for `hash` that the committer let go, as a write has failed or as the node stops.
-    async fn let_go(&self, hash: HashValue) -> Result<(LedgerInfo, Lookup), ReadError> {
-        let error = self.parts.failure.failed().ok_or(ReadError::Stopping)?;
+    async fn cancel_all(
+        &self,
+        hash: HashValue,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let error = self.parts.failure.failed().ok_or(NodeError::Stopping)?;
         // What is committed is told even if a write has failed since.
         match self.transaction_by_hash(hash).await? {
-            (_, Lookup::Pending(_)) => Err(error.into()),
+            (_, TransactionStatus::Pending(_)) => Err(error.into()),
             found => Ok(found),
         }
     }
@@ -330,12 +340,12 @@ impl NodeHandle {
     ///
     /// # Errors
     ///
-    /// Returns [`ReadError::Overloaded`] if too much work waits for the threads, and
-    /// [`ReadError::Stopping`] if the node is stopping.
+    /// Returns [`NodeError::Overloaded`] if too much work waits for the threads, and
+    /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn render<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ReadError> {
+    ) -> Result<T, NodeError> {
         self.parts.queues.renderers.run(work).await
     }
 
@@ -348,15 +358,15 @@ impl NodeHandle {
     ///
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
-    pub async fn gas_estimate(&self) -> Result<GasEstimate, ReadError> {
-        ask(&self.parts.mailboxes.mempool, |reply| EstimateGas { reply }).await
+    pub async fn gas_estimate(&self) -> Result<GasEstimate, NodeError> {
+        ask(&self.parts.mailboxes.mempool, |reply| GetGasPrice { reply }).await
     }
 
     /// The blocks that become durable from now on, in order.
     ///
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
-    pub async fn subscribe_blocks(&self) -> Result<BlockFeed, ReadError> {
+    pub async fn subscribe_blocks(&self) -> Result<BlockFeed, NodeError> {
         ask(&self.parts.mailboxes.committer, |reply| SubscribeBlocks {
             reply,
         })
@@ -424,48 +434,43 @@ impl NodeHandle {
 async fn ask<A, M, T>(
     mailbox: &Mailbox<A>,
     request: impl FnOnce(oneshot::Sender<T>) -> M,
-) -> Result<T, ReadError>
+) -> Result<T, NodeError>
 where
-    A: Actor<Context = Context<A>> + Handler<Mail<A>> + Handler<M, Result = ()>,
+    A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Handler<M, Result = ()>,
     M: Counted,
 {
     let (reply, answer) = oneshot::channel();
     send(mailbox, request(reply))?;
-    answer.await.map_err(|_| ReadError::Stopping)
+    answer.await.map_err(|_| NodeError::Stopping)
 }
 
 /// Sends an actor a request.
-fn send<A, M>(mailbox: &Mailbox<A>, request: M) -> Result<(), ReadError>
+fn send<A, M>(mailbox: &Mailbox<A>, request: M) -> Result<(), NodeError>
 where
-    A: Actor<Context = Context<A>> + Handler<Mail<A>> + Handler<M, Result = ()>,
+    A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Handler<M, Result = ()>,
     M: Counted,
 {
-    mailbox.request(request).map_err(|refused| match refused {
-        Refused::Full => ReadError::Overloaded {
-            actor: mailbox.actor(),
-        },
-        Refused::Closed => ReadError::Stopping,
-    })
+    mailbox.try_request(request)
 }
 
-fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, Lookup)> {
+fn recently_committed(head: &Head, hash: &HashValue) -> Option<(LedgerInfo, TransactionStatus)> {
     let committed = head.committed(hash)?;
-    Some((*head.ledger_info(), Lookup::Committed(committed)))
+    Some((*head.ledger_info(), TransactionStatus::Committed(committed)))
 }
 
 /// A transaction in the store, by its hash.
 struct FindByHash(HashValue);
 
 impl Query for FindByHash {
-    type Output = Lookup;
+    type Output = TransactionStatus;
 
-    fn run(self, snapshot: &Snapshot) -> Result<Lookup, StoreError> {
+    fn run(self, snapshot: &Snapshot) -> Result<TransactionStatus, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
-            None => Lookup::Unknown,
+            None => TransactionStatus::Unknown,
             Some(HashLookup::InWindow(found)) => {
-                Lookup::Committed(Committed::stored(found.transaction, &found.block))
+                TransactionStatus::Committed(Committed::stored(found.transaction, &found.block))
             }
-            Some(HashLookup::Pruned { version }) => Lookup::Pruned { version },
+            Some(HashLookup::Pruned { version }) => TransactionStatus::Pruned { version },
         })
     }
 }

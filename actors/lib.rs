@@ -70,17 +70,17 @@ pub use config::{
     SignaturesConfig, StorageConfig, WaitConfig,
 };
 pub use error::{
-    FailureKind, FatalError, LeaveReason, ReadError, StartError, StopError, SubmitError, TuneError,
-    Unwritable,
+    FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
+    SubmitError, TuneError,
 };
 pub use filter::{
     FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered,
     SubmissionFilter,
 };
 pub use handle::NodeHandle;
-pub use lookup::{Accepted, Committed, CommittedTransaction, Lookup};
+pub use lookup::{Accepted, Committed, CommittedTransaction, TransactionStatus};
 pub use mailbox::MailboxStatus;
-pub use mempool::{BatchLimits, GasEstimate, Left, Pending, Pool};
+pub use mempool::{BatchLimits, GasEstimate, Pending, Pool, Removed};
 pub use meters::{CommitStatus, MeterStatus, PoolStatus, WaitStatus, WorkStatus};
 pub use node::Node;
 pub use signatures::{Lane, LaneStatus};

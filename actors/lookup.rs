@@ -1,6 +1,6 @@
 //! What is known of a transaction that was asked for by its hash.
 
-use crate::LeaveReason;
+use crate::RemovalReason;
 use ledger_store::{StoreError, StoredTransaction, WalBlock, WalTransaction};
 use ledger_types::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use std::{ops::Deref, sync::Arc};
@@ -16,7 +16,7 @@ pub struct Accepted {
 
 /// What is known of a hash.
 #[derive(Clone, Debug)]
-pub enum Lookup {
+pub enum TransactionStatus {
     /// It waits in the pool, or its block is not durable yet.
     Pending(Arc<CheckedTransaction>),
     /// It is committed and durable.
@@ -27,7 +27,7 @@ pub enum Lookup {
         version: u64,
     },
     /// It left the pool unexecuted.
-    Left(LeaveReason),
+    Removed(RemovalReason),
     /// Nobody knows it.
     Unknown,
 }
@@ -48,19 +48,19 @@ pub struct Committed {
 #[derive(Clone, Debug)]
 enum Source {
     /// At that place of a block. One commit answers many waiters, so a block is shared.
-    Block(Arc<HeldBlock>, usize),
+    Block(Arc<BlockHandle>, usize),
     Store(Arc<StoredTransaction>),
 }
 
 /// A block in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct HeldBlock {
+pub(crate) struct BlockHandle {
     pub(crate) block: Arc<ExecutedBlock>,
     /// As the log has it, while that is in memory too.
     pub(crate) logged: Option<Arc<WalBlock>>,
 }
 
-impl HeldBlock {
+impl BlockHandle {
     /// Its transaction at `index`, or `None` when it has no such index.
     pub(crate) fn committed(self: &Arc<Self>, index: usize) -> Option<Committed> {
         let block = &self.block;
@@ -84,7 +84,7 @@ pub struct CommittedTransaction(Whole);
 #[derive(Debug)]
 enum Whole {
     /// At that place of a block.
-    InBlock(Arc<HeldBlock>, usize),
+    InBlock(Arc<BlockHandle>, usize),
     /// Made of what was stored.
     Decoded(Box<ExecutedTransaction>),
 }

@@ -13,24 +13,15 @@ use kinds::Kind;
 pub use metrics::MailboxStatus;
 use metrics::{MailboxMetrics, RequestPermit};
 
-use crate::failure::Failure;
+use crate::{NodeError, failure::FatalErrorReporter};
 use actix::{Actor, Addr, Context, Handler, Message};
 use std::{fmt, sync::Arc, time::Instant};
-
-/// Why a request was not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// As many requests wait as may.
-    Full,
-    /// The actor is gone: the node is stopping.
-    Closed,
-}
 
 /// Hands a message to its actor's handler.
 type Opener<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context) + Send>;
 
 /// A message on its way to an actor, with what is measured of it.
-pub(crate) struct Mail<A: Actor> {
+pub(crate) struct Envelope<A: Actor> {
     open: Opener<A>,
     kind: Kind,
     sent: Instant,
@@ -38,36 +29,40 @@ pub(crate) struct Mail<A: Actor> {
     permit: Option<RequestPermit>,
 }
 
-impl<A: Actor> Message for Mail<A> {
+impl<A: Actor> Message for Envelope<A> {
     type Result = ();
 }
 
-impl<A: Actor> Mail<A> {
+impl<A: Actor> Envelope<A> {
     /// Has `actor` handle the message, and counts it. Should the handler panic, that is told: actix
     /// itself only drops the actor.
     pub(crate) fn deliver(self, actor: &mut A, context: &mut A::Context) {
         drop(self.permit);
         let begun = Instant::now();
         let metrics = &self.metrics;
-        let _alarm = metrics.alarm();
+        let _panic_guard = metrics.panic_guard();
         (self.open)(actor, context);
         metrics.record_handled(self.kind, self.sent, begun);
     }
 }
 
 /// Lets an actor be reached through a [`Mailbox`]: every message that it handles also comes as mail.
-macro_rules! receives_mail {
+macro_rules! receives_envelopes {
     ($actor:ty) => {
-        impl actix::Handler<$crate::mailbox::Mail<$actor>> for $actor {
+        impl actix::Handler<$crate::mailbox::Envelope<$actor>> for $actor {
             type Result = ();
 
-            fn handle(&mut self, mail: $crate::mailbox::Mail<$actor>, context: &mut Self::Context) {
-                mail.deliver(self, context);
+            fn handle(
+                &mut self,
+                envelope: $crate::mailbox::Envelope<$actor>,
+                context: &mut Self::Context,
+            ) {
+                envelope.deliver(self, context);
             }
         }
     };
 }
-pub(crate) use receives_mail;
+pub(crate) use receives_envelopes;
 
 /// Where mail goes.
 pub(crate) enum Address<A: Actor> {
@@ -75,17 +70,17 @@ pub(crate) enum Address<A: Actor> {
     Arbiter(Addr<A>),
     /// To whoever decides when it is opened.
     #[cfg(test)]
-    Carrier(Arc<dyn Carrier<A>>),
+    Sink(Arc<dyn EnvelopeSink<A>>),
 }
 
 /// Takes mail for an actor that no arbiter runs.
 #[cfg(test)]
-pub(crate) trait Carrier<A: Actor>: Send + Sync {
+pub(crate) trait EnvelopeSink<A: Actor>: Send + Sync {
     /// Whether the actor still takes mail.
     fn is_open(&self) -> bool;
 
     /// Takes mail in, in the order in which it is sent.
-    fn carry(&self, mail: Mail<A>);
+    fn deliver(&self, envelope: Envelope<A>);
 }
 
 impl<A: Actor> Clone for Address<A> {
@@ -93,25 +88,25 @@ impl<A: Actor> Clone for Address<A> {
         match self {
             Self::Arbiter(address) => Self::Arbiter(address.clone()),
             #[cfg(test)]
-            Self::Carrier(carrier) => Self::Carrier(Arc::clone(carrier)),
+            Self::Sink(sink) => Self::Sink(Arc::clone(sink)),
         }
     }
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Address<A> {
+impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Address<A> {
     fn is_open(&self) -> bool {
         match self {
             Self::Arbiter(address) => address.connected(),
             #[cfg(test)]
-            Self::Carrier(carrier) => carrier.is_open(),
+            Self::Sink(sink) => sink.is_open(),
         }
     }
 
-    fn send(&self, mail: Mail<A>) {
+    fn send(&self, envelope: Envelope<A>) {
         match self {
-            Self::Arbiter(address) => address.do_send(mail),
+            Self::Arbiter(address) => address.do_send(envelope),
             #[cfg(test)]
-            Self::Carrier(carrier) => carrier.carry(mail),
+            Self::Sink(sink) => sink.deliver(envelope),
         }
     }
 }
@@ -145,14 +140,14 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
     }
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
+impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Mailbox<A> {
     /// A mailbox in front of `address` that admits `capacity` waiting requests, with the names of the actor and of
     /// the thread that it shares with others. A handler's panic is told to `failure`.
     pub(crate) fn new(
         names: (&'static str, &'static str),
         capacity: usize,
         address: impl Into<Address<A>>,
-        failure: &Failure,
+        failure: &FatalErrorReporter,
     ) -> Self {
         let metrics = Arc::new(MailboxMetrics::new(names, capacity, failure.clone()));
         let address = address.into();
@@ -164,23 +159,30 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         self.metrics.actor()
     }
 
-    /// Admits a request from outside, or refuses it at once.
-    pub(crate) fn request<M>(&self, message: M) -> Result<(), Refused>
+    /// Sends a request from outside the node.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NodeError::Overloaded`] if the mailbox is full, and [`NodeError::Stopping`] if the
+    /// actor has stopped. The request is dropped.
+    pub(crate) fn try_request<M>(&self, message: M) -> Result<(), NodeError>
     where
         M: Counted,
         A: Handler<M, Result = ()>,
     {
         if !self.address.is_open() {
-            return Err(Refused::Closed);
+            return Err(NodeError::Stopping);
         }
-        let permit = self.metrics.try_acquire().ok_or(Refused::Full)?;
+        let permit = self.metrics.try_acquire().ok_or(NodeError::Overloaded {
+            actor: self.actor(),
+        })?;
         self.post(message, Some(permit));
         Ok(())
     }
 
     /// Sends a message of the node's own protocols. One to an actor that is gone is dropped: the
     /// node is stopping.
-    pub(crate) fn tell<M>(&self, message: M)
+    pub(crate) fn send<M>(&self, message: M)
     where
         M: Counted,
         A: Handler<M, Result = ()>,
@@ -194,7 +196,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
         M: Counted,
         A: Handler<M, Result = ()>,
     {
-        self.address.send(Mail {
+        self.address.send(Envelope {
             open: Box::new(move |actor: &mut A, context: &mut Context<A>| {
                 <A as Handler<M>>::handle(actor, message, context);
             }),
@@ -206,13 +208,13 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
     }
 
     /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
-    pub(crate) fn port<M>(&self) -> Port<M>
+    pub(crate) fn recipient<M>(&self) -> Recipient<M>
     where
         M: Counted,
         A: Handler<M, Result = ()>,
     {
         let mailbox = self.clone();
-        Port::new(move |message| mailbox.tell(message))
+        Recipient::new(move |message| mailbox.send(message))
     }
 
     /// The numbers.
@@ -228,28 +230,28 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Mailbox<A> {
 }
 
 /// The way to whoever handles protocol messages of type `M`.
-pub(crate) struct Port<M>(Arc<dyn Fn(M) + Send + Sync>);
+pub(crate) struct Recipient<M>(Arc<dyn Fn(M) + Send + Sync>);
 
-impl<M> Clone for Port<M> {
+impl<M> Clone for Recipient<M> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<M> fmt::Debug for Port<M> {
+impl<M> fmt::Debug for Recipient<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Port(..)")
     }
 }
 
-impl<M> Port<M> {
+impl<M> Recipient<M> {
     /// A port whose messages go to `send`.
     pub(crate) fn new(send: impl Fn(M) + Send + Sync + 'static) -> Self {
         Self(Arc::new(send))
     }
 
     /// Sends a message.
-    pub(crate) fn tell(&self, message: M) {
+    pub(crate) fn send(&self, message: M) {
         (self.0)(message);
     }
 }

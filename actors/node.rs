@@ -12,13 +12,13 @@
 
 use crate::{
     Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
-    arbiters::{Arbiters, Host, Site},
+    arbiters::{ActorHost, ArbiterGroup, Arbiters},
     clock::LedgerClock,
     committer::{
         self, Committer, Executor, HeadCell, Jobs,
-        messages::{Connect, Finish, Listeners},
+        messages::{Finish, Peers, SetPeers},
     },
-    failure::Failure,
+    failure::FatalErrorReporter,
     handle::{Mailboxes, RequestQueues},
     mempool::{self, Mempool, Pending, Pool, Restored, RestoredFile, messages::Close},
     meters::Meters,
@@ -28,9 +28,9 @@ use crate::{
         self, Engine, Sequencer,
         messages::{Start, Stop},
     },
-    signatures::{Lifeline, SignatureChecks},
-    storage::{self, DirectReads, Queues, ReadJob, Storage, Write, WriterListeners},
-    worker::Worker,
+    signatures::{ShutdownGuard, SignatureChecks},
+    storage::{self, InlineReader, Queues, ReadJob, Storage, WriteJob, WriterListeners},
+    worker::WorkerThread,
 };
 use actix::System;
 use ledger_store::{Store, StoreReader, StoreWriter};
@@ -52,12 +52,12 @@ use tokio::sync::oneshot;
 pub struct Node {
     handle: NodeHandle,
     mailboxes: Mailboxes,
-    failure: Failure,
+    failure: FatalErrorReporter,
     data_dir: Option<PathBuf>,
     /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
     restored_file: Option<RestoredFile>,
     arbiters: Arbiters,
-    signatures: Lifeline,
+    signatures: ShutdownGuard,
     renderers: RenderersGuard,
     threads: Vec<JoinHandle<()>>,
 }
@@ -118,8 +118,8 @@ impl Node {
                 file: None,
             },
         };
-        let failure = Failure::new();
-        let wiring = Wiring {
+        let failure = FatalErrorReporter::new();
+        let builder = NodeBuilder {
             chain: &chain,
             config: &config,
             clock: &clock,
@@ -128,29 +128,29 @@ impl Node {
                 .map_err(StartError::Thread)?,
             failure,
         };
-        let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
-        let direct = wiring.direct_reads(&reader);
-        let workers = wiring.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
-        let threads = workers.spawn(&wiring.failure, &mailboxes.meters);
+        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
+        let direct = builder.direct_reads(&reader);
+        let workers = builder.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
+        let threads = workers.spawn(&builder.failure, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .serve(&chain, &wiring.failure)
+            .serve(&chain, &builder.failure)
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
         let meter = &mailboxes.meters.renderers;
         let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
         threads
-            .extend(renderers::spawn(&jobs, &wiring.failure, meter).map_err(StartError::Thread)?);
-        mailboxes.sequencer.tell(Start {
-            batches: mailboxes.sequencer.port(),
+            .extend(renderers::spawn(&jobs, &builder.failure, meter).map_err(StartError::Thread)?);
+        mailboxes.sequencer.send(Start {
+            batches: mailboxes.sequencer.recipient(),
         });
-        let Wiring {
+        let NodeBuilder {
             failure,
             host: arbiters,
             ..
-        } = wiring;
+        } = builder;
         Ok(Self {
             handle: NodeHandle::new(
                 chain,
@@ -184,7 +184,7 @@ impl Node {
     /// process with the message and exit code 1. A disk that fails does not end it; see
     /// [`NodeHandle::unwritable`]. Safe to drop and to call again.
     pub async fn failed(&self) -> FatalError {
-        self.failure.wait_broken().await
+        self.failure.wait_fatal().await
     }
 
     /// Removes the saved mempool that this start restored.
@@ -239,7 +239,7 @@ impl Node {
                     None => pending,
                 };
                 transactions = pending.len();
-                mempool::save_patiently(directory, &chain, &pending).await
+                mempool::save_with_retry(directory, &chain, &pending).await
             };
             saved.await.map_err(|source| StopError::SavePool {
                 path: directory.join(mempool::FILE_NAME),
@@ -261,13 +261,16 @@ impl Node {
 
 /// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
 /// what is in the pool, unless the mempool is gone.
-pub(crate) async fn quiesce(mailboxes: &Mailboxes, failure: &Failure) -> Option<Vec<Pending>> {
+pub(crate) async fn quiesce(
+    mailboxes: &Mailboxes,
+    failure: &FatalErrorReporter,
+) -> Option<Vec<Pending>> {
     let (done, stopped) = oneshot::channel();
-    mailboxes.sequencer.tell(Stop { done });
+    mailboxes.sequencer.send(Stop { done });
     // An actor that is gone has panicked, and its mailbox has told that as a failure.
     let _ = stopped.await;
     let (done, finished) = oneshot::channel();
-    mailboxes.committer.tell(Finish { done });
+    mailboxes.committer.send(Finish { done });
     tokio::select! {
         biased;
         _ = finished => {}
@@ -275,30 +278,34 @@ pub(crate) async fn quiesce(mailboxes: &Mailboxes, failure: &Failure) -> Option<
         _ = failure.wait_any() => {}
     }
     let (reply, contents) = oneshot::channel();
-    mailboxes.mempool.tell(Close { reply });
+    mailboxes.mempool.send(Close { reply });
     contents.await.ok()
 }
 
 /// What all actors are made from.
-pub(crate) struct Wiring<'a, H> {
+pub(crate) struct NodeBuilder<'a, H> {
     pub(crate) chain: &'a Chain,
     pub(crate) config: &'a NodeConfig,
     pub(crate) clock: &'a LedgerClock,
     pub(crate) head: HeadCell,
-    pub(crate) failure: Failure,
+    pub(crate) failure: FatalErrorReporter,
     pub(crate) host: H,
 }
 
 /// What works behind the actors.
 pub(crate) struct Workers {
-    pub(crate) executor: Worker<OrderedBlock>,
-    pub(crate) writer: Worker<Write>,
-    pub(crate) readers: Vec<Worker<ReadJob>>,
+    pub(crate) executor: WorkerThread<OrderedBlock>,
+    pub(crate) writer: WorkerThread<WriteJob>,
+    pub(crate) readers: Vec<WorkerThread<ReadJob>>,
 }
 
 impl Workers {
     /// Starts a thread for each.
-    fn spawn(self, failure: &Failure, meters: &Meters) -> io::Result<Vec<JoinHandle<()>>> {
+    fn spawn(
+        self,
+        failure: &FatalErrorReporter,
+        meters: &Meters,
+    ) -> io::Result<Vec<JoinHandle<()>>> {
         let mut threads = vec![
             self.executor.spawn(failure, &meters.executor)?,
             self.writer.spawn(failure, &meters.writer)?,
@@ -310,7 +317,7 @@ impl Workers {
     }
 }
 
-impl<H: Host> Wiring<'_, H> {
+impl<H: ActorHost> NodeBuilder<'_, H> {
     /// Starts the actors, from the bottom up.
     pub(crate) fn actors(
         &self,
@@ -330,13 +337,28 @@ impl<H: Host> Wiring<'_, H> {
             self.failure.clone(),
             readers,
         );
-        let storage = host.run(Site::Storage, storage::NAME, capacities.storage, actor);
+        let storage = host.run(
+            ArbiterGroup::Storage,
+            storage::NAME,
+            capacities.storage,
+            actor,
+        );
 
         let (actor, jobs) = Committer::new(self.head.clone(), in_flight_max, self.failure.clone());
-        let committer = host.run(Site::Commit, committer::NAME, capacities.committer, actor);
+        let committer = host.run(
+            ArbiterGroup::Commit,
+            committer::NAME,
+            capacities.committer,
+            actor,
+        );
 
-        let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.port());
-        let pruner = host.run(Site::Storage, pruner::NAME, capacities.pruner, actor);
+        let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.recipient());
+        let pruner = host.run(
+            ArbiterGroup::Storage,
+            pruner::NAME,
+            capacities.pruner,
+            actor,
+        );
 
         let price_min = self.chain.parameters().gas_unit_price_min;
         let full_block = config.sequencer.block_transactions_max;
@@ -346,25 +368,35 @@ impl<H: Host> Wiring<'_, H> {
             full_block,
             self.clock.clone(),
             self.head.clone(),
-            (committer.port(), committer.port()),
+            (committer.recipient(), committer.recipient()),
             Arc::clone(&meters.pool),
         );
-        let mempool = host.run(Site::Mempool, mempool::NAME, capacities.mempool, actor);
+        let mempool = host.run(
+            ArbiterGroup::Mempool,
+            mempool::NAME,
+            capacities.mempool,
+            actor,
+        );
 
         let actor = Sequencer::new(
             Engine::solo(tip),
             config.sequencer.clone(),
             self.clock.clone(),
-            mempool.port(),
-            committer.port(),
+            mempool.recipient(),
+            committer.recipient(),
         );
-        let sequencer = host.run(Site::Commit, sequencer::NAME, capacities.sequencer, actor);
+        let sequencer = host.run(
+            ArbiterGroup::Commit,
+            sequencer::NAME,
+            capacities.sequencer,
+            actor,
+        );
 
-        committer.tell(Connect(Listeners {
-            pool: mempool.port(),
-            mempool: mempool.port(),
-            sequencer: sequencer.port(),
-            pruner: pruner.port(),
+        committer.send(SetPeers(Peers {
+            pool: mempool.recipient(),
+            mempool: mempool.recipient(),
+            sequencer: sequencer.recipient(),
+            pruner: pruner.recipient(),
         }));
         let mailboxes = Mailboxes {
             mempool,
@@ -378,9 +410,9 @@ impl<H: Host> Wiring<'_, H> {
     }
 
     /// What reads beside the readers.
-    pub(crate) fn direct_reads(&self, reader: &StoreReader) -> DirectReads {
+    pub(crate) fn direct_reads(&self, reader: &StoreReader) -> InlineReader {
         let (head, failure) = (self.head.clone(), self.failure.clone());
-        DirectReads::new(head, reader.clone(), failure, self.clock.source().clone())
+        InlineReader::new(head, reader.clone(), failure, self.clock.source().clone())
     }
 
     /// What works behind the actors.
@@ -395,14 +427,13 @@ impl<H: Host> Wiring<'_, H> {
         let _ = mailboxes.meters.sync_timer.set(writer.sync_timer());
         let reader = queues.reader(reader);
         let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
-        let listeners = WriterListeners {
-            stored: mailboxes.committer.port(),
-            pruned: mailboxes.pruner.port(),
+        let peers = WriterListeners {
+            stored: mailboxes.committer.recipient(),
+            pruned: mailboxes.pruner.recipient(),
             meter: Arc::clone(&mailboxes.meters.commit),
         };
         let commits = queues.commits();
-        let (writer, readers) =
-            queues.workers((writer, reader), &self.head, listeners, &self.failure);
+        let (writer, readers) = queues.workers((writer, reader), &self.head, peers, &self.failure);
         Workers {
             executor: jobs.worker(executor, commits, &self.failure),
             writer,

@@ -5,7 +5,7 @@
 //! tokio starts its threads on demand and panics when the system refuses one, as it does under a limit
 //! on processes.
 
-use crate::{ReadError, failure::Failure, meters::WorkMeter, worker::Worker};
+use crate::{NodeError, failure::FatalErrorReporter, meters::WorkMeter, worker::WorkerThread};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use std::{
     io,
@@ -77,12 +77,12 @@ impl Renderers {
     ///
     /// # Errors
     ///
-    /// Returns [`ReadError::Overloaded`] if the queue is full, and [`ReadError::Stopping`] if the node is
+    /// Returns [`NodeError::Overloaded`] if the queue is full, and [`NodeError::Stopping`] if the node is
     /// stopping.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ReadError> {
+    ) -> Result<T, NodeError> {
         let (reply, result) = oneshot::channel();
         self.submit(Box::new(move || {
             if !reply.is_closed() {
@@ -90,14 +90,14 @@ impl Renderers {
                 let _ = reply.send(work());
             }
         }))?;
-        result.await.map_err(|_| ReadError::Stopping)
+        result.await.map_err(|_| NodeError::Stopping)
     }
 
     /// Queues a job.
     ///
     /// The sender is held for this call only: a job that waits must not keep the threads alive.
-    fn submit(&self, job: Job) -> Result<(), ReadError> {
-        let jobs = self.jobs.upgrade().ok_or(ReadError::Stopping)?;
+    fn submit(&self, job: Job) -> Result<(), NodeError> {
+        let jobs = self.jobs.upgrade().ok_or(NodeError::Stopping)?;
         match jobs.try_send(job) {
             Ok(()) => {
                 self.meter.set_depth(jobs.len());
@@ -105,9 +105,9 @@ impl Renderers {
             }
             Err(TrySendError::Full(_)) => {
                 self.meter.count_refused();
-                Err(ReadError::Overloaded { actor: THREAD })
+                Err(NodeError::Overloaded { actor: THREAD })
             }
-            Err(TrySendError::Disconnected(_)) => Err(ReadError::Stopping),
+            Err(TrySendError::Disconnected(_)) => Err(NodeError::Stopping),
         }
     }
 }
@@ -120,7 +120,7 @@ impl Renderers {
 /// [`RenderersGuard`] is dropped.
 pub(crate) fn spawn(
     jobs: &Receiver<Job>,
-    failure: &Failure,
+    failure: &FatalErrorReporter,
     meter: &Arc<WorkMeter>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let run = |job: Job, _: &Receiver<Job>| {
@@ -128,7 +128,7 @@ pub(crate) fn spawn(
         ControlFlow::Continue(())
     };
     (0..thread_count())
-        .map(|_| Worker::new(THREAD, jobs.clone(), run).spawn(failure, meter))
+        .map(|_| WorkerThread::new(THREAD, jobs.clone(), run).spawn(failure, meter))
         .collect()
 }
 
@@ -145,7 +145,7 @@ mod tests {
     #[actix::test]
     async fn runs_work_on_a_named_thread_and_returns_its_result() {
         let (renderers, guard, jobs) = Renderers::new(meter());
-        let threads = spawn(&jobs, &Failure::new(), &meter()).unwrap();
+        let threads = spawn(&jobs, &FatalErrorReporter::new(), &meter()).unwrap();
         drop(jobs);
         let name = renderers
             .run(|| thread::current().name().map(str::to_owned))
@@ -154,7 +154,7 @@ mod tests {
         drop(guard);
         let stopping = renderers.run(|| ()).now_or_never();
         assert!(
-            matches!(stopping, Some(Err(ReadError::Stopping))),
+            matches!(stopping, Some(Err(NodeError::Stopping))),
             "a handle keeps no thread alive"
         );
         for thread in threads {
@@ -174,7 +174,7 @@ mod tests {
         let refused = renderers.run(|| ()).now_or_never();
         assert!(matches!(
             refused,
-            Some(Err(ReadError::Overloaded { actor: THREAD }))
+            Some(Err(NodeError::Overloaded { actor: THREAD }))
         ));
         let status = meter.status();
         assert_eq!((status.depth, status.refused), (1, 1));
@@ -186,7 +186,7 @@ mod tests {
         let mut queued = Box::pin(renderers.run(|| 7));
         assert!((&mut queued).now_or_never().is_none());
         drop(guard);
-        let threads = spawn(&jobs, &Failure::new(), &meter()).unwrap();
+        let threads = spawn(&jobs, &FatalErrorReporter::new(), &meter()).unwrap();
         assert_eq!(queued.await.unwrap(), 7);
         for thread in threads {
             thread.join().unwrap();
@@ -199,7 +199,7 @@ mod tests {
         let mut canceled = Box::pin(renderers.run(|| panic!("its caller was dropped")));
         assert!((&mut canceled).now_or_never().is_none());
         drop((canceled, guard));
-        for thread in spawn(&jobs, &Failure::new(), &meter()).unwrap() {
+        for thread in spawn(&jobs, &FatalErrorReporter::new(), &meter()).unwrap() {
             thread.join().unwrap();
         }
     }

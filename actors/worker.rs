@@ -1,6 +1,6 @@
 //! The work of a thread behind a queue, one step for each job, whoever has the steps done.
 
-use crate::{failure::Failure, meters::WorkMeter};
+use crate::{failure::FatalErrorReporter, meters::WorkMeter};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::{
     io,
@@ -15,7 +15,7 @@ use std::{
 type Step<J> = Box<dyn FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send>;
 
 /// Does the jobs of a queue. The queue is gone when the worker is.
-pub(crate) struct Worker<J> {
+pub(crate) struct WorkerThread<J> {
     name: &'static str,
     jobs: Receiver<J>,
     step: Step<J>,
@@ -23,7 +23,7 @@ pub(crate) struct Worker<J> {
     pause: Option<Duration>,
 }
 
-impl<J: Send + 'static> Worker<J> {
+impl<J: Send + 'static> WorkerThread<J> {
     /// A worker of this name for a queue. `step` has told of the failure where it breaks off.
     pub(crate) fn new(
         name: &'static str,
@@ -64,7 +64,7 @@ impl<J: Send + 'static> Worker<J> {
     /// Works on a thread until the other end of the queue is gone, or the work breaks off. `meter` counts.
     pub(crate) fn spawn(
         mut self,
-        failure: &Failure,
+        failure: &FatalErrorReporter,
         meter: &Arc<WorkMeter>,
     ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
@@ -84,14 +84,14 @@ impl<J: Send + 'static> Worker<J> {
     }
 }
 
-impl<J> Worker<J> {
+impl<J> WorkerThread<J> {
     fn work(&mut self, job: Option<J>) -> ControlFlow<()> {
         (self.step)(job, &self.jobs).map_continue(|pause| self.pause = pause)
     }
 }
 
 #[cfg(test)]
-impl<J> Worker<J> {
+impl<J> WorkerThread<J> {
     /// Its name.
     pub(crate) fn name(&self) -> &'static str {
         self.name

@@ -4,7 +4,7 @@ use super::{
     Clock, ClockReading, ClockState,
     bounded::{BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS},
 };
-use crate::{SequencerConfig, Unwritable};
+use crate::{SequencerConfig, StorageUnavailable};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 
@@ -104,10 +104,11 @@ impl LedgerClock {
     }
 
     /// Returns why no block is made, if the clock is not believed.
-    pub(crate) fn unwritable(&self) -> Option<Unwritable> {
+    pub(crate) fn unbelieved(&self) -> Option<StorageUnavailable> {
         let bounded = self.bounded.load();
-        (!bounded.is_believed())
-            .then(|| Unwritable::Clock(disbelief(&bounded, self.source.now_usecs()).into()))
+        (!bounded.is_believed()).then(|| {
+            StorageUnavailable::ClockUnbelieved(disbelief(&bounded, self.source.now_usecs()).into())
+        })
     }
 
     /// Returns the system clock compared with the ledger's time.

@@ -5,13 +5,13 @@
 
 use super::{
     HeadCell, IndexedBlock,
-    facts::{ChangedFacts, Facts},
+    facts::{AccountCache, AccountUpdates},
     state_cache::StateCache,
 };
 use crate::{
-    failure::Failure,
-    storage::{Reader, Writes},
-    worker::Worker,
+    failure::FatalErrorReporter,
+    storage::{CommitQueue, Reader},
+    worker::WorkerThread,
 };
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
@@ -34,14 +34,14 @@ const THREAD: &str = "executor";
 pub(crate) struct Executed {
     pub(crate) block: Arc<IndexedBlock>,
     /// What it says of accounts.
-    pub(super) changed: ChangedFacts,
+    pub(super) changed: AccountUpdates,
 }
 
 #[cfg(test)]
 impl Executed {
     /// A block that says nothing of accounts.
     pub(crate) fn silent(block: Arc<ExecutedBlock>) -> Self {
-        let changed = ChangedFacts {
+        let changed = AccountUpdates {
             height: block.height(),
             accounts: Vec::new(),
         };
@@ -59,7 +59,7 @@ pub(crate) struct Executor {
     /// The store has all up to here, or is about to.
     head: HeadCell,
     cache: RefCell<StateCache>,
-    facts: Facts,
+    facts: AccountCache,
 }
 
 impl Executor {
@@ -71,7 +71,7 @@ impl Executor {
             reader,
             head,
             cache: RefCell::new(StateCache::new()),
-            facts: Facts::default(),
+            facts: AccountCache::default(),
         }
     }
 
@@ -79,11 +79,11 @@ impl Executor {
     pub(super) fn work_on(
         mut self,
         ordered: Receiver<OrderedBlock>,
-        writes: Writes,
-        failure: &Failure,
-    ) -> Worker<OrderedBlock> {
+        writes: CommitQueue,
+        failure: &FatalErrorReporter,
+    ) -> WorkerThread<OrderedBlock> {
         let failure = failure.clone();
-        Worker::new(THREAD, ordered, move |block, _| match self.execute(block) {
+        WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
             Ok(executed) => {
                 writes.commit(executed);
                 ControlFlow::Continue(())
@@ -132,25 +132,25 @@ fn execute_on(
     state: &State<'_>,
     chain: &Chain,
     tip: &ChainTip,
-    facts: &Facts,
+    facts: &AccountCache,
     block: OrderedBlock,
-) -> Result<(ExecutedBlock, ChangedFacts), ExecuteError> {
+) -> Result<(ExecutedBlock, AccountUpdates), ExecuteError> {
     let view = |key: &StateKey| state.get(key);
     let block = execute_block(chain, tip, &view, block)?;
     state.cache.borrow_mut().apply(&block);
     let read = |address: &AccountAddress| AccountSnapshot::read(chain, &view, address);
-    let changed = changed_facts(facts, chain, &block, &read)?;
+    let changed = account_updates(facts, chain, &block, &read)?;
     Ok((block, changed))
 }
 
 /// What the accounts that a block's user transactions changed are like after it: what was known of them with
 /// what was written, or what `read` says, which knows the state after the block.
-fn changed_facts(
-    facts: &Facts,
+fn account_updates(
+    facts: &AccountCache,
     chain: &Chain,
     block: &ExecutedBlock,
     read: &dyn Fn(&AccountAddress) -> Result<AccountSnapshot, StateError>,
-) -> Result<ChangedFacts, StateError> {
+) -> Result<AccountUpdates, StateError> {
     let users = block
         .transactions
         .iter()
@@ -172,7 +172,7 @@ fn changed_facts(
         };
         changed.insert(address, after);
     }
-    Ok(ChangedFacts {
+    Ok(AccountUpdates {
         height: block.height(),
         accounts: changed.into_iter().collect(),
     })

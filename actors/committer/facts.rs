@@ -6,11 +6,11 @@ use ledger_types::AccountAddress;
 
 /// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
 /// twice as many at most.
-const FACTS_KEPT_MIN: usize = 50_000;
+const GENERATION_ACCOUNTS_MAX: usize = 50_000;
 
 /// What a block says of the accounts that it changed; each is named once.
 #[derive(Clone, Debug)]
-pub(crate) struct ChangedFacts {
+pub(crate) struct AccountUpdates {
     pub(super) height: u64,
     pub(super) accounts: Vec<(AccountAddress, AccountSnapshot)>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct ChangedFacts {
 /// newest moment ([`super::HeadCell`]). Each is changed in place: of a persistent map, of which each moment has a snapshot,
 /// nodes of 32 accounts would be copied and freed again for each account of a small block.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct AccountCache {
     accounts: GenerationalMap<AccountAddress, AccountSnapshot>,
     /// The first block of which the younger generation has all accounts.
     younger_from: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Facts {
     complete_from: u64,
 }
 
-impl Facts {
+impl AccountCache {
     /// The facts of an account, if it is remembered.
     pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountSnapshot> {
         self.accounts.get(address).copied()
@@ -42,9 +42,9 @@ impl Facts {
     }
 
     /// Notes what the next block says.
-    pub(super) fn apply(&mut self, changed: &ChangedFacts) {
+    pub(super) fn apply(&mut self, changed: &AccountUpdates) {
         for (address, facts) in &changed.accounts {
-            if self.accounts.younger().len() >= FACTS_KEPT_MIN {
+            if self.accounts.younger().len() >= GENERATION_ACCOUNTS_MAX {
                 self.accounts.rotate();
                 self.complete_from = self.younger_from;
                 // Accounts of this block are in both.
@@ -68,9 +68,12 @@ mod tests {
         }
     }
 
-    fn changed(height: u64, accounts: impl Iterator<Item = (AccountAddress, u64)>) -> ChangedFacts {
+    fn changed(
+        height: u64,
+        accounts: impl Iterator<Item = (AccountAddress, u64)>,
+    ) -> AccountUpdates {
         let accounts = accounts.map(|(address, sequence_number)| (address, facts(sequence_number)));
-        ChangedFacts {
+        AccountUpdates {
             height,
             accounts: accounts.collect(),
         }
@@ -78,24 +81,30 @@ mod tests {
 
     #[test]
     fn the_newest_fact_counts_and_old_accounts_go() {
-        let mut all = Facts::default();
+        let mut all = AccountCache::default();
         let address = |n: usize| AccountAddress::from_low_u64(n as u64);
-        all.apply(&changed(1, (0..=FACTS_KEPT_MIN).map(|n| (address(n), 1))));
+        all.apply(&changed(
+            1,
+            (0..=GENERATION_ACCOUNTS_MAX).map(|n| (address(n), 1)),
+        ));
         all.apply(&changed(2, [(address(0), 2)].into_iter()));
         assert_eq!(all.get(&address(0)), Some(facts(2)));
-        let others = (0..2 * FACTS_KEPT_MIN).map(|n| (address(1_000_000 + n), 1));
+        let others = (0..2 * GENERATION_ACCOUNTS_MAX).map(|n| (address(1_000_000 + n), 1));
         all.apply(&changed(3, others));
         assert_eq!(all.get(&address(0)), None);
-        assert!(all.accounts.younger().len() + all.accounts.older().len() <= 2 * FACTS_KEPT_MIN);
+        assert!(
+            all.accounts.younger().len() + all.accounts.older().len()
+                <= 2 * GENERATION_ACCOUNTS_MAX
+        );
     }
 
     #[test]
     fn all_accounts_of_the_blocks_from_which_on_it_is_complete_are_there() {
-        let mut all = Facts::default();
+        let mut all = AccountCache::default();
         let address = |height: u64, n: u64| AccountAddress::from_low_u64(height << 32 | n);
         let blocks = 5;
         // No divisor of the size of a generation, so that one ends within a block.
-        let each = FACTS_KEPT_MIN as u64 * 2 / 3;
+        let each = GENERATION_ACCOUNTS_MAX as u64 * 2 / 3;
         for height in 1..=blocks {
             all.apply(&changed(height, (0..each).map(|n| (address(height, n), 1))));
             for block in all.complete_from().max(1)..=height {

@@ -23,7 +23,7 @@ impl Feed {
         }
     }
 
-    pub(super) fn tell(&self, block: &Arc<ExecutedBlock>) {
+    pub(super) fn publish(&self, block: &Arc<ExecutedBlock>) {
         // Fails only when nobody listens.
         let _ = self.0.send(Arc::clone(block));
     }
@@ -69,7 +69,7 @@ mod tests {
         let feed = Feed::new();
         let (mut quick, mut slow) = (feed.subscribe(), feed.subscribe());
         for height in 1..=FEED_CAPACITY as u64 + 3 {
-            feed.tell(&block(height, &[], &[]));
+            feed.publish(&block(height, &[], &[]));
             assert_eq!(quick.next().await.unwrap().height(), height);
         }
         assert!(slow.next().await.is_none());

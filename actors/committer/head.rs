@@ -1,7 +1,7 @@
 //! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
-use super::{Executed, facts::Facts};
-use crate::{Committed, lookup::HeldBlock};
+use super::{Executed, facts::AccountCache};
+use crate::{Committed, lookup::BlockHandle};
 use arc_swap::ArcSwap;
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{ChainTip, ExecutedBlock, ExecutedTransaction, LedgerInfo};
@@ -18,7 +18,7 @@ const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// An executed block with its transactions by hash.
 #[derive(Debug)]
 pub(crate) struct IndexedBlock {
-    held: Arc<HeldBlock>,
+    held: Arc<BlockHandle>,
     by_hash: HashMap<HashValue, usize>,
     /// The data of all events, and all keys and values written.
     output_bytes: usize,
@@ -33,7 +33,7 @@ impl IndexedBlock {
             .iter()
             .map(ExecutedTransaction::output_bytes)
             .sum();
-        let held = HeldBlock {
+        let held = BlockHandle {
             block,
             logged: None,
         };
@@ -136,7 +136,7 @@ pub(crate) struct HeadCell(Arc<Newest>);
 struct Newest {
     head: ArcSwap<Head>,
     /// Of the accounts at `head`, which gets blocks only while this is locked.
-    facts: RwLock<Facts>,
+    facts: RwLock<AccountCache>,
 }
 
 impl HeadCell {
@@ -152,7 +152,7 @@ impl HeadCell {
     }
 
     /// What `look` finds of accounts at the newest moment. Blocks wait for it.
-    pub(crate) fn with_facts<T>(&self, look: impl FnOnce(Arc<Head>, &Facts) -> T) -> T {
+    pub(crate) fn with_accounts<T>(&self, look: impl FnOnce(Arc<Head>, &AccountCache) -> T) -> T {
         let facts = self.0.facts.read().unwrap_or_else(PoisonError::into_inner);
         look(self.load(), &facts)
     }
@@ -299,8 +299,9 @@ mod tests {
         const ACCOUNT: AccountAddress = AccountAddress::ONE;
         let cell = HeadCell::new(Head::opened(ledger_info(0)));
         let look = || {
-            let found = cell
-                .with_facts(|head, facts| (head.ledger_info().block_height, facts.get(&ACCOUNT)));
+            let found = cell.with_accounts(|head, facts| {
+                (head.ledger_info().block_height, facts.get(&ACCOUNT))
+            });
             let sequence_number = found.1.map_or(0, |facts| facts.sequence_number);
             assert_eq!(sequence_number, found.0, "each block raises it by one");
             found.0

@@ -8,23 +8,23 @@ mod facts;
 mod feed;
 mod head;
 pub(crate) mod messages;
-mod relay;
+mod notifier;
 mod state_cache;
 mod waiters;
 
 pub(crate) use executor::{Executed, Executor};
-pub(crate) use facts::Facts;
+pub(crate) use facts::AccountCache;
 pub use feed::BlockFeed;
 pub use head::Head;
 pub(crate) use head::{HeadCell, IndexedBlock};
-pub(crate) use relay::Relay;
+pub(crate) use notifier::CommitNotifier;
 pub(crate) use waiters::WaiterId;
 #[cfg(test)]
 pub(crate) use waiters::waiter_ids;
 
 use crate::{
-    failure::Failure, lookup::HeldBlock, mailbox::receives_mail, mempool::messages::AskAbsent,
-    storage::Writes, worker::Worker,
+    failure::FatalErrorReporter, lookup::BlockHandle, mailbox::receives_envelopes,
+    mempool::messages::CheckPending, storage::CommitQueue, worker::WorkerThread,
 };
 use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
@@ -32,10 +32,10 @@ use feed::Feed;
 use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
 use messages::{
-    Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Listeners, Subscribe,
-    SubscribeBlocks, WaitEnd,
+    BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, Peers, SetPeers, Subscribe,
+    SubscribeBlocks, TransactionsRemoved, WaitOutcome,
 };
-use relay::Announced;
+use notifier::DurableBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
 
@@ -51,9 +51,9 @@ pub(crate) struct Committer {
     head: HeadCell,
     waiters: Waiters,
     feed: Feed,
-    listeners: Option<Listeners>,
+    peers: Option<Peers>,
     finish: Option<Finish>,
-    failure: Failure,
+    failure: FatalErrorReporter,
 }
 
 /// The other end of a committer's executor queue, until the executor is started.
@@ -65,16 +65,20 @@ impl Jobs {
     pub(crate) fn worker(
         self,
         executor: Executor,
-        writes: Writes,
-        failure: &Failure,
-    ) -> Worker<OrderedBlock> {
+        writes: CommitQueue,
+        failure: &FatalErrorReporter,
+    ) -> WorkerThread<OrderedBlock> {
         executor.work_on(self.0, writes, failure)
     }
 }
 
 impl Committer {
     /// A committer that publishes to `head`, for at most `in_flight_max` blocks that are not announced.
-    pub(crate) fn new(head: HeadCell, in_flight_max: usize, failure: Failure) -> (Self, Jobs) {
+    pub(crate) fn new(
+        head: HeadCell,
+        in_flight_max: usize,
+        failure: FatalErrorReporter,
+    ) -> (Self, Jobs) {
         let (ordered, queue) = crossbeam_channel::bounded(in_flight_max);
         let committer = Self {
             ordered,
@@ -82,7 +86,7 @@ impl Committer {
             head,
             waiters: Waiters::new(),
             feed: Feed::new(),
-            listeners: None,
+            peers: None,
             finish: None,
             failure,
         };
@@ -92,16 +96,16 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn announce(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
+    fn publish_blocks(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for Executed { block: indexed, .. } in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
-            if let Some(listeners) = &self.listeners {
-                listeners.mempool.tell(committed.clone());
-                listeners.sequencer.tell(committed.clone());
-                listeners.pruner.tell(committed);
+            if let Some(peers) = &self.peers {
+                peers.mempool.send(committed.clone());
+                peers.sequencer.send(committed.clone());
+                peers.pruner.send(committed);
             }
         }
         let logged = logged.into_iter().map(Arc::new).map(Some);
@@ -110,14 +114,14 @@ impl Committer {
         {
             let block = indexed.block();
             if !self.waiters.is_empty() {
-                let held = HeldBlock {
+                let block = Arc::new(BlockHandle {
                     block: Arc::clone(block),
                     logged,
-                };
-                let held = Arc::new(held);
-                self.waiters.announce(&Announced { ledger_info, held });
+                });
+                let durable = DurableBlock { ledger_info, block };
+                self.waiters.notify_block(&durable);
             }
-            self.feed.tell(block);
+            self.feed.publish(block);
         }
     }
 
@@ -141,25 +145,25 @@ impl Actor for Committer {
         context.spawn(
             failed
                 .into_actor(self)
-                .map(|_, committer, _| committer.waiters.let_go()),
+                .map(|_, committer, _| committer.waiters.cancel_all()),
         );
     }
 }
 
-receives_mail!(Committer);
+receives_envelopes!(Committer);
 
-impl Handler<Connect> for Committer {
+impl Handler<SetPeers> for Committer {
     type Result = ();
 
-    fn handle(&mut self, connect: Connect, _: &mut Self::Context) {
-        self.listeners = Some(connect.0);
+    fn handle(&mut self, message: SetPeers, _: &mut Self::Context) {
+        self.peers = Some(message.0);
     }
 }
 
-impl Handler<Execute> for Committer {
+impl Handler<ExecuteBlock> for Committer {
     type Result = ();
 
-    fn handle(&mut self, execute: Execute, _: &mut Self::Context) {
+    fn handle(&mut self, execute: ExecuteBlock, _: &mut Self::Context) {
         self.in_flight += 1;
         // Disconnected: the executor has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
@@ -169,24 +173,24 @@ impl Handler<Execute> for Committer {
     }
 }
 
-impl Handler<BlocksStored> for Committer {
+impl Handler<BlocksDurable> for Committer {
     type Result = ();
 
-    fn handle(&mut self, stored: BlocksStored, _: &mut Self::Context) {
-        let BlocksStored { blocks, logged } = stored;
-        self.announce(&blocks, logged);
+    fn handle(&mut self, stored: BlocksDurable, _: &mut Self::Context) {
+        let BlocksDurable { blocks, logged } = stored;
+        self.publish_blocks(&blocks, logged);
         self.in_flight = self.in_flight.saturating_sub(blocks.len());
         self.finish_if_done();
     }
 }
 
-impl Handler<Dropped> for Committer {
+impl Handler<TransactionsRemoved> for Committer {
     type Result = ();
 
-    fn handle(&mut self, dropped: Dropped, _: &mut Self::Context) {
+    fn handle(&mut self, dropped: TransactionsRemoved, _: &mut Self::Context) {
         for (hash, reason) in dropped.0 {
             self.waiters
-                .resolve(&hash, || WaitEnd::Left(reason.clone()));
+                .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
         }
     }
 }
@@ -195,30 +199,34 @@ impl Handler<Subscribe> for Committer {
     type Result = ();
 
     fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
-        let Subscribe { hash, end, relay } = subscribe;
+        let Subscribe {
+            hash,
+            reply,
+            notifier,
+        } = subscribe;
         // Who comes after a failed write waits in vain, as those who were let go.
-        if end.is_closed() || self.failure.failed().is_some() {
+        if reply.is_closed() || self.failure.failed().is_some() {
             return;
         }
-        let waiter = self.waiters.insert(hash, end, relay);
+        let waiter = self.waiters.insert(hash, reply, notifier);
         // After the insertion, so that the pool is looked into when no commitment can be missed any more.
-        if let Some(listeners) = &self.listeners {
-            listeners.pool.tell(AskAbsent { hash, waiter });
+        if let Some(peers) = &self.peers {
+            peers.pool.send(CheckPending { hash, waiter });
         }
     }
 }
 
-impl Handler<Absent> for Committer {
+impl Handler<NotPending> for Committer {
     type Result = ();
 
-    fn handle(&mut self, absent: Absent, _: &mut Self::Context) {
-        let Absent {
+    fn handle(&mut self, absent: NotPending, _: &mut Self::Context) {
+        let NotPending {
             hash,
             waiter,
             reason,
         } = absent;
         self.waiters
-            .dismiss(&hash, waiter, WaitEnd::NotPending(reason));
+            .complete(&hash, waiter, WaitOutcome::NotPending(reason));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    mailbox::Port,
+    mailbox::Recipient,
     testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;
@@ -21,7 +21,7 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     let head = HeadCell::new(Head::opened(ledger_info(0)));
-    let (committer, jobs) = Committer::new(head.clone(), IN_FLIGHT_MAX, Failure::new());
+    let (committer, jobs) = Committer::new(head.clone(), IN_FLIGHT_MAX, FatalErrorReporter::new());
     Fixture {
         committer,
         head,
@@ -51,7 +51,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let probe = |who| {
         let (head, ended, seen) = (head.clone(), Arc::clone(&ended), Arc::clone(&seen));
-        Port::new(move |_: BlockCommitted| {
+        Recipient::new(move |_: BlockCommitted| {
             let head_height = head.load().ledger_info().block_height;
             let is_waiter_told =
                 !matches!(ended.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
@@ -62,14 +62,14 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
             });
         })
     };
-    committer.listeners = Some(Listeners {
-        pool: Port::new(|_| ()),
+    committer.peers = Some(Peers {
+        pool: Recipient::new(|_| ()),
         mempool: probe("mempool"),
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
     let executed = Executed::silent(block(1, std::slice::from_ref(&transaction), &[]));
-    committer.announce(&[executed], Vec::new());
+    committer.publish_blocks(&[executed], Vec::new());
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
         head_height: 1,
@@ -77,7 +77,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
     });
     assert_eq!(*seen.lock().unwrap(), expected);
     let end = ended.lock().unwrap().try_recv().unwrap();
-    let WaitEnd::Committed(ledger_info, committed) = end else {
+    let WaitOutcome::Committed(ledger_info, committed) = end else {
         panic!("{end:?}")
     };
     assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
@@ -93,18 +93,18 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     } = fixture();
     let told = Arc::new(Mutex::new(Vec::new()));
     let heights = Arc::clone(&told);
-    committer.listeners = Some(Listeners {
-        pool: Port::new(|_| ()),
-        mempool: Port::new(move |committed: BlockCommitted| {
+    committer.peers = Some(Peers {
+        pool: Recipient::new(|_| ()),
+        mempool: Recipient::new(move |committed: BlockCommitted| {
             heights.lock().unwrap().push(committed.0.height());
         }),
-        sequencer: Port::new(|_| ()),
-        pruner: Port::new(|_| ()),
+        sequencer: Recipient::new(|_| ()),
+        pruner: Recipient::new(|_| ()),
     });
     let mut feed = committer.feed.subscribe();
     let context = &mut Context::new();
     for height in 1..=3 {
-        committer.handle(Execute(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)), context);
     }
     assert!(told.lock().unwrap().is_empty(), "nothing is durable");
     let executed = |height| Executed::silent(block(height, &[], &[]));
@@ -130,10 +130,10 @@ fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
     } = fixture();
     let context = &mut Context::new();
     for height in 1..=IN_FLIGHT_MAX as u64 {
-        committer.handle(Execute(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)), context);
     }
     assert!(committer.failure.get().is_none());
-    committer.handle(Execute(ordered(IN_FLIGHT_MAX as u64 + 1)), context);
+    committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)), context);
     assert_eq!(committer.failure.get().unwrap().thread, NAME);
 }
 
@@ -149,8 +149,8 @@ fn ordered(height: u64) -> OrderedBlock {
     }
 }
 
-fn stored(blocks: Vec<Executed>) -> BlocksStored {
-    BlocksStored {
+fn stored(blocks: Vec<Executed>) -> BlocksDurable {
+    BlocksDurable {
         blocks,
         logged: Vec::new(),
     }
@@ -171,7 +171,10 @@ fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
     let hash = HashValue::sha3_of(&[b"gone"]);
     let (end, mut ended) = oneshot::channel();
     committer.waiters.insert(hash, end, None);
-    let reason = crate::LeaveReason::Expired { at_secs: 7 };
-    committer.handle(Dropped(vec![(hash, reason.clone())]), &mut Context::new());
-    assert!(matches!(ended.try_recv(), Ok(WaitEnd::Left(told)) if told == reason));
+    let reason = crate::RemovalReason::Expired { at_secs: 7 };
+    committer.handle(
+        TransactionsRemoved(vec![(hash, reason.clone())]),
+        &mut Context::new(),
+    );
+    assert!(matches!(ended.try_recv(), Ok(WaitOutcome::Removed(told)) if told == reason));
 }

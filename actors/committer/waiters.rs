@@ -1,8 +1,8 @@
 //! Who waits for which transaction.
 
 use super::{
-    messages::WaitEnd,
-    relay::{Announced, Outgoing, Relay},
+    messages::WaitOutcome,
+    notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
 };
 use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub(crate) struct WaiterId(u64);
 #[derive(Debug)]
 struct Waiter {
     id: WaiterId,
-    end: oneshot::Sender<WaitEnd>,
-    relay: Option<Arc<Relay>>,
+    reply: oneshot::Sender<WaitOutcome>,
+    notifier: Option<Arc<CommitNotifier>>,
 }
 
 /// Subscriptions by transaction hash.
@@ -51,7 +51,7 @@ impl Waiters {
     }
 
     /// Lets all go who wait, without a word of how it ended.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn cancel_all(&mut self) {
         self.by_hash.clear();
         self.count = 0;
     }
@@ -60,8 +60,8 @@ impl Waiters {
     pub(super) fn insert(
         &mut self,
         hash: HashValue,
-        end: oneshot::Sender<WaitEnd>,
-        relay: Option<Arc<Relay>>,
+        reply: oneshot::Sender<WaitOutcome>,
+        notifier: Option<Arc<CommitNotifier>>,
     ) -> WaiterId {
         if self.count >= self.sweep_at {
             self.sweep();
@@ -70,21 +70,22 @@ impl Waiters {
         let id = WaiterId(self.next_id);
         // As many as there are numbers never wait in the life of a process.
         self.next_id = self.next_id.wrapping_add(1);
-        self.by_hash
-            .entry(hash)
-            .or_default()
-            .push(Waiter { id, end, relay });
+        self.by_hash.entry(hash).or_default().push(Waiter {
+            id,
+            reply,
+            notifier,
+        });
         self.count += 1;
         id
     }
 
     /// Tells one of those who wait for `hash` how it ended, unless it was told before.
-    pub(super) fn dismiss(&mut self, hash: &HashValue, id: WaiterId, end: WaitEnd) {
+    pub(super) fn complete(&mut self, hash: &HashValue, id: WaiterId, outcome: WaitOutcome) {
         let Some(waiters) = self.by_hash.get_mut(hash) else {
             return;
         };
-        if let Some(place) = waiters.iter().position(|waiter| waiter.id == id) {
-            let _ = waiters.swap_remove(place).end.send(end);
+        if let Some(index) = waiters.iter().position(|waiter| waiter.id == id) {
+            let _ = waiters.swap_remove(index).reply.send(outcome);
             self.count -= 1;
         }
         if waiters.is_empty() {
@@ -93,29 +94,30 @@ impl Waiters {
     }
 
     /// Tells everyone who waits for `hash` how it ended.
-    pub(super) fn resolve(&mut self, hash: &HashValue, end: impl Fn() -> WaitEnd) {
+    pub(super) fn complete_all(&mut self, hash: &HashValue, outcome: impl Fn() -> WaitOutcome) {
         for waiter in self.by_hash.remove(hash).unwrap_or_default() {
             self.count -= 1;
             // Who went away does not need to know.
-            let _ = waiter.end.send(end());
+            let _ = waiter.reply.send(outcome());
         }
     }
 
     /// Tells everyone who waits for a transaction of a block that it is durable.
-    pub(super) fn announce(&mut self, announced: &Announced) {
-        let mut outgoing = Outgoing::new(announced);
-        for (index, executed) in announced.held.block.transactions.iter().enumerate() {
+    pub(super) fn notify_block(&mut self, durable: &DurableBlock) {
+        let mut batcher = NotificationBatcher::new(durable);
+        for (index, executed) in durable.block.block.transactions.iter().enumerate() {
             for waiter in self.by_hash.remove(&executed.hash).unwrap_or_default() {
                 self.count -= 1;
-                outgoing.push(waiter.relay, (waiter.end, index));
+                let reply = waiter.reply;
+                batcher.push(waiter.notifier, CommitWaiter { reply, index });
             }
         }
-        outgoing.flush();
+        batcher.flush();
     }
 
     fn sweep(&mut self) {
         self.by_hash.retain(|_, waiters| {
-            waiters.retain(|waiter| !waiter.end.is_closed());
+            waiters.retain(|waiter| !waiter.reply.is_closed());
             !waiters.is_empty()
         });
         self.count = self.by_hash.values().map(Vec::len).sum();
@@ -131,14 +133,14 @@ pub(crate) fn waiter_ids() -> [WaiterId; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LeaveReason;
+    use crate::RemovalReason;
 
     fn hash(n: u64) -> HashValue {
         HashValue::sha3_of(&[&n.to_le_bytes()])
     }
 
-    fn expired() -> WaitEnd {
-        WaitEnd::Left(LeaveReason::Expired { at_secs: 1 })
+    fn expired() -> WaitOutcome {
+        WaitOutcome::Removed(RemovalReason::Expired { at_secs: 1 })
     }
 
     #[test]
@@ -150,15 +152,15 @@ mod tests {
             waiters.insert(hash(n), sender, None);
             receivers.push(receiver);
         }
-        waiters.resolve(&hash(1), expired);
+        waiters.complete_all(&hash(1), expired);
         assert!(receivers[0].try_recv().is_ok() && receivers[1].try_recv().is_ok());
         assert!(matches!(
             receivers[2].try_recv(),
             Err(oneshot::error::TryRecvError::Empty)
         ));
-        waiters.resolve(&hash(1), || unreachable!("nobody is left"));
+        waiters.complete_all(&hash(1), || unreachable!("nobody is left"));
         assert!(!waiters.is_empty());
-        waiters.resolve(&hash(2), expired);
+        waiters.complete_all(&hash(2), expired);
         assert!(waiters.is_empty());
     }
 
@@ -171,11 +173,14 @@ mod tests {
         let second = waiters.insert(hash(1), second, None);
         assert_ne!(first, second);
         for other in [hash(2), hash(1), hash(1)] {
-            waiters.dismiss(&other, first, WaitEnd::NotPending(None));
+            waiters.complete(&other, first, WaitOutcome::NotPending(None));
         }
-        assert!(matches!(of_first.try_recv(), Ok(WaitEnd::NotPending(None))));
+        assert!(matches!(
+            of_first.try_recv(),
+            Ok(WaitOutcome::NotPending(None))
+        ));
         assert!(of_second.try_recv().is_err() && !waiters.is_empty());
-        waiters.dismiss(&hash(1), second, WaitEnd::NotPending(None));
+        waiters.complete(&hash(1), second, WaitOutcome::NotPending(None));
         assert!(of_second.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty());
     }
 
@@ -193,7 +198,7 @@ mod tests {
         let bound = 2 * alive.len() + SWEEP_MIN;
         assert!(waiters.count <= bound, "{} are held", waiters.count);
         for n in 0..5_000 {
-            waiters.resolve(&hash(n), expired);
+            waiters.complete_all(&hash(n), expired);
         }
         assert!(alive.iter_mut().all(|receiver| receiver.try_recv().is_ok()));
     }

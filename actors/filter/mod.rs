@@ -21,19 +21,19 @@ use std::{collections::HashMap, fmt};
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
     rules: Vec<FilterRule>,
-    senders: HashMap<AccountAddress, Place>,
+    senders: HashMap<AccountAddress, RuleIndex>,
     modules: HashMap<ModuleId, OfModule>,
-    all: Option<Place>,
+    all: Option<RuleIndex>,
 }
 
 /// Where a rule stands among the others, from 0.
-type Place = usize;
+type RuleIndex = usize;
 
 /// The first rules about one module.
 #[derive(Clone, Debug, Default)]
 struct OfModule {
-    any_function: Option<Place>,
-    functions: HashMap<Identifier, Place>,
+    any_function: Option<RuleIndex>,
+    functions: HashMap<Identifier, RuleIndex>,
 }
 
 /// Rules that are no filter.
@@ -89,12 +89,12 @@ impl SubmissionFilter {
             return Err(FilterError::TooMany(rules.len()));
         }
         let mut filter = Self::default();
-        for (place, rule) in rules.iter().enumerate() {
+        for (index, rule) in rules.iter().enumerate() {
             if let Some(all) = filter.all {
-                let (number, all) = (place + 1, all + 1);
+                let (number, all) = (index + 1, all + 1);
                 return Err(FilterError::Unreachable { number, all });
             }
-            filter.place(&rule.subject, place);
+            filter.index_rule(&rule.subject, index);
         }
         filter.rules = rules;
         Ok(filter)
@@ -108,10 +108,10 @@ impl SubmissionFilter {
         if texts.len() > Self::RULES_MAX {
             return Err(FilterError::TooMany(texts.len()));
         }
-        let rules = texts.iter().enumerate().map(|(place, text)| {
+        let rules = texts.iter().enumerate().map(|(index, text)| {
             let text = text.as_ref();
             text.parse().map_err(|cause| FilterError::Rule {
-                number: place + 1,
+                number: index + 1,
                 text: text.chars().take(SHOWN_CHARS_MAX).collect(),
                 cause,
             })
@@ -144,19 +144,19 @@ impl SubmissionFilter {
     /// # Errors
     /// The rule that denies it.
     pub fn check(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
-        let Some(place) = self.first_match(transaction) else {
+        let Some(index) = self.first_match(transaction) else {
             return Ok(());
         };
-        match self.rules[place].action {
+        match self.rules[index].action {
             FilterAction::Allow => Ok(()),
             FilterAction::Deny => Err(Filtered {
-                number: place + 1,
-                rule: Box::new(self.rules[place].clone()),
+                number: index + 1,
+                rule: Box::new(self.rules[index].clone()),
             }),
         }
     }
 
-    fn first_match(&self, transaction: &SignedTransaction) -> Option<Place> {
+    fn first_match(&self, transaction: &SignedTransaction) -> Option<RuleIndex> {
         let raw = &transaction.raw;
         let sender = self.senders.get(&raw.sender).copied();
         let (module, function) = self.first_about_call(transaction).unwrap_or_default();
@@ -170,7 +170,7 @@ impl SubmissionFilter {
     fn first_about_call(
         &self,
         transaction: &SignedTransaction,
-    ) -> Option<(Option<Place>, Option<Place>)> {
+    ) -> Option<(Option<RuleIndex>, Option<RuleIndex>)> {
         let call = transaction.raw.entry_function()?;
         let of_module = self.modules.get(&call.module)?;
         let function = of_module.functions.get(&call.function).copied();
@@ -178,20 +178,20 @@ impl SubmissionFilter {
     }
 
     /// Remembers the first place of a subject: a later rule about the same never decides.
-    fn place(&mut self, subject: &FilterSubject, place: Place) {
+    fn index_rule(&mut self, subject: &FilterSubject, index: RuleIndex) {
         match subject {
             FilterSubject::Sender(address) => {
-                self.senders.entry(*address).or_insert(place);
+                self.senders.entry(*address).or_insert(index);
             }
             FilterSubject::Module(module) => {
                 let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.any_function.get_or_insert(place);
+                of_module.any_function.get_or_insert(index);
             }
             FilterSubject::Function { module, name } => {
                 let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.functions.entry(name.clone()).or_insert(place);
+                of_module.functions.entry(name.clone()).or_insert(index);
             }
-            FilterSubject::All => self.all = Some(place),
+            FilterSubject::All => self.all = Some(index),
         }
     }
 }
@@ -199,8 +199,8 @@ impl SubmissionFilter {
 /// The rules with commas between, as [`SubmissionFilter::parse_list`] reads them.
 impl fmt::Display for SubmissionFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, rule) in self.rules.iter().enumerate() {
-            if place > 0 {
+        for (index, rule) in self.rules.iter().enumerate() {
+            if index > 0 {
                 f.write_str(", ")?;
             }
             write!(f, "{rule}")?;

@@ -301,9 +301,9 @@ proptest! {
         }));
         let transaction = calling(sender, &format!("0x{module}::m::{function}"));
         let first = rules.iter().position(|rule| matches(rule, &transaction));
-        let expected = first.filter(|&place| rules[place].action == FilterAction::Deny);
+        let expected = first.filter(|&index| rules[index].action == FilterAction::Deny);
         let filter = SubmissionFilter::new(rules.clone()).unwrap();
-        prop_assert_eq!(denied_by(&filter, &transaction), expected.map(|place| place + 1));
+        prop_assert_eq!(denied_by(&filter, &transaction), expected.map(|index| index + 1));
         prop_assert_eq!(filter.rules(), &rules[..]);
         let read_back = SubmissionFilter::parse_list(&filter.to_string()).unwrap();
         prop_assert_eq!(read_back.rules(), &rules[..]);

@@ -3,9 +3,9 @@
 
 use super::{NodeHandle, ask};
 use crate::{
-    Accepted, Filtered, Head, Lane, ReadError, SubmitError,
-    committer::Facts,
-    mempool::messages::{AskRoom, Submit},
+    Accepted, Filtered, Head, Lane, NodeError, SubmitError,
+    committer::AccountCache,
+    mempool::messages::{CheckCapacity, Submit},
 };
 use ledger_execution::{
     AccountSnapshot, NonceSnapshot, ValidationInputs, validate_for_admission,
@@ -36,12 +36,12 @@ impl NodeHandle {
     /// # Errors
     /// That there is no room; or, without an answer, that the mempool has too many requests or the node is
     /// stopping.
-    pub async fn check_room(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
+    pub async fn check_capacity(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
         if !self.parts.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = ask(&self.parts.mailboxes.mempool, |reply| AskRoom {
-            place: (transaction.raw.sender, transaction.raw.replay_protector()),
+        let room = ask(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
+            key: (transaction.raw.sender, transaction.raw.replay_protector()),
             size_bytes: transaction.size_bytes(),
             reply,
         });
@@ -72,11 +72,11 @@ impl NodeHandle {
     /// # Errors
     /// Why it is not in the pool.
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
-        if let Some(unwritable) = self.unwritable() {
-            return Err(ReadError::from(unwritable).into());
+        if let Some(cause) = self.storage_unavailable() {
+            return Err(NodeError::from(cause).into());
         }
         let transaction = Arc::new(transaction);
-        let (head, facts) = self.transaction_facts(&transaction).await?;
+        let (head, facts) = self.validation_inputs(&transaction).await?;
         validate_for_admission(
             &self.parts.chain,
             &facts,
@@ -106,18 +106,19 @@ impl NodeHandle {
     ///
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
-    pub async fn account_facts(
+    pub async fn account_snapshot(
         &self,
         address: AccountAddress,
-    ) -> Result<AccountSnapshot, ReadError> {
+    ) -> Result<AccountSnapshot, NodeError> {
         let head = &self.parts.head;
         let (moment, known) =
-            head.with_facts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
-        self.facts_at(&moment, address, known).await
+            head.with_accounts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
+        self.snapshot_at_head_or_known(&moment, address, known)
+            .await
     }
 
     /// The facts of an account: what is `known` of it at the moment, else the store's word.
-    async fn facts_at(
+    async fn snapshot_at_head_or_known(
         &self,
         Moment {
             head,
@@ -125,11 +126,11 @@ impl NodeHandle {
         }: &Moment,
         address: AccountAddress,
         known: Option<AccountSnapshot>,
-    ) -> Result<AccountSnapshot, ReadError> {
+    ) -> Result<AccountSnapshot, NodeError> {
         if let Some(known) = known {
             return Ok(known);
         }
-        let query = ReadFacts(self.parts.chain.clone(), address);
+        let query = ReadAccountSnapshot(self.parts.chain.clone(), address);
         let unchanged = self
             .parts
             .direct
@@ -142,16 +143,16 @@ impl NodeHandle {
     }
 
     /// The newest moment, and what validation needs to know then of everybody who signs.
-    async fn transaction_facts(
+    async fn validation_inputs(
         &self,
         transaction: &Arc<CheckedTransaction>,
-    ) -> Result<(Arc<Head>, ValidationInputs), ReadError> {
+    ) -> Result<(Arc<Head>, ValidationInputs), NodeError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
         // Few: the check of the signatures bounds them.
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
-        let known = self.parts.head.with_facts(|head, facts| {
+        let known = self.parts.head.with_accounts(|head, facts| {
             let known_secondary: Vec<_> =
                 secondary.iter().map(|address| facts.get(address)).collect();
             let known_payer = fee_payer.and_then(|address| facts.get(&address));
@@ -163,13 +164,21 @@ impl NodeHandle {
             )
         });
         let (moment, known_sender, known_secondary, known_payer) = known;
-        let sender = self.facts_at(&moment, sender, known_sender).await?;
+        let sender = self
+            .snapshot_at_head_or_known(&moment, sender, known_sender)
+            .await?;
         let mut secondary_signers = Vec::with_capacity(secondary.len());
         for (address, known) in secondary.iter().zip(known_secondary) {
-            secondary_signers.push(self.facts_at(&moment, *address, known).await?);
+            secondary_signers.push(
+                self.snapshot_at_head_or_known(&moment, *address, known)
+                    .await?,
+            );
         }
         let fee_payer = match fee_payer {
-            Some(address) => Some(self.facts_at(&moment, address, known_payer).await?),
+            Some(address) => Some(
+                self.snapshot_at_head_or_known(&moment, address, known_payer)
+                    .await?,
+            ),
             None => None,
         };
         // Nonces are in the store only.
@@ -198,7 +207,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn of(head: Arc<Head>, facts: &Facts) -> Self {
+    fn of(head: Arc<Head>, facts: &AccountCache) -> Self {
         let complete_from = facts.complete_from();
         Self {
             head,
@@ -213,13 +222,13 @@ fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
 }
 
 /// The facts of an account, from the store.
-struct ReadFacts(Chain, AccountAddress);
+struct ReadAccountSnapshot(Chain, AccountAddress);
 
-impl Query for ReadFacts {
+impl Query for ReadAccountSnapshot {
     type Output = AccountSnapshot;
 
     fn run(self, snapshot: &Snapshot) -> Result<AccountSnapshot, StoreError> {
-        read_facts(&self.0, snapshot, &self.1)
+        read_account_snapshot(&self.0, snapshot, &self.1)
     }
 }
 
@@ -240,7 +249,7 @@ impl Query for ReadNonce {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) fn read_facts(
+pub(crate) fn read_account_snapshot(
     chain: &Chain,
     snapshot: &Snapshot,
     address: &AccountAddress,

@@ -6,11 +6,11 @@
 use super::*;
 use crate::{
     Node, SubmitError,
-    committer::messages::Execute,
-    mailbox::Port,
+    committer::messages::ExecuteBlock,
+    mailbox::Recipient,
     mempool::{
         BatchLimits,
-        messages::{Batch, NextBatch, Submit},
+        messages::{Batch, PullBatch, Submit},
     },
     sequencer::messages::Stop,
     testing::wallet::{development, funded},
@@ -53,7 +53,7 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
         .unwrap();
     let handle = node.handle();
     let (done, stopped) = oneshot::channel();
-    handle.parts.mailboxes.sequencer.tell(Stop { done });
+    handle.parts.mailboxes.sequencer.send(Stop { done });
     stopped.await.unwrap();
     let mut wallets = funded();
     let to = wallets[1].address;
@@ -77,7 +77,7 @@ impl Fixture {
     async fn commit(&self) {
         let mailboxes = &self.handle.parts.mailboxes;
         let mut feed = self.handle.subscribe_blocks().await.unwrap();
-        mailboxes.committer.tell(Execute(OrderedBlock {
+        mailboxes.committer.send(ExecuteBlock(OrderedBlock {
             height: 1,
             epoch: 1,
             round: 1,
@@ -89,10 +89,10 @@ impl Fixture {
         assert_eq!(feed.next().await.unwrap().height(), 1);
         // First in, first out: this answer comes after the mempool has handled the block.
         let hash = self.transaction.hash();
-        let in_pool = ask(&mailboxes.mempool, |reply| PendingByHash { hash, reply })
+        let in_pool = ask(&mailboxes.mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap();
-        assert!(matches!(in_pool, InPool::Unknown));
+        assert!(matches!(in_pool, PendingStatus::Unknown));
     }
 }
 
@@ -114,14 +114,15 @@ impl Wake for Flag {
     }
 }
 
-type Question = for<'a> fn(
-    &'a NodeHandle,
-    HashValue,
-) -> LocalBoxFuture<'a, Result<(LedgerInfo, Lookup), ReadError>>;
+type Question =
+    for<'a> fn(
+        &'a NodeHandle,
+        HashValue,
+    ) -> LocalBoxFuture<'a, Result<(LedgerInfo, TransactionStatus), NodeError>>;
 
 /// Asks, commits the transaction after the question was continued `steps` times, each time until the
 /// actors had answered it, and gives what was answered in the end.
-async fn asked_around_a_commit(question: Question, steps: usize) -> Lookup {
+async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionStatus {
     let fixture = fixture().await;
     let handle = fixture.handle.clone();
     let mut future: Pin<Box<_>> = question(&handle, fixture.transaction.hash());
@@ -147,7 +148,7 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> Lookup {
         begun.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
         "the wait was in vain"
     );
-    if let Lookup::Committed(committed) = &lookup {
+    if let TransactionStatus::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);
         assert_eq!(
             committed.transaction().unwrap().hash,
@@ -164,7 +165,10 @@ async fn a_look_up_never_misses_what_is_committed_meanwhile() {
         let question: Question = |handle, hash| Box::pin(handle.transaction_by_hash(hash));
         let lookup = asked_around_a_commit(question, steps).await;
         assert!(
-            matches!(lookup, Lookup::Pending(_) | Lookup::Committed(_)),
+            matches!(
+                lookup,
+                TransactionStatus::Pending(_) | TransactionStatus::Committed(_)
+            ),
             "after {steps} answers: {lookup:?}"
         );
     }
@@ -176,7 +180,7 @@ async fn a_wait_never_misses_what_is_committed_meanwhile() {
         let question: Question = |handle, hash| Box::pin(handle.wait_for_commit(hash));
         let lookup = asked_around_a_commit(question, steps).await;
         assert!(
-            matches!(lookup, Lookup::Committed(_)),
+            matches!(lookup, TransactionStatus::Committed(_)),
             "after {steps} answers: {lookup:?}"
         );
     }
@@ -188,11 +192,11 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     fixture.commit().await;
     let hash = fixture.transaction.hash();
     let (ledger_info, found) = fixture.handle.read(FindByHash(hash)).await.unwrap();
-    let Lookup::Committed(stored) = found else {
+    let TransactionStatus::Committed(stored) = found else {
         panic!("{found:?}")
     };
     let (_, found) = fixture.handle.transaction_by_hash(hash).await.unwrap();
-    let Lookup::Committed(recent) = found else {
+    let TransactionStatus::Committed(recent) = found else {
         panic!("{found:?}")
     };
     let (stored_whole, recent_whole) =
@@ -231,15 +235,15 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     });
     accepted.await.unwrap().unwrap();
     let (tell_batch, batches) = mpsc::channel();
-    mempool.tell(NextBatch {
+    mempool.send(PullBatch {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
         },
-        reply_to: Port::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
     });
     // First in, first out: this answer comes after that to the pull.
-    ask(mempool, |reply| PendingByHash { hash, reply })
+    ask(mempool, |reply| GetPending { hash, reply })
         .await
         .unwrap();
     let batch = batches.try_recv().expect("it is ready");
@@ -248,14 +252,14 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
 }
 
 /// Where a batch of the mempool is told, and where it is heard of.
-fn batches() -> (NextBatch, mpsc::Receiver<usize>) {
+fn batches() -> (PullBatch, mpsc::Receiver<usize>) {
     let (tell_batch, batches) = mpsc::channel();
-    let pull = NextBatch {
+    let pull = PullBatch {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
         },
-        reply_to: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
     };
     (pull, batches)
 }
@@ -275,7 +279,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     let hash = fixture.transaction.hash();
     // First in, first out: the answer comes after all that the mempool was told before.
     let settle = || async {
-        ask(mempool, |reply| PendingByHash { hash, reply })
+        ask(mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap()
     };
@@ -294,7 +298,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     });
     accepted.await.unwrap().unwrap();
     let (pull, batches) = batches();
-    mempool.tell(pull);
+    mempool.send(pull);
     settle().await;
     assert!(batches.try_recv().is_err(), "a block was begun");
     let refused = handle
@@ -303,7 +307,7 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     assert!(
         matches!(
             &refused,
-            Err(SubmitError::Unanswered(ReadError::Unwritable(_)))
+            Err(SubmitError::Node(NodeError::StorageUnavailable(_)))
         ),
         "{refused:?}"
     );
@@ -340,7 +344,7 @@ async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room
     assert!(!handle.parts.pool_was_full.load(SeqCst));
     // Also where the question was asked for another reason.
     handle.parts.pool_was_full.store(true, SeqCst);
-    assert!(handle.check_room(&signed).await.is_err());
+    assert!(handle.check_capacity(&signed).await.is_err());
     assert!(!handle.parts.pool_was_full.load(SeqCst));
     fixture.node.stop().await.unwrap();
 }

@@ -2,15 +2,15 @@
 
 use crate::{
     committer::messages::{
-        Absent, BlockCommitted, BlocksStored, Connect, Dropped, Execute, Finish, Subscribe,
-        SubscribeBlocks,
+        BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, SetPeers, Subscribe,
+        SubscribeBlocks, TransactionsRemoved,
     },
     mempool::messages::{
-        AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, NextBatch, Pause,
-        PendingByHash, Submit,
+        Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
+        PullBatch, SetPaused, Submit,
     },
     sequencer::messages::{Start, Stop},
-    storage::messages::{Prune, PruneDone, Read},
+    storage::messages::{PruneDone, PruneStep, Read},
 };
 use actix::Message;
 use ledger_store::Query;
@@ -45,23 +45,23 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Absent = "absent",
-    AskAbsent = "ask_absent",
-    AskRoom = "ask_room",
-    AskSavedBytes = "ask_saved_bytes",
+    NotPending = "absent",
+    CheckPending = "ask_absent",
+    CheckCapacity = "ask_room",
+    GetSavedSize = "ask_saved_bytes",
     Batch = "batch",
     BlockCommitted = "block_committed",
-    BlocksStored = "block_stored",
+    BlocksDurable = "block_stored",
     Close = "close",
-    Connect = "connect",
-    Dropped = "dropped",
-    EstimateGas = "estimate_gas",
-    Execute = "execute",
+    SetPeers = "connect",
+    TransactionsRemoved = "dropped",
+    GetGasPrice = "estimate_gas",
+    ExecuteBlock = "execute",
     Finish = "finish",
-    NextBatch = "next_batch",
-    Pause = "pause",
-    PendingByHash = "pending_by_hash",
-    Prune = "prune",
+    PullBatch = "next_batch",
+    SetPaused = "pause",
+    GetPending = "pending_by_hash",
+    PruneStep = "prune",
     PruneDone = "prune_done",
     Read<Q> = "read",
     Start = "start",

@@ -1,7 +1,7 @@
 //! Metrics of a mailbox.
 
 use super::kinds::{KINDS, Kind};
-use crate::failure::{Alarm, Failure};
+use crate::failure::{FatalErrorReporter, PanicGuard};
 use ledger_limits::{Limit, Permit};
 use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
 use serde::Serialize;
@@ -54,7 +54,7 @@ counters! {
 pub(super) struct MailboxMetrics {
     actor: &'static str,
     thread: &'static str,
-    failure: Failure,
+    failure: FatalErrorReporter,
     /// Requests that wait, and the capacity of the mailbox.
     waiting: Limit,
     handled_by_kind: [Counter; KINDS.len()],
@@ -67,7 +67,7 @@ impl MailboxMetrics {
     pub(super) fn new(
         (actor, thread): (&'static str, &'static str),
         capacity: usize,
-        failure: Failure,
+        failure: FatalErrorReporter,
     ) -> Self {
         Self {
             actor,
@@ -86,8 +86,8 @@ impl MailboxMetrics {
     }
 
     /// Returns a guard that reports a panic of the actor if it is dropped by one.
-    pub(super) fn alarm(&self) -> Alarm<'_> {
-        self.failure.alarm(self.actor)
+    pub(super) fn panic_guard(&self) -> PanicGuard<'_> {
+        self.failure.panic_guard(self.actor)
     }
 
     /// Acquires the permit of a request and counts the request. Returns `None` if the mailbox is

@@ -14,7 +14,7 @@ impl Actor for Slow {
     type Context = Context<Self>;
 }
 
-receives_mail!(Slow);
+receives_envelopes!(Slow);
 
 struct Work(u32);
 
@@ -37,7 +37,7 @@ impl Handler<Work> for Slow {
 
 struct Fixture {
     mailbox: Mailbox<Slow>,
-    failure: Failure,
+    failure: FatalErrorReporter,
     begun: mpsc::Receiver<u32>,
     go_on: mpsc::Sender<()>,
     arbiter: Arbiter,
@@ -54,7 +54,7 @@ impl Fixture {
             go_on: may_go_on,
         };
         let address = Slow::start_in_arbiter(&arbiter.handle(), move |_| actor);
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         let fixture = Self {
             mailbox: Mailbox::new(("slow", "slow"), capacity, address, &failure),
             failure,
@@ -62,13 +62,13 @@ impl Fixture {
             go_on,
             arbiter,
         };
-        fixture.mailbox.request(Work(0)).unwrap();
+        fixture.mailbox.try_request(Work(0)).unwrap();
         assert_eq!(fixture.begun.recv(), Ok(0));
         fixture
     }
 
     fn request_many(&self, count: u32) -> usize {
-        let admitted = (1..=count).filter(|&n| self.mailbox.request(Work(n)).is_ok());
+        let admitted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
         admitted.count()
     }
 
@@ -98,11 +98,11 @@ impl Fixture {
 async fn requests_beyond_the_capacity_are_refused_at_once() {
     let fixture = Fixture::busy(4);
     assert_eq!(fixture.request_many(2_000), 4);
-    assert_eq!(fixture.mailbox.request(Work(0)), Err(Refused::Full));
+    let is_overloaded = |outcome| matches!(outcome, Err(NodeError::Overloaded { actor: "slow" }));
+    assert!(is_overloaded(fixture.mailbox.try_request(Work(0))));
     let clone = fixture.mailbox.clone();
-    assert_eq!(
-        clone.request(Work(0)),
-        Err(Refused::Full),
+    assert!(
+        is_overloaded(clone.try_request(Work(0))),
         "clones share the bound"
     );
     let status = fixture.mailbox.status();
@@ -141,9 +141,9 @@ async fn the_capacity_changes_at_once_in_both_directions() {
 #[actix::test]
 async fn messages_of_the_protocols_are_always_admitted_and_counted_apart() {
     let fixture = Fixture::busy(1);
-    let port = fixture.mailbox.port();
+    let recipient = fixture.mailbox.recipient();
     for _ in 0..100 {
-        port.tell(Work(7));
+        recipient.send(Work(7));
     }
     assert_eq!(
         fixture.request_many(10),
@@ -194,7 +194,8 @@ async fn who_asks_an_actor_that_is_gone_is_told() {
     let fixture = Fixture::busy(4);
     let mailbox = fixture.mailbox.clone();
     fixture.end();
-    assert_eq!(mailbox.request(Work(1)), Err(Refused::Closed));
+    let outcome = mailbox.try_request(Work(1));
+    assert!(matches!(outcome, Err(NodeError::Stopping)), "{outcome:?}");
 }
 
 #[actix::test]

@@ -3,27 +3,27 @@
 
 use super::{
     entry::{Amount, Entry},
-    sequence_lane::SequenceLane,
-    small_map::SmallMap,
-    turns::{Share, Shares, Turns},
+    sequence_lane::SequenceQueue,
+    small_map::SmallSortedMap,
+    turns::{AccountShares, FairQueue, PriceShare},
 };
 use ledger_types::ReplayProtector::{self, Nonce, SequenceNumber};
 
 /// One account.
 #[derive(Debug)]
 pub(super) struct Account {
-    sequence: SequenceLane,
+    sequence: SequenceQueue,
     /// By nonce.
-    orderless: SmallMap<Entry>,
-    shares: Shares,
+    orderless: SmallSortedMap<Entry>,
+    shares: AccountShares,
 }
 
 impl Account {
     pub(super) fn new(sequence_number: u64) -> Self {
         Self {
-            sequence: SequenceLane::new(sequence_number),
-            orderless: SmallMap::default(),
-            shares: Shares::default(),
+            sequence: SequenceQueue::new(sequence_number),
+            orderless: SmallSortedMap::default(),
+            shares: AccountShares::default(),
         }
     }
 
@@ -32,7 +32,7 @@ impl Account {
     }
 
     /// Those with sequence numbers.
-    pub(super) fn sequence(&self) -> &SequenceLane {
+    pub(super) fn sequence(&self) -> &SequenceQueue {
         &self.sequence
     }
 
@@ -53,7 +53,7 @@ impl Account {
     }
 
     /// What of the account waits at `price`.
-    pub(super) fn share(&self, price: u64) -> Option<&Share> {
+    pub(super) fn share(&self, price: u64) -> Option<&PriceShare> {
         self.shares.at(price)
     }
 
@@ -65,7 +65,7 @@ impl Account {
 
     /// Puts a waiting transaction at a free place, or in the place of a waiting one, which it gives.
     pub(super) fn insert(&mut self, protector: ReplayProtector, entry: Entry) -> Option<Entry> {
-        self.shares.wait(entry.price(), entry.turn);
+        self.shares.wait(entry.price(), entry.start_tag);
         let before = match protector {
             SequenceNumber(number) => self.sequence.insert(number, entry),
             Nonce(nonce) => self.orderless.insert(nonce, entry),
@@ -83,7 +83,7 @@ impl Account {
                 Some(entry.clone())
             }
         }?;
-        self.shares.take(entry.price(), entry.turn);
+        self.shares.take(entry.price(), entry.start_tag);
         Some(entry)
     }
 
@@ -104,7 +104,7 @@ impl Account {
         }
         back.extend(self.sequence.untake(&numbers));
         for entry in &back {
-            self.shares.wait(entry.price(), entry.turn);
+            self.shares.wait(entry.price(), entry.start_tag);
         }
         back
     }
@@ -126,10 +126,12 @@ impl Account {
     }
 
     /// Gives the first of its sequence, where it has become that, a turn that has not passed.
-    pub(super) fn expose_head(&mut self, turns: &Turns) {
+    pub(super) fn expose_head(&mut self, fair_queue: &FairQueue) {
         if let Some(head) = self.sequence.expose_head() {
             let price = head.price();
-            head.turn = head.turn.max(turns.earliest(price, self.shares.at(price)));
+            head.start_tag = head
+                .start_tag
+                .max(fair_queue.earliest_tag(price, self.shares.at(price)));
         }
     }
 

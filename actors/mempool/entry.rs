@@ -4,7 +4,7 @@ use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector};
 use std::{cmp::Reverse, sync::Arc};
 
 /// What identifies a transaction in the pool.
-pub(crate) type Place = (AccountAddress, ReplayProtector);
+pub(crate) type PoolKey = (AccountAddress, ReplayProtector);
 
 /// The order in which blocks take transactions: the best price, then the earliest turn
 /// ([`super::turns`]), then who came first.
@@ -14,7 +14,7 @@ pub(super) type ReadyKey = (Reverse<u64>, u64, u64);
 pub(super) type ExpiryKey = (u64, u64);
 
 /// The place of a transaction.
-pub(super) fn place_of(transaction: &CheckedTransaction) -> Place {
+pub(super) fn pool_key(transaction: &CheckedTransaction) -> PoolKey {
     let raw = transaction.raw();
     (raw.sender, raw.replay_protector())
 }
@@ -52,7 +52,7 @@ pub(super) struct Entry {
     /// Its number in the order in which the pool took transactions in.
     pub(super) insertion: u64,
     /// Its turn among those of its price.
-    pub(super) turn: u64,
+    pub(super) start_tag: u64,
     /// When the pool took it in, Unix seconds.
     pub(super) inserted_at_secs: u64,
     /// When it leaves at the latest, Unix seconds.
@@ -67,7 +67,7 @@ impl Entry {
     }
 
     pub(super) fn ready_key(&self) -> ReadyKey {
-        (Reverse(self.price()), self.turn, self.insertion)
+        (Reverse(self.price()), self.start_tag, self.insertion)
     }
 
     pub(super) fn expiry_key(&self) -> ExpiryKey {

@@ -2,10 +2,10 @@
 
 use super::{
     GasEstimate,
-    entry::Place,
+    entry::PoolKey,
     pool::{BatchLimits, Pending},
 };
-use crate::{LeaveReason, SubmitError, committer::WaiterId, mailbox::Port};
+use crate::{RemovalReason, SubmitError, committer::WaiterId, mailbox::Recipient};
 use actix::Message;
 use ledger_crypto::HashValue;
 use ledger_types::CheckedTransaction;
@@ -25,8 +25,8 @@ pub(crate) struct Submit {
 /// Whether there is room for a client's transaction, before anything else of it is looked at.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct AskRoom {
-    pub(crate) place: Place,
+pub(crate) struct CheckCapacity {
+    pub(crate) key: PoolKey,
     pub(crate) size_bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<(), SubmitError>>,
 }
@@ -34,47 +34,47 @@ pub(crate) struct AskRoom {
 /// What the pool knows of a hash.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct PendingByHash {
+pub(crate) struct GetPending {
     pub(crate) hash: HashValue,
-    pub(crate) reply: oneshot::Sender<InPool>,
+    pub(crate) reply: oneshot::Sender<PendingStatus>,
 }
 
 /// The committer asks for one who waits: answered only if the pool does not hold the transaction.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct AskAbsent {
+pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
     pub(crate) waiter: WaiterId,
 }
 
-/// The answer to [`PendingByHash`].
+/// The answer to [`GetPending`].
 #[derive(Debug)]
-pub(crate) enum InPool {
+pub(crate) enum PendingStatus {
     Pending(Arc<CheckedTransaction>),
-    Left(LeaveReason),
+    Removed(RemovalReason),
     Unknown,
 }
 
 /// How many bytes a stop would save the pool in now.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct AskSavedBytes {
+pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
 }
 
 /// What gas costs.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct EstimateGas {
+pub(crate) struct GetGasPrice {
     pub(crate) reply: oneshot::Sender<GasEstimate>,
 }
 
 /// The sequencer has room for a block. Answered as soon as there is a transaction for it.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct NextBatch {
+pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
-    pub(crate) reply_to: Port<Batch>,
+    pub(crate) reply_to: Recipient<Batch>,
 }
 
 /// The transactions of the next block, in order; never none.
@@ -86,7 +86,7 @@ pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 /// pruning. What is under way is finished.
 #[derive(Message, Clone, Copy, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct Pause(pub(crate) bool);
+pub(crate) struct SetPaused(pub(crate) bool);
 
 /// Gives up what is in the pool and answers no more: the last message.
 #[derive(Message, Debug)]

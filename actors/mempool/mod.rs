@@ -1,6 +1,6 @@
 //! The mempool: holds pending transactions and gives them to blocks in order.
 //!
-//! The sequencer pulls: its `NextBatch` waits here while nothing is ready, and blocks form by
+//! The sequencer pulls: its `PullBatch` waits here while nothing is ready, and blocks form by
 //! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
 //! whose subscribers may wait for it.
 
@@ -18,8 +18,8 @@ mod small_map;
 mod turns;
 
 pub use gas::GasEstimate;
-pub(crate) use patience::save_patiently;
-pub use pool::{BatchLimits, Left, Pending, Pool};
+pub(crate) use patience::save_with_retry;
+pub use pool::{BatchLimits, Pending, Pool, Removed};
 pub(crate) use restore::{Restored, RestoredFile, restore};
 #[cfg(test)]
 pub(crate) use restore::{joined, refill};
@@ -29,9 +29,9 @@ use crate::{
     clock::LedgerClock,
     committer::{
         HeadCell,
-        messages::{Absent, BlockCommitted, Dropped},
+        messages::{BlockCommitted, NotPending, TransactionsRemoved},
     },
-    mailbox::{Port, receives_mail},
+    mailbox::{Recipient, receives_envelopes},
     meters::PoolMeter,
 };
 use actix::{Actor, AsyncContext, Context, Handler};
@@ -41,8 +41,8 @@ use ledger_types::{
     ValidationStatus,
 };
 use messages::{
-    AskAbsent, AskRoom, AskSavedBytes, Batch, Close, EstimateGas, InPool, NextBatch, Pause,
-    PendingByHash, Submit,
+    Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
+    PendingStatus, PullBatch, SetPaused, Submit,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -60,10 +60,10 @@ pub(crate) struct Mempool {
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadCell,
-    dropped: Port<Dropped>,
-    absent: Port<Absent>,
+    dropped: Recipient<TransactionsRemoved>,
+    absent: Recipient<NotPending>,
     /// The sequencer, when it waits for a transaction.
-    parked: Option<NextBatch>,
+    parked: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
     meter: Arc<PoolMeter>,
@@ -77,7 +77,7 @@ impl Mempool {
         full_block_transactions: usize,
         clock: LedgerClock,
         head: HeadCell,
-        (dropped, absent): (Port<Dropped>, Port<Absent>),
+        (dropped, absent): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
         meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Mempool {
     /// submission may have come after the notice of a block that makes it older, when the pool has
     /// forgotten the account; but its facts are published before that notice.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
-        let published = self.head.with_facts(|_, facts| facts.get(address));
+        let published = self.head.with_accounts(|_, facts| facts.get(address));
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
@@ -128,21 +128,21 @@ impl Mempool {
             && !self.is_closed
             && !self.is_paused
             && self.clock.is_believed()
-            && let Some(NextBatch { limits, reply_to }) = self.parked.take()
+            && let Some(PullBatch { limits, reply_to }) = self.parked.take()
         {
             let batch = self.pool.take_batch(limits);
             if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
                 self.gas.note_cut(last.hash());
             }
-            reply_to.tell(Batch(batch));
+            reply_to.send(Batch(batch));
         }
         self.pool.update_gauges(&self.meter);
-        let left = self.pool.drain_left();
+        let left = self.pool.drain_removed();
         for (_, reason) in &left {
             self.meter.count_removed(reason);
         }
         if !left.is_empty() {
-            self.dropped.tell(Dropped(left));
+            self.dropped.send(TransactionsRemoved(left));
         }
     }
 }
@@ -155,7 +155,7 @@ impl Actor for Mempool {
     }
 }
 
-receives_mail!(Mempool);
+receives_envelopes!(Mempool);
 
 impl Handler<Submit> for Mempool {
     type Result = ();
@@ -182,46 +182,46 @@ impl Handler<Submit> for Mempool {
     }
 }
 
-impl Handler<AskRoom> for Mempool {
+impl Handler<CheckCapacity> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, question: AskRoom, _: &mut Self::Context) {
-        let room = self.pool.check_room(question.place, question.size_bytes);
+    fn handle(&mut self, question: CheckCapacity, _: &mut Self::Context) {
+        let room = self.pool.check_capacity(question.key, question.size_bytes);
         let _ = question.reply.send(room);
     }
 }
 
-impl Handler<AskSavedBytes> for Mempool {
+impl Handler<GetSavedSize> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, question: AskSavedBytes, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetSavedSize, _: &mut Self::Context) {
         let _ = question.reply.send(self.pool.saved_bytes());
     }
 }
 
-impl Handler<PendingByHash> for Mempool {
+impl Handler<GetPending> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, question: PendingByHash, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetPending, _: &mut Self::Context) {
         let answer = match self.pool.get(&question.hash) {
-            Some(transaction) => InPool::Pending(transaction.clone()),
-            None => match self.pool.left_reason(&question.hash) {
-                Some(reason) => InPool::Left(reason.clone()),
-                None => InPool::Unknown,
+            Some(transaction) => PendingStatus::Pending(transaction.clone()),
+            None => match self.pool.removal_reason(&question.hash) {
+                Some(reason) => PendingStatus::Removed(reason.clone()),
+                None => PendingStatus::Unknown,
             },
         };
         let _ = question.reply.send(answer);
     }
 }
 
-impl Handler<AskAbsent> for Mempool {
+impl Handler<CheckPending> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, question: AskAbsent, _: &mut Self::Context) {
-        let AskAbsent { hash, waiter } = question;
+    fn handle(&mut self, question: CheckPending, _: &mut Self::Context) {
+        let CheckPending { hash, waiter } = question;
         if self.pool.get(&hash).is_none() {
-            let reason = self.pool.left_reason(&hash).cloned();
-            self.absent.tell(Absent {
+            let reason = self.pool.removal_reason(&hash).cloned();
+            self.absent.send(NotPending {
                 hash,
                 waiter,
                 reason,
@@ -230,18 +230,18 @@ impl Handler<AskAbsent> for Mempool {
     }
 }
 
-impl Handler<EstimateGas> for Mempool {
+impl Handler<GetGasPrice> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, question: EstimateGas, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetGasPrice, _: &mut Self::Context) {
         let _ = question.reply.send(self.gas.estimate());
     }
 }
 
-impl Handler<NextBatch> for Mempool {
+impl Handler<PullBatch> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, request: NextBatch, _: &mut Self::Context) {
+    fn handle(&mut self, request: PullBatch, _: &mut Self::Context) {
         self.parked = Some(request);
         self.after_change();
     }
@@ -271,10 +271,10 @@ impl Handler<BlockCommitted> for Mempool {
     }
 }
 
-impl Handler<Pause> for Mempool {
+impl Handler<SetPaused> for Mempool {
     type Result = ();
 
-    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
         self.is_paused = pause.0;
         self.after_change();
     }

@@ -16,14 +16,14 @@ const TRIES_MAX: u32 = 60;
 
 /// As [`save`], but on a full disk it waits for room, and says so. Whoever has no patience drops it between
 /// two tries, and nothing is left of them.
-pub(crate) async fn save_patiently(
+pub(crate) async fn save_with_retry(
     directory: &Path,
     chain: &Chain,
     pending: &[Pending],
 ) -> io::Result<()> {
     for tries_left in (1..TRIES_MAX).rev() {
         match save(directory, chain, pending) {
-            Err(error) if is_full(&error) => tell(directory, pending, &error, tries_left),
+            Err(error) if is_full(&error) => log_retry(directory, pending, &error, tries_left),
             outcome => return outcome,
         }
         tokio::time::sleep(BETWEEN_TRIES).await;
@@ -40,9 +40,9 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 /// Says what to do, at the first try and then now and again.
-fn tell(directory: &Path, pending: &[Pending], error: &io::Error, tries_left: u32) {
-    const TELL_EVERY: u32 = 10;
-    if tries_left + 1 == TRIES_MAX || tries_left.is_multiple_of(TELL_EVERY) {
+fn log_retry(directory: &Path, pending: &[Pending], error: &io::Error, tries_left: u32) {
+    const LOG_EVERY: u32 = 10;
+    if tries_left + 1 == TRIES_MAX || tries_left.is_multiple_of(LOG_EVERY) {
         tracing::error!(
             directory = %directory.display(),
             transactions = pending.len(),
@@ -71,7 +71,7 @@ mod tests {
     async fn what_room_does_not_help_is_told_at_once() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
-        let error = save_patiently(&missing, &development_chain(), &pending())
+        let error = save_with_retry(&missing, &development_chain(), &pending())
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);

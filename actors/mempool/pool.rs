@@ -14,12 +14,12 @@ mod commit;
 
 use super::{
     account::Account,
-    entry::{Amount, Entry, ExpiryKey, Place, ReadyKey, place_of},
-    reasons::Reasons,
+    entry::{Amount, Entry, ExpiryKey, PoolKey, ReadyKey, pool_key},
+    reasons::RemovalLog,
     saved,
-    turns::Turns,
+    turns::FairQueue,
 };
-use crate::{LeaveReason, MempoolConfig, meters::PoolMeter};
+use crate::{MempoolConfig, RemovalReason, meters::PoolMeter};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
 use std::{
@@ -28,7 +28,7 @@ use std::{
 };
 
 /// A transaction that left unexecuted.
-pub type Left = (HashValue, LeaveReason);
+pub type Removed = (HashValue, RemovalReason);
 
 /// Pending transactions. The mempool actor owns the one of a node.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ pub struct Pool {
     parking: BTreeSet<AccountAddress>,
     /// Whose transaction was evicted last: the next account in order is next.
     evicted_last: AccountAddress,
-    turns: Turns,
+    fair_queue: FairQueue,
     insertions: u64,
     bytes: usize,
     parked: Amount,
-    reasons: Reasons,
-    left: Vec<Left>,
+    reasons: RemovalLog,
+    left: Vec<Removed>,
 }
 
 /// What may be given to a block.
@@ -81,11 +81,11 @@ impl Pool {
             expiries: BTreeMap::new(),
             parking: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
-            turns: Turns::default(),
+            fair_queue: FairQueue::default(),
             insertions: 0,
             bytes: 0,
             parked: Amount::default(),
-            reasons: Reasons::default(),
+            reasons: RemovalLog::default(),
             left: Vec::new(),
         }
     }
@@ -119,12 +119,12 @@ impl Pool {
     }
 
     /// Why the transaction `hash` left, if that is still known.
-    pub fn left_reason(&self, hash: &HashValue) -> Option<&LeaveReason> {
+    pub fn removal_reason(&self, hash: &HashValue) -> Option<&RemovalReason> {
         self.reasons.get(hash)
     }
 
     /// Who left since the last call, in order.
-    pub fn drain_left(&mut self) -> Vec<Left> {
+    pub fn drain_removed(&mut self) -> Vec<Removed> {
         std::mem::take(&mut self.left)
     }
 
@@ -140,11 +140,11 @@ impl Pool {
             if !batch.is_empty() && bytes.saturating_add(size) > limits.bytes_max {
                 break;
             }
-            let (address, protector) = place_of(next);
+            let (address, protector) = pool_key(next);
             let Some(entry) = self.change(address, |account| account.take(protector)) else {
                 break;
             };
-            self.turns.take(entry.price(), entry.turn);
+            self.fair_queue.take(entry.price(), entry.start_tag);
             self.unindex_waiting(&entry);
             bytes = bytes.saturating_add(size);
             batch.push(entry.transaction);
@@ -158,8 +158,8 @@ impl Pool {
             if at_secs > now_secs {
                 break;
             }
-            let place = place_of(transaction);
-            self.drop_entry(place, LeaveReason::Expired { at_secs });
+            let key = pool_key(transaction);
+            self.drop_entry(key, RemovalReason::Expired { at_secs });
         }
     }
 
@@ -178,13 +178,13 @@ impl Pool {
     }
 
     /// Remembers why a transaction left or never came in again.
-    pub(crate) fn note_left(&mut self, hash: HashValue, reason: LeaveReason) {
+    pub(crate) fn record_removal(&mut self, hash: HashValue, reason: RemovalReason) {
         self.reasons.record(hash, reason.clone());
         self.left.push((hash, reason));
     }
 
     /// Puts an entry into its account and all indices; gives the one whose place it took.
-    fn put(&mut self, (address, protector): Place, entry: Entry) -> Option<Entry> {
+    fn put(&mut self, (address, protector): PoolKey, entry: Entry) -> Option<Entry> {
         let hash = entry.transaction.hash();
         self.bytes += entry.transaction.size_bytes();
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
@@ -198,10 +198,10 @@ impl Pool {
     }
 
     /// Takes an entry out of its account, with a reason.
-    fn drop_entry(&mut self, (address, protector): Place, reason: LeaveReason) {
+    fn drop_entry(&mut self, (address, protector): PoolKey, reason: RemovalReason) {
         if let Some(entry) = self.change(address, |account| account.remove(protector)) {
             self.forget(&entry);
-            self.note_left(entry.transaction.hash(), reason);
+            self.record_removal(entry.transaction.hash(), reason);
         }
     }
 
@@ -216,7 +216,7 @@ impl Pool {
 
     /// An entry waits from now on: it came in, or its block gave it back.
     fn index_waiting(&mut self, entry: &Entry) {
-        self.turns.wait(entry.price());
+        self.fair_queue.wait(entry.price());
         self.expiries
             .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
         if is_orderless(entry) {
@@ -227,7 +227,7 @@ impl Pool {
 
     /// An entry waits no longer: a block has it, or it left.
     fn unindex_waiting(&mut self, entry: &Entry) {
-        self.turns.stop_waiting(entry.price());
+        self.fair_queue.stop_waiting(entry.price());
         self.expiries.remove(&entry.expiry_key());
         if is_orderless(entry) {
             self.ready.remove(&entry.ready_key());
@@ -247,7 +247,7 @@ impl Pool {
         let (head, parked_before) = account.face();
         let key_before = head.map(Entry::ready_key);
         let result = change(account);
-        account.expose_head(&self.turns);
+        account.expose_head(&self.fair_queue);
         let (head, parked) = account.face();
         let key = head.map(Entry::ready_key);
         if key != key_before {

@@ -1,27 +1,27 @@
 //! The reasons why transactions left the pool.
 
-use crate::LeaveReason;
+use crate::RemovalReason;
 use ledger_crypto::{HashValue, map::GenerationalMap};
 
 /// Minimum number of reasons that are remembered: enough for some minutes of a pool that rejects a few
 /// hundred transactions per second. A reason takes about 150 bytes.
-const REASONS_KEPT_MIN: usize = 32_768;
+const GENERATION_REASONS_MAX: usize = 32_768;
 
-/// The newest reasons, at most twice [`REASONS_KEPT_MIN`].
+/// The newest reasons, at most twice [`GENERATION_REASONS_MAX`].
 #[derive(Debug, Default)]
-pub(super) struct Reasons(GenerationalMap<HashValue, LeaveReason>);
+pub(super) struct RemovalLog(GenerationalMap<HashValue, RemovalReason>);
 
-impl Reasons {
+impl RemovalLog {
     /// Records why a transaction left the pool.
-    pub(super) fn record(&mut self, hash: HashValue, reason: LeaveReason) {
-        if self.0.younger().len() >= REASONS_KEPT_MIN {
+    pub(super) fn record(&mut self, hash: HashValue, reason: RemovalReason) {
+        if self.0.younger().len() >= GENERATION_REASONS_MAX {
             self.0.rotate();
         }
         self.0.insert(hash, reason);
     }
 
     /// Returns why a transaction left the pool, if that is remembered.
-    pub(super) fn get(&self, hash: &HashValue) -> Option<&LeaveReason> {
+    pub(super) fn get(&self, hash: &HashValue) -> Option<&RemovalReason> {
         self.0.get(hash)
     }
 
@@ -41,25 +41,25 @@ mod tests {
 
     #[test]
     fn keeps_the_newest_reasons_and_bounds_their_number() {
-        let mut reasons = Reasons::default();
-        let count = 3 * REASONS_KEPT_MIN;
+        let mut reasons = RemovalLog::default();
+        let count = 3 * GENERATION_REASONS_MAX;
         for n in 0..count {
-            reasons.record(hash(n), LeaveReason::Expired { at_secs: n as u64 });
+            reasons.record(hash(n), RemovalReason::Expired { at_secs: n as u64 });
         }
-        for n in count - REASONS_KEPT_MIN..count {
+        for n in count - GENERATION_REASONS_MAX..count {
             assert!(
                 reasons.get(&hash(n)).is_some(),
                 "{n} was forgotten too early"
             );
         }
         assert!(reasons.get(&hash(0)).is_none());
-        assert!(reasons.0.younger().len() + reasons.0.older().len() <= 2 * REASONS_KEPT_MIN);
+        assert!(reasons.0.younger().len() + reasons.0.older().len() <= 2 * GENERATION_REASONS_MAX);
     }
 
     #[test]
     fn a_transaction_that_is_pending_again_has_no_reason() {
-        let mut reasons = Reasons::default();
-        reasons.record(hash(1), LeaveReason::Expired { at_secs: 1 });
+        let mut reasons = RemovalLog::default();
+        reasons.record(hash(1), RemovalReason::Expired { at_secs: 1 });
         reasons.forget(&hash(1));
         assert_eq!(reasons.get(&hash(1)), None);
     }

@@ -4,7 +4,7 @@ use super::{
     FILE_NAME, Pending, Pool,
     saved::{self, SavedPoolError},
 };
-use crate::{LeaveReason, MempoolConfig, StartError, SubmitError, handle::read_facts};
+use crate::{MempoolConfig, RemovalReason, StartError, SubmitError, handle::read_account_snapshot};
 use ledger_crypto::HashValue;
 use ledger_store::{StoreError, StoreReader};
 use ledger_types::ReplayProtector;
@@ -129,7 +129,7 @@ pub(crate) fn refill(
         let sequence_number = match sequence_numbers.get(&sender) {
             Some(&known) => known,
             None => {
-                let read = read_facts(chain, &snapshot, &sender)?.sequence_number;
+                let read = read_account_snapshot(chain, &snapshot, &sender)?.sequence_number;
                 sequence_numbers.insert(sender, read);
                 read
             }
@@ -189,13 +189,13 @@ pub(super) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, n
     let expires_at_secs = pool.expires_at_secs(&pending);
     let reason = match pool.submit(pending, sequence_number, now_secs) {
         Ok(_) => return,
-        Err(SubmitError::Invalid(_)) if expires_at_secs <= now_secs => LeaveReason::Expired {
+        Err(SubmitError::Invalid(_)) if expires_at_secs <= now_secs => RemovalReason::Expired {
             at_secs: expires_at_secs,
         },
-        Err(SubmitError::Invalid(discard)) => LeaveReason::Rejected(discard),
-        Err(other) => LeaveReason::Evicted(format!("at a restart: {other}")),
+        Err(SubmitError::Invalid(discard)) => RemovalReason::Rejected(discard),
+        Err(other) => RemovalReason::Evicted(format!("at a restart: {other}")),
     };
-    pool.note_left(hash, reason);
+    pool.record_removal(hash, reason);
 }
 
 #[cfg(test)]
@@ -230,9 +230,9 @@ mod tests {
             .collect();
         assert!(restored.pool.get(&hashes[0]).is_some());
         for hash in &hashes[1..] {
-            let reason = restored.pool.left_reason(hash);
+            let reason = restored.pool.removal_reason(hash);
             assert!(
-                matches!(reason, Some(LeaveReason::Evicted(_))),
+                matches!(reason, Some(RemovalReason::Evicted(_))),
                 "{reason:?}"
             );
         }
@@ -267,22 +267,22 @@ mod tests {
             };
             let hash = pending.transaction.hash();
             readmit(pool, pending, sequence_number, 200);
-            pool.left_reason(&hash).cloned()
+            pool.removal_reason(&hash).cloned()
         };
         assert_eq!(readmitted(&mut pool, draft(1, 5), 5), None);
         assert_eq!(
             readmitted(&mut pool, draft(2, 0).expires_at(150), 0),
-            Some(LeaveReason::Expired { at_secs: 150 })
+            Some(RemovalReason::Expired { at_secs: 150 })
         );
         assert_eq!(
             readmitted(&mut pool, draft(3, 4), 5),
-            Some(LeaveReason::Rejected(
+            Some(RemovalReason::Rejected(
                 ValidationStatus::SequenceNumberTooOld.into()
             ))
         );
         assert!(matches!(
             readmitted(&mut pool, draft(4, 0), 0),
-            Some(LeaveReason::Evicted(_))
+            Some(RemovalReason::Evicted(_))
         ));
     }
 
@@ -307,6 +307,6 @@ mod tests {
         let restored = restore(&limits, directory.path(), &chain, &reader, 200).unwrap();
         assert!(restored.pool.get(&waiting.hash()).is_some());
         assert!(restored.pool.get(&executed.hash()).is_none());
-        assert_eq!(restored.pool.left_reason(&executed.hash()), None);
+        assert_eq!(restored.pool.removal_reason(&executed.hash()), None);
     }
 }

@@ -7,12 +7,12 @@
 
 use super::{
     entry::{Amount, Entry},
-    small_map::SmallMap,
+    small_map::SmallSortedMap,
 };
 
 /// The transactions with sequence numbers of one account.
 #[derive(Debug, Default)]
-pub(super) struct SequenceLane {
+pub(super) struct SequenceQueue {
     /// The number of its next transaction on the ledger, as far as the pool knows.
     sequence_number: u64,
     /// The next that a block would get: all from `sequence_number` to before it are taken.
@@ -24,10 +24,10 @@ pub(super) struct SequenceLane {
     /// All from `next` to before it have been the head since they were last parked: they keep their turns.
     exposed_end: u64,
     parked: Amount,
-    entries: SmallMap<Entry>,
+    entries: SmallSortedMap<Entry>,
 }
 
-impl SequenceLane {
+impl SequenceQueue {
     pub(super) fn new(sequence_number: u64) -> Self {
         Self {
             sequence_number,
@@ -247,7 +247,7 @@ mod tests {
         Entry {
             transaction: draft(1, number).checked(),
             insertion: number,
-            turn: 0,
+            start_tag: 0,
             inserted_at_secs: 0,
             expires_at_secs: 1,
             taken: false,
@@ -277,7 +277,7 @@ mod tests {
         /// What each step changes in place is what looking at everything finds.
         #[test]
         fn the_marks_are_where_they_would_be_found(steps in prop::collection::vec(step(), 0..60)) {
-            let mut lane = SequenceLane::new(0);
+            let mut lane = SequenceQueue::new(0);
             for step in steps {
                 match step {
                     Step::Insert(number) => {
@@ -291,7 +291,7 @@ mod tests {
                     Step::Remove(number) => drop(lane.remove(number)),
                     Step::Advance(number) => drop(lane.advance(number)),
                 }
-                let marks = |lane: &SequenceLane| (lane.next, lane.ready_end, lane.gap, lane.parked);
+                let marks = |lane: &SequenceQueue| (lane.next, lane.ready_end, lane.gap, lane.parked);
                 let kept = marks(&lane);
                 lane.settle();
                 prop_assert_eq!(kept, marks(&lane), "after {:?}", step);

@@ -10,19 +10,19 @@ const FEW_MAX: usize = 8;
 
 /// The map.
 #[derive(Debug)]
-pub(super) enum SmallMap<V> {
+pub(super) enum SmallSortedMap<V> {
     /// In ascending order.
     Few(Vec<(u64, V)>),
     Many(BTreeMap<u64, V>),
 }
 
-impl<V> Default for SmallMap<V> {
+impl<V> Default for SmallSortedMap<V> {
     fn default() -> Self {
         Self::Few(Vec::new())
     }
 }
 
-impl<V> SmallMap<V> {
+impl<V> SmallSortedMap<V> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Few(few) => few.len(),
@@ -123,7 +123,7 @@ mod tests {
         fn it_is_a_map_of_any_size(
             steps in prop::collection::vec((any::<bool>(), 0..24u64, any::<u8>()), 0..200)
         ) {
-            let (mut map, mut model) = (SmallMap::default(), BTreeMap::new());
+            let (mut map, mut model) = (SmallSortedMap::default(), BTreeMap::new());
             for (is_insert, key, value) in steps {
                 if is_insert {
                     prop_assert_eq!(map.insert(key, value), model.insert(key, value));
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn one_entry_takes_the_room_of_one() {
-        let mut map = SmallMap::default();
+        let mut map = SmallSortedMap::default();
         map.insert(7, 7);
-        assert!(matches!(&map, SmallMap::Few(few) if few.capacity() == 1));
+        assert!(matches!(&map, SmallSortedMap::Few(few) if few.capacity() == 1));
     }
 }

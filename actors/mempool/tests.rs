@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    Head, LeaveReason, MempoolConfig, SubmitError,
-    failure::Failure,
+    Head, MempoolConfig, RemovalReason, SubmitError,
+    failure::FatalErrorReporter,
     mailbox::Mailbox,
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
@@ -15,10 +15,10 @@ const NOW: u64 = 1_800_000_000;
 
 struct Fixture {
     mempool: Mailbox<Mempool>,
-    dropped: mpsc::UnboundedReceiver<Dropped>,
-    absent: mpsc::UnboundedReceiver<Absent>,
+    dropped: mpsc::UnboundedReceiver<TransactionsRemoved>,
+    absent: mpsc::UnboundedReceiver<NotPending>,
     batches: mpsc::UnboundedReceiver<usize>,
-    batch_port: Port<Batch>,
+    batch_port: Recipient<Batch>,
     clock: HandClock,
 }
 
@@ -38,17 +38,22 @@ fn with_head(head: Head) -> Fixture {
         ledger_clock(&clock),
         HeadCell::new(head),
         (
-            Port::new(move |dropped| tell_dropped.send(dropped).unwrap()),
-            Port::new(move |absent| tell_absent.send(absent).unwrap()),
+            Recipient::new(move |dropped| tell_dropped.send(dropped).unwrap()),
+            Recipient::new(move |absent| tell_absent.send(absent).unwrap()),
         ),
         Arc::default(),
     );
     Fixture {
-        mempool: Mailbox::new((NAME, "mempool"), 100, actor.start(), &Failure::new()),
+        mempool: Mailbox::new(
+            (NAME, "mempool"),
+            100,
+            actor.start(),
+            &FatalErrorReporter::new(),
+        ),
         dropped,
         absent,
         batches,
-        batch_port: Port::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+        batch_port: Recipient::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
         clock,
     }
 }
@@ -61,12 +66,12 @@ impl Fixture {
             sequence_number: 0,
             reply,
         };
-        self.mempool.request(submit).unwrap();
+        self.mempool.try_request(submit).unwrap();
         answer.await.unwrap()
     }
 
     fn pull(&self) {
-        self.mempool.tell(NextBatch {
+        self.mempool.send(PullBatch {
             limits: BatchLimits {
                 transactions_max: 10,
                 bytes_max: usize::MAX,
@@ -75,9 +80,11 @@ impl Fixture {
         });
     }
 
-    async fn find(&self, hash: ledger_crypto::HashValue) -> InPool {
+    async fn find(&self, hash: ledger_crypto::HashValue) -> PendingStatus {
         let (reply, answer) = oneshot::channel();
-        self.mempool.request(PendingByHash { hash, reply }).unwrap();
+        self.mempool
+            .try_request(GetPending { hash, reply })
+            .unwrap();
         answer.await.unwrap()
     }
 }
@@ -96,7 +103,7 @@ async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
     fixture.submit(draft(2, 0)).await.unwrap();
     assert!(matches!(
         fixture.find(parked.hash()).await,
-        InPool::Pending(_)
+        PendingStatus::Pending(_)
     ));
     assert!(
         fixture.batches.try_recv().is_err(),
@@ -121,9 +128,9 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
     let [waiter, other, last] = crate::committer::waiter_ids();
     for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
-        fixture.mempool.tell(AskAbsent { hash, waiter });
+        fixture.mempool.send(CheckPending { hash, waiter });
     }
-    let reason = LeaveReason::Expired { at_secs: NOW + 1 };
+    let reason = RemovalReason::Expired { at_secs: NOW + 1 };
     for (hash, waiter, reason) in [(expired, other, Some(reason)), (unknown, last, None)] {
         let told = fixture.absent.recv().await.unwrap();
         assert_eq!(
@@ -144,14 +151,16 @@ async fn an_idle_node_expires_by_the_clock() {
     tokio::time::advance(EXPIRY_INTERVAL).await;
     assert!(matches!(
         fixture.find(transaction.hash()).await,
-        InPool::Pending(_)
+        PendingStatus::Pending(_)
     ));
     fixture.clock.pass_secs(30);
-    let reason = LeaveReason::Expired { at_secs: NOW + 30 };
+    let reason = RemovalReason::Expired { at_secs: NOW + 30 };
     let told = tokio::time::timeout(2 * EXPIRY_INTERVAL, fixture.dropped.recv()).await;
-    let Dropped(left) = told.expect("by the timer alone").unwrap();
+    let TransactionsRemoved(left) = told.expect("by the timer alone").unwrap();
     assert_eq!(left, [(transaction.hash(), reason.clone())]);
-    assert!(matches!(fixture.find(transaction.hash()).await, InPool::Left(told) if told == reason));
+    assert!(
+        matches!(fixture.find(transaction.hash()).await, PendingStatus::Removed(told) if told == reason)
+    );
 }
 
 #[actix::test]
@@ -163,10 +172,10 @@ async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_b
         .unwrap();
     let mut later = Arc::unwrap_or_clone(block(1, &[], &[]));
     later.header.timestamp_usecs = (NOW + 5) * 1_000_000;
-    fixture.mempool.tell(BlockCommitted(Arc::new(later)));
+    fixture.mempool.send(BlockCommitted(Arc::new(later)));
     let found = fixture.find(pending.hash()).await;
     assert!(
-        matches!(found, InPool::Left(LeaveReason::Expired { at_secs }) if at_secs == NOW + 5),
+        matches!(found, PendingStatus::Removed(RemovalReason::Expired { at_secs }) if at_secs == NOW + 5),
         "{found:?}"
     );
 }
@@ -206,7 +215,7 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
     let second = fixture.submit(draft(2, 0).price(350)).await.unwrap();
     let mut estimates = Vec::new();
     for (height, transaction) in [(1, first), (2, second)] {
-        fixture.mempool.tell(NextBatch {
+        fixture.mempool.send(PullBatch {
             limits: BatchLimits {
                 transactions_max: 10,
                 bytes_max: 1,
@@ -215,9 +224,9 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
         });
         assert_eq!(fixture.batches.recv().await, Some(1));
         let block = block(height, &[transaction], &[]);
-        fixture.mempool.tell(BlockCommitted(block));
+        fixture.mempool.send(BlockCommitted(block));
         let (reply, answer) = oneshot::channel();
-        fixture.mempool.request(EstimateGas { reply }).unwrap();
+        fixture.mempool.try_request(GetGasPrice { reply }).unwrap();
         estimates.push(answer.await.unwrap());
     }
     assert_eq!(estimates[0].deprioritized_gas_estimate, 500);
@@ -242,7 +251,7 @@ async fn what_was_executed_while_it_came_again_is_not_pending() {
     );
     assert!(matches!(
         fixture.find(executed.hash()).await,
-        InPool::Unknown
+        PendingStatus::Unknown
     ));
     fixture.submit(orderless(1, 8)).await.unwrap();
 }
@@ -252,7 +261,7 @@ async fn a_closed_pool_gives_no_batch_and_everything_else() {
     let mut fixture = fixture();
     fixture.submit(draft(1, 0)).await.unwrap();
     let (reply, contents) = oneshot::channel();
-    fixture.mempool.tell(Close { reply });
+    fixture.mempool.send(Close { reply });
     assert_eq!(contents.await.unwrap().len(), 1);
     fixture.pull();
     let (reply, answer) = oneshot::channel();
@@ -261,7 +270,7 @@ async fn a_closed_pool_gives_no_batch_and_everything_else() {
         sequence_number: 0,
         reply,
     };
-    fixture.mempool.request(submit).unwrap();
+    fixture.mempool.try_request(submit).unwrap();
     assert!(answer.await.is_err(), "the node is stopping");
     assert!(fixture.batches.try_recv().is_err());
 }

@@ -9,12 +9,12 @@
 //! then gets the turn that its price has reached, or one after the account's last that was taken there,
 //! so that nobody saves up turns. One that a block gave back keeps its turn.
 
-use super::small_map::SmallMap;
+use super::small_map::SmallSortedMap;
 use std::collections::BTreeMap;
 
 /// The turns that prices have reached.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct FairQueue {
     /// The latest turn of all that were taken: where a price begins at which nobody waited.
     newest: u64,
     levels: BTreeMap<u64, Level>,
@@ -26,17 +26,17 @@ struct Level {
     waiting: usize,
 }
 
-impl Turns {
+impl FairQueue {
     /// The turn of a newcomer at `price` whose account has `share` there.
-    pub(super) fn next(&self, price: u64, share: Option<&Share>) -> u64 {
+    pub(super) fn next_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
         let reached = self.reached(price);
         share.map_or(reached, |share| {
-            reached.max(share.last_turn.saturating_add(1))
+            reached.max(share.last_start_tag.saturating_add(1))
         })
     }
 
     /// The earliest turn at `price` of one that becomes ready, whose account has `share` there.
-    pub(super) fn earliest(&self, price: u64, share: Option<&Share>) -> u64 {
+    pub(super) fn earliest_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
         let reached = self.reached(price);
         share.map_or(reached, |share| reached.max(share.after_taken))
     }
@@ -69,10 +69,10 @@ impl Turns {
     }
 
     /// The one with this turn is taken; it still counts as waiting.
-    pub(super) fn take(&mut self, price: u64, turn: u64) {
-        self.newest = self.newest.max(turn);
+    pub(super) fn take(&mut self, price: u64, start_tag: u64) {
+        self.newest = self.newest.max(start_tag);
         if let Some(level) = self.levels.get_mut(&price) {
-            level.reached = level.reached.max(turn);
+            level.reached = level.reached.max(start_tag);
         }
     }
 
@@ -88,8 +88,8 @@ impl Turns {
 
 /// What an account has waiting at one price.
 #[derive(Debug, Default)]
-pub(super) struct Share {
-    last_turn: u64,
+pub(super) struct PriceShare {
+    last_start_tag: u64,
     /// The turn after the last that was taken, 0 where none was.
     after_taken: u64,
     waiting: usize,
@@ -97,23 +97,23 @@ pub(super) struct Share {
 
 /// The shares of one account by price, where it has any.
 #[derive(Debug, Default)]
-pub(super) struct Shares(SmallMap<Share>);
+pub(super) struct AccountShares(SmallSortedMap<PriceShare>);
 
-impl Shares {
-    pub(super) fn at(&self, price: u64) -> Option<&Share> {
+impl AccountShares {
+    pub(super) fn at(&self, price: u64) -> Option<&PriceShare> {
         self.0.get(price)
     }
 
     /// One more of the account waits.
-    pub(super) fn wait(&mut self, price: u64, turn: u64) {
+    pub(super) fn wait(&mut self, price: u64, start_tag: u64) {
         match self.0.get_mut(price) {
             Some(share) => {
-                share.last_turn = share.last_turn.max(turn);
+                share.last_start_tag = share.last_start_tag.max(start_tag);
                 share.waiting += 1;
             }
             None => {
-                let share = Share {
-                    last_turn: turn,
+                let share = PriceShare {
+                    last_start_tag: start_tag,
                     after_taken: 0,
                     waiting: 1,
                 };
@@ -123,10 +123,10 @@ impl Shares {
     }
 
     /// The one with this turn is taken: it waits no longer.
-    pub(super) fn take(&mut self, price: u64, turn: u64) {
+    pub(super) fn take(&mut self, price: u64, start_tag: u64) {
         if let Some(share) = self.0.get_mut(price) {
-            share.last_turn = share.last_turn.max(turn);
-            share.after_taken = share.after_taken.max(turn.saturating_add(1));
+            share.last_start_tag = share.last_start_tag.max(start_tag);
+            share.after_taken = share.after_taken.max(start_tag.saturating_add(1));
         }
         self.stop_waiting(price);
     }

@@ -1,6 +1,6 @@
 //! Metrics of the pool.
 
-use crate::LeaveReason;
+use crate::RemovalReason;
 use ledger_metrics::{Counter, Gauge, counters};
 
 counters! {
@@ -33,12 +33,12 @@ counters! {
 
 impl PoolMeter {
     /// Counts a transaction that was removed without being executed.
-    pub(crate) fn count_removed(&self, reason: &LeaveReason) {
+    pub(crate) fn count_removed(&self, reason: &RemovalReason) {
         let counter = match reason {
-            LeaveReason::Expired { .. } => &self.expired,
-            LeaveReason::Evicted(_) => &self.evicted,
-            LeaveReason::Replaced(_) => &self.replaced,
-            LeaveReason::Rejected(_) => &self.rejected,
+            RemovalReason::Expired { .. } => &self.expired,
+            RemovalReason::Evicted(_) => &self.evicted,
+            RemovalReason::Replaced(_) => &self.replaced,
+            RemovalReason::Rejected(_) => &self.rejected,
         };
         counter.increment();
     }

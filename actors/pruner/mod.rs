@@ -8,9 +8,9 @@ mod window;
 use crate::{
     PrunerConfig,
     committer::messages::BlockCommitted,
-    mailbox::{Port, receives_mail},
-    mempool::messages::Pause,
-    storage::messages::{Prune, PruneDone},
+    mailbox::{Recipient, receives_envelopes},
+    mempool::messages::SetPaused,
+    storage::messages::{PruneDone, PruneStep},
 };
 use actix::{Actor, Context, Handler};
 use ledger_types::LedgerInfo;
@@ -23,7 +23,7 @@ pub(crate) const NAME: &str = "pruner";
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
-    storage: Port<Prune>,
+    storage: Recipient<PruneStep>,
     is_paused: bool,
 }
 
@@ -32,7 +32,7 @@ impl Pruner {
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
-        storage: Port<Prune>,
+        storage: Recipient<PruneStep>,
     ) -> Self {
         Self {
             window: Window::new(config, ledger_info),
@@ -46,7 +46,7 @@ impl Pruner {
             return;
         }
         if let Some(below_version) = self.window.next_step() {
-            self.storage.tell(Prune {
+            self.storage.send(PruneStep {
                 below_version,
                 versions_max: self.window.step_versions(),
             });
@@ -63,7 +63,7 @@ impl Actor for Pruner {
     }
 }
 
-receives_mail!(Pruner);
+receives_envelopes!(Pruner);
 
 impl Handler<BlockCommitted> for Pruner {
     type Result = ();
@@ -74,10 +74,10 @@ impl Handler<BlockCommitted> for Pruner {
     }
 }
 
-impl Handler<Pause> for Pruner {
+impl Handler<SetPaused> for Pruner {
     type Result = ();
 
-    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
         self.is_paused = pause.0;
         self.step_if_due();
     }
@@ -96,7 +96,7 @@ impl Handler<PruneDone> for Pruner {
 mod tests {
     use super::*;
     use crate::{
-        failure::Failure,
+        failure::FatalErrorReporter,
         mailbox::Mailbox,
         testing::{block, ledger_info},
     };
@@ -110,18 +110,23 @@ mod tests {
             window_versions: 1,
             batch_versions: 1,
         };
-        let storage = Port::new(move |step: Prune| tell_step.send(step).unwrap());
+        let storage = Recipient::new(move |step: PruneStep| tell_step.send(step).unwrap());
         let actor = Pruner::new(config, &ledger_info(0), storage);
-        let pruner = Mailbox::new((NAME, "storage"), 1, actor.start(), &Failure::new());
-        pruner.tell(Pause(true));
+        let pruner = Mailbox::new(
+            (NAME, "storage"),
+            1,
+            actor.start(),
+            &FatalErrorReporter::new(),
+        );
+        pruner.send(SetPaused(true));
         for height in 1..=5 {
-            pruner.tell(BlockCommitted(block(height, &[], &[])));
+            pruner.send(BlockCommitted(block(height, &[], &[])));
         }
         while pruner.status().handled < pruner.status().protocol {
             tokio::task::yield_now().await;
         }
         assert!(steps.try_recv().is_err());
-        pruner.tell(Pause(false));
+        pruner.send(SetPaused(false));
         assert!(steps.recv().await.is_some());
     }
 }

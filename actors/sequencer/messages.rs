@@ -1,6 +1,6 @@
 //! What the sequencer is told beside the batches of the mempool and the blocks of the committer.
 
-use crate::{mailbox::Port, mempool::messages::Batch};
+use crate::{mailbox::Recipient, mempool::messages::Batch};
 use actix::Message;
 use tokio::sync::oneshot;
 
@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
 pub(crate) struct Start {
-    pub(crate) batches: Port<Batch>,
+    pub(crate) batches: Recipient<Batch>,
 }
 
 /// Orders no more; what comes after is dropped. Its transactions are still in the pool.

@@ -10,11 +10,11 @@ mod solo;
 use crate::{
     SequencerConfig,
     clock::LedgerClock,
-    committer::messages::{BlockCommitted, Execute},
-    mailbox::{Port, receives_mail},
+    committer::messages::{BlockCommitted, ExecuteBlock},
+    mailbox::{Recipient, receives_envelopes},
     mempool::{
         BatchLimits,
-        messages::{Batch, NextBatch, Pause},
+        messages::{Batch, PullBatch, SetPaused},
     },
 };
 use actix::{Actor, AsyncContext, Context, Handler};
@@ -65,10 +65,10 @@ pub(crate) struct Sequencer {
     engine: Engine,
     config: SequencerConfig,
     clock: LedgerClock,
-    mempool: Port<NextBatch>,
-    committer: Port<Execute>,
+    mempool: Recipient<PullBatch>,
+    committer: Recipient<ExecuteBlock>,
     /// Where batches are wanted; none before the start and after the stop.
-    batches: Option<Port<Batch>>,
+    batches: Option<Recipient<Batch>>,
     /// Whether the mempool owes a batch.
     is_asking: bool,
     /// Blocks that are ordered and not durable.
@@ -84,8 +84,8 @@ impl Sequencer {
         engine: Engine,
         config: SequencerConfig,
         clock: LedgerClock,
-        mempool: Port<NextBatch>,
-        committer: Port<Execute>,
+        mempool: Recipient<PullBatch>,
+        committer: Recipient<ExecuteBlock>,
     ) -> Self {
         Self {
             engine,
@@ -108,7 +108,7 @@ impl Sequencer {
         }
         if let Some(batches) = &self.batches {
             self.is_asking = true;
-            self.mempool.tell(NextBatch {
+            self.mempool.send(PullBatch {
                 limits: BatchLimits {
                     transactions_max: self.config.block_transactions_max,
                     bytes_max: self.config.block_bytes_max,
@@ -126,7 +126,7 @@ impl Sequencer {
         self.clock.record_block(block.timestamp_usecs, reading);
         self.last_block_elapsed_usecs = reading.elapsed_usecs;
         self.in_flight += 1;
-        self.committer.tell(Execute(block));
+        self.committer.send(ExecuteBlock(block));
     }
 
     /// Makes an empty block when the chain has been idle for too long, by elapsed time: a clock that is set back
@@ -156,7 +156,7 @@ impl Actor for Sequencer {
     }
 }
 
-receives_mail!(Sequencer);
+receives_envelopes!(Sequencer);
 
 impl Handler<Start> for Sequencer {
     type Result = ();
@@ -188,10 +188,10 @@ impl Handler<BlockCommitted> for Sequencer {
     }
 }
 
-impl Handler<Pause> for Sequencer {
+impl Handler<SetPaused> for Sequencer {
     type Result = ();
 
-    fn handle(&mut self, pause: Pause, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
         self.is_paused = pause.0;
     }
 }

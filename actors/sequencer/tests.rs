@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    failure::Failure,
+    failure::FatalErrorReporter,
     mailbox::Mailbox,
     testing::{HandClock, block, draft, ledger_clock},
 };
@@ -12,7 +12,7 @@ const NOW: u64 = 1_800_000_000;
 
 struct Fixture {
     sequencer: Mailbox<Sequencer>,
-    pulls: mpsc::UnboundedReceiver<NextBatch>,
+    pulls: mpsc::UnboundedReceiver<PullBatch>,
     blocks: mpsc::UnboundedReceiver<OrderedBlock>,
     clock: HandClock,
 }
@@ -30,12 +30,17 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Engine::solo(&block(0, &[], &[]).tip),
         config,
         ledger_clock(&clock),
-        Port::new(move |pull| tell_pull.send(pull).unwrap()),
-        Port::new(move |Execute(block)| tell_block.send(block).unwrap()),
+        Recipient::new(move |pull| tell_pull.send(pull).unwrap()),
+        Recipient::new(move |ExecuteBlock(block)| tell_block.send(block).unwrap()),
     );
-    let sequencer = Mailbox::new((NAME, "commit"), 1, actor.start(), &Failure::new());
-    sequencer.tell(Start {
-        batches: sequencer.port(),
+    let sequencer = Mailbox::new(
+        (NAME, "commit"),
+        1,
+        actor.start(),
+        &FatalErrorReporter::new(),
+    );
+    sequencer.send(Start {
+        batches: sequencer.recipient(),
     });
     Fixture {
         sequencer,
@@ -49,7 +54,7 @@ impl Fixture {
     /// Answers the next pull with a transaction; gives the block that it became.
     async fn give(&mut self, number: u64) -> OrderedBlock {
         let pull = self.pulls.recv().await.unwrap();
-        pull.reply_to.tell(Batch(vec![draft(1, number).checked()]));
+        pull.reply_to.send(Batch(vec![draft(1, number).checked()]));
         self.blocks.recv().await.unwrap()
     }
 
@@ -62,7 +67,7 @@ impl Fixture {
     }
 
     fn durable(&self, height: u64) {
-        self.sequencer.tell(BlockCommitted(block(height, &[], &[])));
+        self.sequencer.send(BlockCommitted(block(height, &[], &[])));
     }
 }
 
@@ -84,9 +89,9 @@ async fn a_stopped_sequencer_orders_nothing() {
     let mut fixture = fixture(2, 0);
     let pull = fixture.pulls.recv().await.unwrap();
     let (done, stopped) = oneshot::channel();
-    fixture.sequencer.tell(Stop { done });
+    fixture.sequencer.send(Stop { done });
     stopped.await.unwrap();
-    pull.reply_to.tell(Batch(vec![draft(1, 0).checked()]));
+    pull.reply_to.send(Batch(vec![draft(1, 0).checked()]));
     fixture.settle().await;
     assert!(fixture.blocks.try_recv().is_err());
 }
@@ -95,13 +100,13 @@ async fn a_stopped_sequencer_orders_nothing() {
 async fn a_paused_chain_does_not_beat_and_makes_up_for_it() {
     let mut fixture = fixture(2, 30);
     tokio::time::pause();
-    fixture.sequencer.tell(Pause(true));
+    fixture.sequencer.send(SetPaused(true));
     fixture.settle().await;
     fixture.clock.pass_secs(90);
     tokio::time::advance(Duration::from_secs(5)).await;
     fixture.settle().await;
     assert!(fixture.blocks.try_recv().is_err());
-    fixture.sequencer.tell(Pause(false));
+    fixture.sequencer.send(SetPaused(false));
     assert_eq!(fixture.blocks.recv().await.unwrap().height, 1);
 }
 

@@ -1,6 +1,6 @@
 //! Metrics of the lanes of signature checks.
 
-use super::{Lane, room::Room};
+use super::{Lane, room::QueueCapacity};
 use ledger_metrics::{Computed, Counter, Metric, counters};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ counters! {
     /// Snapshot of one lane. Counts are since the start of the node.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct LaneStatus {
-        /// Name of the lane: `trusted` or `suspect`.
+        /// Name of the lane: `trusted` or `untrusted`.
         pub lane: Computed<&'static str>,
         /// Cost of the checks that may wait, in ed25519 signatures that are checked one by one. The
         /// last accepted transaction may exceed it.
@@ -43,14 +43,19 @@ impl LaneCounters {
 
     /// Returns the current values of a lane with this capacity, in which `waiting` transactions
     /// wait.
-    pub(super) fn status(&self, lane: Lane, room: &Room, waiting: usize) -> LaneStatus {
+    pub(super) fn status(
+        &self,
+        lane: Lane,
+        capacity: &QueueCapacity,
+        waiting: usize,
+    ) -> LaneStatus {
         LaneStatus {
             lane: match lane {
                 Lane::Trusted => "trusted",
-                Lane::Suspect => "suspect",
+                Lane::Untrusted => "suspect",
             },
-            capacity_signatures: room.capacity(),
-            waiting_signatures: room.taken(),
+            capacity_signatures: capacity.capacity(),
+            waiting_signatures: capacity.taken(),
             waiting,
             ..self.snapshot()
         }

@@ -15,11 +15,11 @@ pub(crate) const TRUSTED_BATCH_MAX: usize = 64;
 
 /// The same of the suspect lane: few, as a bad batch gains nothing by being large, and those who are
 /// trusted wait for it.
-pub(crate) const SUSPECT_BATCH_MAX: usize = 8;
+pub(crate) const UNTRUSTED_BATCH_MAX: usize = 8;
 
 /// While both lanes wait, suspect transactions get one part of the time for so many of trusted ones: a
 /// quarter of the work is what a flood may take from the rest.
-pub(crate) const TRUSTED_PER_SUSPECT: usize = 3;
+pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
 
 /// Where a transaction waits for the check of its signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Lane {
     Trusted,
     /// For clients that are new or sent a bad signature lately, and for signatures that need not hold.
     /// Served after the trusted lane, with a share that is always its own.
-    Suspect,
+    Untrusted,
 }
 
 /// Transactions of one lane, to be checked at once, in the order in which they came.
@@ -40,25 +40,25 @@ pub(crate) struct Batch<J> {
 
 /// How much the suspect lane has waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub(crate) struct LaneScheduler {
     /// What it cost to check trusted transactions while suspect ones waited and have not had their share of
     /// that; negative where a costly suspect one took more than its share, which is made up for.
     ahead: i64,
 }
 
-impl Shares {
+impl LaneScheduler {
     /// Takes the next batch from the lane whose turn it is; `None` when nothing waits. `cost_of` tells
     /// what checking a job costs, at least 1.
     pub(crate) fn cut<J>(
         &mut self,
         trusted: &Receiver<J>,
-        suspect: &Receiver<J>,
+        untrusted: &Receiver<J>,
         cost_of: impl Fn(&J) -> usize,
     ) -> Option<Batch<J>> {
-        let (lane, cost_max) = self.turn(trusted.len(), suspect.len())?;
+        let (lane, cost_max) = self.turn(trusted.len(), untrusted.len())?;
         let queue = match lane {
             Lane::Trusted => trusted,
-            Lane::Suspect => suspect,
+            Lane::Untrusted => untrusted,
         };
         Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
     }
@@ -69,13 +69,13 @@ impl Shares {
         &mut self,
         (lane, first): (Lane, J),
         trusted: &Receiver<J>,
-        suspect: &Receiver<J>,
+        untrusted: &Receiver<J>,
         cost_of: impl Fn(&J) -> usize,
     ) -> Batch<J> {
         let (queue, cost_max) = match lane {
             Lane::Trusted => (trusted, TRUSTED_BATCH_MAX),
-            Lane::Suspect if trusted.is_empty() => (suspect, SUSPECT_BATCH_MAX),
-            Lane::Suspect => (suspect, 1),
+            Lane::Untrusted if trusted.is_empty() => (untrusted, UNTRUSTED_BATCH_MAX),
+            Lane::Untrusted => (untrusted, 1),
         };
         self.fill(
             lane,
@@ -105,18 +105,18 @@ impl Shares {
     }
 
     /// The lane that is served next while so many wait, and to which cost.
-    fn turn(&mut self, trusted: usize, suspect: usize) -> Option<(Lane, usize)> {
-        if trusted == 0 || suspect == 0 {
+    fn turn(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
+        if trusted == 0 || untrusted == 0 {
             // Nobody waits for another, so nobody is owed anything.
             self.ahead = 0;
         }
-        match (trusted, suspect) {
+        match (trusted, untrusted) {
             (0, 0) => None,
-            (0, _) => Some((Lane::Suspect, SUSPECT_BATCH_MAX)),
+            (0, _) => Some((Lane::Untrusted, UNTRUSTED_BATCH_MAX)),
             (_, 0) => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
-            _ => match usize::try_from(self.ahead).unwrap_or(0) / TRUSTED_PER_SUSPECT {
+            _ => match usize::try_from(self.ahead).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
                 0 => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
-                due => Some((Lane::Suspect, due.min(SUSPECT_BATCH_MAX))),
+                due => Some((Lane::Untrusted, due.min(UNTRUSTED_BATCH_MAX))),
             },
         }
     }
@@ -124,12 +124,12 @@ impl Shares {
     fn served(&mut self, lane: Lane, cost: usize) {
         let taken = match lane {
             Lane::Trusted => cost,
-            Lane::Suspect => cost.saturating_mul(TRUSTED_PER_SUSPECT),
+            Lane::Untrusted => cost.saturating_mul(TRUSTED_PER_UNTRUSTED),
         };
         let taken = i64::try_from(taken).unwrap_or(i64::MAX);
         self.ahead = match lane {
             Lane::Trusted => self.ahead.saturating_add(taken),
-            Lane::Suspect => self.ahead.saturating_sub(taken),
+            Lane::Untrusted => self.ahead.saturating_sub(taken),
         };
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     /// Both lanes; a job is its number in its lane.
     struct Lanes {
         trusted: (Sender<usize>, Receiver<usize>),
-        suspect: (Sender<usize>, Receiver<usize>),
+        untrusted: (Sender<usize>, Receiver<usize>),
         came: [usize; 2],
     }
 
@@ -151,13 +151,13 @@ mod tests {
         fn new() -> Self {
             Self {
                 trusted: unbounded(),
-                suspect: unbounded(),
+                untrusted: unbounded(),
                 came: [0; 2],
             }
         }
 
-        fn come(&mut self, trusted: usize, suspect: usize) {
-            let arrivals = [(&self.trusted.0, trusted), (&self.suspect.0, suspect)];
+        fn come(&mut self, trusted: usize, untrusted: usize) {
+            let arrivals = [(&self.trusted.0, trusted), (&self.untrusted.0, untrusted)];
             for ((queue, count), came) in arrivals.into_iter().zip(&mut self.came) {
                 for _ in 0..count {
                     queue.send(*came).unwrap();
@@ -166,8 +166,8 @@ mod tests {
             }
         }
 
-        fn cut(&self, shares: &mut Shares) -> Option<Batch<usize>> {
-            shares.cut(&self.trusted.1, &self.suspect.1, |_| 1)
+        fn cut(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
+            scheduler.cut(&self.trusted.1, &self.untrusted.1, |_| 1)
         }
     }
 
@@ -176,24 +176,24 @@ mod tests {
         fn all_are_served_once_in_the_order_of_their_lane_in_bounded_batches(
             arrivals in prop::collection::vec((0usize..200, 0usize..200), 1..20),
         ) {
-            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let mut served = [Vec::new(), Vec::new()];
             let mut serve = |batch: Batch<usize>| {
-                let (place, max) = match batch.lane {
+                let (permit, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
-                    Lane::Suspect => (1, SUSPECT_BATCH_MAX),
+                    Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let bounded = (1..=max).contains(&batch.jobs.len());
-                served[place].extend(batch.jobs);
+                served[permit].extend(batch.jobs);
                 bounded
             };
-            for (trusted, suspect) in arrivals {
-                lanes.come(trusted, suspect);
-                if let Some(batch) = lanes.cut(&mut shares) {
+            for (trusted, untrusted) in arrivals {
+                lanes.come(trusted, untrusted);
+                if let Some(batch) = lanes.cut(&mut scheduler) {
                     prop_assert!(serve(batch));
                 }
             }
-            while let Some(batch) = lanes.cut(&mut shares) {
+            while let Some(batch) = lanes.cut(&mut scheduler) {
                 prop_assert!(serve(batch));
             }
             for (served, came) in served.into_iter().zip(lanes.came) {
@@ -207,24 +207,24 @@ mod tests {
         fn while_both_wait_each_lane_has_its_share(
             arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
         ) {
-            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
-            let (mut trusted, mut suspect, mut trusted_batches) = (0, 0, 0);
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            let (mut trusted, mut untrusted, mut trusted_batches) = (0, 0, 0);
             for (more_trusted, more_suspect) in arrivals {
                 // Whoever was served may be missing now; both wait before each turn.
                 lanes.come(more_trusted, more_suspect);
-                let batch = lanes.cut(&mut shares).unwrap();
+                let batch = lanes.cut(&mut scheduler).unwrap();
                 match batch.lane {
                     Lane::Trusted => {
                         trusted += batch.jobs.len();
                         trusted_batches += 1;
                     }
-                    Lane::Suspect => {
-                        suspect += batch.jobs.len();
+                    Lane::Untrusted => {
+                        untrusted += batch.jobs.len();
                         trusted_batches = 0;
                     }
                 }
-                prop_assert!(suspect * TRUSTED_PER_SUSPECT <= trusted, "{suspect} of {trusted}");
-                prop_assert!(trusted_batches <= TRUSTED_PER_SUSPECT, "{trusted_batches} in a row");
+                prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted, "{untrusted} of {trusted}");
+                prop_assert!(trusted_batches <= TRUSTED_PER_UNTRUSTED, "{trusted_batches} in a row");
             }
         }
 
@@ -235,24 +235,24 @@ mod tests {
             arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
         ) {
             const COST_MAX: usize = 200;
-            let (trusted, suspect) = (unbounded(), unbounded());
-            let mut shares = Shares::default();
+            let (trusted, untrusted) = (unbounded(), unbounded());
+            let mut scheduler = LaneScheduler::default();
             let mut served = [0, 0];
             for (trusted_cost, suspect_cost) in arrivals {
                 for _ in 0..TRUSTED_BATCH_MAX {
                     trusted.0.send(trusted_cost).unwrap();
-                    suspect.0.send(suspect_cost).unwrap();
+                    untrusted.0.send(suspect_cost).unwrap();
                 }
-                let batch = shares.cut(&trusted.1, &suspect.1, |&cost| cost).unwrap();
-                let (place, max) = match batch.lane {
+                let batch = scheduler.cut(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
+                let (permit, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
-                    Lane::Suspect => (1, SUSPECT_BATCH_MAX),
+                    Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let cost: usize = batch.jobs.iter().sum();
-                served[place] += cost;
+                served[permit] += cost;
                 prop_assert!(cost - batch.jobs[batch.jobs.len() - 1] < max, "{cost} in a batch");
-                let [trusted, suspect] = served;
-                prop_assert!(suspect * TRUSTED_PER_SUSPECT <= trusted + COST_MAX * TRUSTED_PER_SUSPECT);
+                let [trusted, untrusted] = served;
+                prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
             }
             prop_assert!(served[1] > 0, "the suspect lane had nothing");
         }
@@ -260,32 +260,33 @@ mod tests {
         /// A flood that was alone has saved nothing up, and owes nothing.
         #[test]
         fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
-            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             lanes.come(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
-            while lanes.cut(&mut shares).is_some() {}
+            while lanes.cut(&mut scheduler).is_some() {}
             lanes.come(1, 1);
-            prop_assert_eq!(lanes.cut(&mut shares).unwrap().lane, Lane::Trusted);
+            prop_assert_eq!(lanes.cut(&mut scheduler).unwrap().lane, Lane::Trusted);
         }
     }
 
     #[test]
     fn who_came_first_is_served_with_those_who_came_since() {
         let first = usize::MAX;
-        for (lane, trusted, suspect, served) in [
+        for (lane, trusted, untrusted, served) in [
             (Lane::Trusted, 0, 3, 1),
             (Lane::Trusted, 5, 3, 1 + 5),
             (Lane::Trusted, 200, 0, TRUSTED_BATCH_MAX),
-            (Lane::Suspect, 0, 3, 1 + 3),
-            (Lane::Suspect, 0, 200, SUSPECT_BATCH_MAX),
-            (Lane::Suspect, 1, 3, 1),
+            (Lane::Untrusted, 0, 3, 1 + 3),
+            (Lane::Untrusted, 0, 200, UNTRUSTED_BATCH_MAX),
+            (Lane::Untrusted, 1, 3, 1),
         ] {
-            let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
-            lanes.come(trusted, suspect);
-            let batch = shares.cut_after((lane, first), &lanes.trusted.1, &lanes.suspect.1, |_| 1);
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            lanes.come(trusted, untrusted);
+            let batch =
+                scheduler.cut_after((lane, first), &lanes.trusted.1, &lanes.untrusted.1, |_| 1);
             assert_eq!(
                 (batch.lane, batch.jobs.len()),
                 (lane, served),
-                "{trusted} and {suspect}"
+                "{trusted} and {untrusted}"
             );
             assert_eq!(batch.jobs[0], first);
         }
@@ -293,15 +294,15 @@ mod tests {
 
     #[test]
     fn one_suspect_transaction_is_served_after_three_trusted_ones() {
-        let (mut lanes, mut shares) = (Lanes::new(), Shares::default());
+        let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
         lanes.come(0, 10);
         let order: Vec<_> = (0..8)
             .map(|_| {
                 lanes.come(1, 0);
-                lanes.cut(&mut shares).unwrap().lane
+                lanes.cut(&mut scheduler).unwrap().lane
             })
             .collect();
-        use Lane::{Suspect as S, Trusted as T};
+        use Lane::{Trusted as T, Untrusted as S};
         // The fourth of the trusted waits while the first of the suspect ones is served.
         assert_eq!(order[..5], [T, T, T, S, T]);
         assert_eq!(

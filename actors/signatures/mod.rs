@@ -1,5 +1,5 @@
 //! The check of signatures, on threads of its own behind two queues, which are bounded by the work that
-//! waits in them (`room.rs`).
+//! waits in them (`capacity.rs`).
 //!
 //! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
 //! which check many transactions at once, and it happens before an actor is asked: the actors see only
@@ -22,13 +22,13 @@ mod threads;
 pub use counters::LaneStatus;
 pub use lanes::Lane;
 
-use crate::{ReadError, SignaturesConfig, SubmitError, failure::Failure};
+use crate::{NodeError, SignaturesConfig, SubmitError, failure::FatalErrorReporter};
 use counters::LaneCounters;
 use crossbeam_channel::{Receiver, Sender};
 use ledger_limits::{Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
-use room::Room;
+use room::QueueCapacity;
 use std::{
     convert::Infallible,
     io,
@@ -45,42 +45,42 @@ use tokio::sync::oneshot;
 const NAME: &str = "signature check";
 
 /// Where transactions come into a lane.
-type Entrance = Sender<Box<Job>>;
+type QueueSender = Sender<Box<Job>>;
 
 /// Where threads take them out.
-type Exit = Receiver<Box<Job>>;
+type QueueReceiver = Receiver<Box<Job>>;
 
 /// One side of a lane's queue, with the lane's capacity and counters.
 #[derive(Debug)]
-struct Gate<Q> {
+struct LaneQueue<Q> {
     jobs: Q,
-    room: Room,
+    capacity: QueueCapacity,
     counters: Arc<LaneCounters>,
 }
 
 /// One side of both lanes.
 #[derive(Debug)]
 struct Lanes<Q> {
-    trusted: Gate<Q>,
-    suspect: Gate<Q>,
+    trusted: LaneQueue<Q>,
+    untrusted: LaneQueue<Q>,
 }
 
 impl<Q> Lanes<Q> {
-    fn of(&self, lane: Lane) -> &Gate<Q> {
+    fn of(&self, lane: Lane) -> &LaneQueue<Q> {
         match lane {
             Lane::Trusted => &self.trusted,
-            Lane::Suspect => &self.suspect,
+            Lane::Untrusted => &self.untrusted,
         }
     }
 }
 
 /// What a thread takes its work from.
-type Work = Lanes<Exit>;
+type Work = Lanes<QueueReceiver>;
 
 /// The way to the threads.
 #[derive(Debug)]
 pub(crate) struct SignatureChecks {
-    lanes: Lanes<Entrance>,
+    lanes: Lanes<QueueSender>,
     stopped: Arc<AtomicBool>,
     /// LaneCounters the checks in progress of both lanes. The count may change after it was read: a check
     /// then runs beside another one, or in the queue without need.
@@ -98,12 +98,12 @@ pub(crate) struct SignatureQueues {
 
 /// Keeps the threads alive; without it they end after the batch that each is at.
 #[derive(Debug)]
-pub(crate) struct Lifeline {
+pub(crate) struct ShutdownGuard {
     _sender: Sender<Infallible>,
     stopped: Arc<AtomicBool>,
 }
 
-impl Drop for Lifeline {
+impl Drop for ShutdownGuard {
     fn drop(&mut self) {
         self.stopped.store(true, SeqCst);
     }
@@ -113,18 +113,18 @@ impl SignatureChecks {
     /// Both queues, each for work of the cost `queue_capacity`.
     pub(crate) fn new(config: &SignaturesConfig) -> (Self, SignatureQueues) {
         let (trusted, trusted_work) = lane(config.queue_capacity);
-        let (suspect, suspect_work) = lane(config.queue_capacity);
+        let (untrusted, untrusted_work) = lane(config.queue_capacity);
         let stopped = Arc::new(AtomicBool::new(false));
         let queues = SignatureQueues {
             work: Lanes {
                 trusted: trusted_work,
-                suspect: suspect_work,
+                untrusted: untrusted_work,
             },
             threads: config.threads(),
             nice: config.nice,
             stopped: Arc::clone(&stopped),
         };
-        let lanes = Lanes { trusted, suspect };
+        let lanes = Lanes { trusted, untrusted };
         let checks = Self {
             lanes,
             stopped,
@@ -172,43 +172,43 @@ impl SignatureChecks {
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
         let (verdict, answer) = oneshot::channel();
-        let Gate {
+        let LaneQueue {
             jobs,
-            room,
+            capacity,
             counters,
         } = self.lanes.of(lane);
-        let Some(place) = room.take(transaction.authenticator.check_cost()) else {
+        let Some(permit) = capacity.take(transaction.authenticator.check_cost()) else {
             counters.refused.increment();
-            return Err(ReadError::Overloaded { actor: NAME }.into());
+            return Err(NodeError::Overloaded { actor: NAME }.into());
         };
         let job = Job {
             transaction,
-            place,
+            permit,
             verdict,
         };
         if jobs.send(Box::new(job)).is_err() {
-            return Err(ReadError::Stopping.into());
+            return Err(NodeError::Stopping.into());
         }
         counters.accepted.increment();
         // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
         if self.stopped.load(SeqCst) {
-            return Err(ReadError::Stopping.into());
+            return Err(NodeError::Stopping.into());
         }
         match answer.await {
             Ok(verdict) => Ok(verdict?),
-            Err(_) => Err(ReadError::Stopping.into()),
+            Err(_) => Err(NodeError::Stopping.into()),
         }
     }
 
     /// The numbers of both lanes, the trusted first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
-        [Lane::Trusted, Lane::Suspect].map(|lane| {
-            let Gate {
+        [Lane::Trusted, Lane::Untrusted].map(|lane| {
+            let LaneQueue {
                 jobs,
-                room,
+                capacity,
                 counters,
             } = self.lanes.of(lane);
-            counters.status(lane, room, jobs.len())
+            counters.status(lane, capacity, jobs.len())
         })
     }
 }
@@ -218,52 +218,55 @@ impl SignatureQueues {
     pub(crate) fn serve(
         self,
         chain: &Chain,
-        failure: &Failure,
-    ) -> io::Result<(Lifeline, Vec<JoinHandle<()>>)> {
+        failure: &FatalErrorReporter,
+    ) -> io::Result<(ShutdownGuard, Vec<JoinHandle<()>>)> {
         // Nothing is ever sent.
-        let (sender, lifeline) = crossbeam_channel::bounded(0);
+        let (sender, shutdown) = crossbeam_channel::bounded(0);
         let end = End {
-            lifeline,
+            shutdown,
             stopped: Arc::clone(&self.stopped),
         };
         let spawned = (0..self.threads).map(|_| {
             let work = Lanes {
                 trusted: self.work.trusted.clone(),
-                suspect: self.work.suspect.clone(),
+                untrusted: self.work.untrusted.clone(),
             };
             threads::spawn((chain.clone(), work, end.clone()), self.nice, failure)
         });
         let spawned = spawned.collect::<io::Result<_>>()?;
-        let lifeline = Lifeline {
+        let shutdown = ShutdownGuard {
             _sender: sender,
             stopped: self.stopped,
         };
-        Ok((lifeline, spawned))
+        Ok((shutdown, spawned))
     }
 }
 
-impl Clone for Gate<Exit> {
+impl Clone for LaneQueue<QueueReceiver> {
     fn clone(&self) -> Self {
         Self {
             jobs: self.jobs.clone(),
-            room: self.room.clone(),
+            capacity: self.capacity.clone(),
             counters: Arc::clone(&self.counters),
         }
     }
 }
 
-fn lane(capacity: usize) -> (Gate<Entrance>, Gate<Exit>) {
+fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
     // Bounded by the room: a job has its place there, and takes at least 1 of it.
     let (sender, receiver) = crossbeam_channel::unbounded();
-    let (room, counters) = (Room::new(capacity), Arc::new(LaneCounters::default()));
-    let entrance = Gate {
+    let (capacity, counters) = (
+        QueueCapacity::new(capacity),
+        Arc::new(LaneCounters::default()),
+    );
+    let entrance = LaneQueue {
         jobs: sender,
-        room: room.clone(),
+        capacity: capacity.clone(),
         counters: Arc::clone(&counters),
     };
-    let exit = Gate {
+    let exit = LaneQueue {
         jobs: receiver,
-        room,
+        capacity,
         counters,
     };
     (entrance, exit)

@@ -18,7 +18,7 @@ const LEFT_TO_OTHERS: usize = 4;
 
 /// The room of a lane; clones are the same room. Its counts order no other memory, hence relaxed.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<Counts>);
+pub(super) struct QueueCapacity(Arc<Counts>);
 
 #[derive(Debug)]
 struct Counts {
@@ -31,12 +31,12 @@ struct Counts {
 
 /// The place of a transaction that waits; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    room: Room,
+pub(super) struct QueuePermit {
+    capacity: QueueCapacity,
     cost: usize,
 }
 
-impl Room {
+impl QueueCapacity {
     /// An empty room for work of this cost, at least 1.
     pub fn new(capacity: usize) -> Self {
         Self(Arc::new(Counts {
@@ -58,7 +58,7 @@ impl Room {
     }
 
     /// Takes a place for work of a cost, at least 1; `None` where too much waits.
-    pub fn take(&self, cost: usize) -> Option<Place> {
+    pub fn take(&self, cost: usize) -> Option<QueuePermit> {
         let capacity = self.0.capacity;
         let of_its_kind = capacity - capacity / LEFT_TO_OTHERS;
         add_below(&self.0.all, cost, capacity)?;
@@ -66,8 +66,8 @@ impl Room {
             self.0.all.fetch_sub(cost, Relaxed);
             return None;
         }
-        let room = self.clone();
-        Some(Place { room, cost })
+        let capacity = self.clone();
+        Some(QueuePermit { capacity, cost })
     }
 
     fn kind(&self, cost: usize) -> &AtomicUsize {
@@ -84,17 +84,17 @@ fn add_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
     sum.fetch_update(Relaxed, Relaxed, added).ok()
 }
 
-impl Place {
+impl QueuePermit {
     /// What it was taken for.
     pub fn cost(&self) -> usize {
         self.cost
     }
 }
 
-impl Drop for Place {
+impl Drop for QueuePermit {
     fn drop(&mut self) {
-        self.room.kind(self.cost).fetch_sub(self.cost, Relaxed);
-        self.room.0.all.fetch_sub(self.cost, Relaxed);
+        self.capacity.kind(self.cost).fetch_sub(self.cost, Relaxed);
+        self.capacity.0.all.fetch_sub(self.cost, Relaxed);
     }
 }
 
@@ -106,41 +106,43 @@ mod tests {
     const CAPACITY: usize = 1_000;
     const COST_MAX: usize = 200;
 
-    fn fill(room: &Room, cost: usize) -> Vec<Place> {
-        std::iter::from_fn(|| room.take(cost)).collect()
+    fn fill(capacity: &QueueCapacity, cost: usize) -> Vec<QueuePermit> {
+        std::iter::from_fn(|| capacity.take(cost)).collect()
     }
 
     #[test]
     fn what_waits_is_counted_as_it_costs() {
-        let room = Room::new(CAPACITY);
-        let costly = fill(&room, COST_MAX);
+        let capacity = QueueCapacity::new(CAPACITY);
+        let costly = fill(&capacity, COST_MAX);
         assert_eq!(
-            (costly.len(), room.taken()),
+            (costly.len(), capacity.taken()),
             (4, 800),
             "the last may go beyond three quarters"
         );
         drop(costly);
-        assert_eq!(room.taken(), 0);
-        assert_eq!(fill(&room, 1).len(), 750);
+        assert_eq!(capacity.taken(), 0);
+        assert_eq!(fill(&capacity, 1).len(), 750);
     }
 
     /// One of the smallest rooms has any transaction, but no other beside it.
     #[test]
     fn an_empty_room_takes_whatever_comes() {
         for cost in [1, COST_MAX] {
-            let room = Room::new(1);
-            let place = room.take(cost);
-            assert!(place.is_some() && room.take(1).is_none() && room.take(COST_MAX).is_none());
+            let capacity = QueueCapacity::new(1);
+            let permit = capacity.take(cost);
+            assert!(
+                permit.is_some() && capacity.take(1).is_none() && capacity.take(COST_MAX).is_none()
+            );
         }
     }
 
     #[test]
     fn plain_and_costly_ones_leave_each_other_room() {
         for (flood, other) in [(1, COST_MAX), (COST_MAX, 1)] {
-            let room = Room::new(CAPACITY);
-            let _flood = fill(&room, flood);
+            let capacity = QueueCapacity::new(CAPACITY);
+            let _flood = fill(&capacity, flood);
             assert!(
-                room.take(other).is_some(),
+                capacity.take(other).is_some(),
                 "{other} beside a flood of {flood}"
             );
         }
@@ -151,22 +153,22 @@ mod tests {
         /// refused below the quarter that is left to each kind, and nothing stays taken.
         #[test]
         fn room_is_bounded_and_comes_back(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
-            let room = Room::new(CAPACITY);
-            let mut places = std::collections::VecDeque::new();
+            let capacity = QueueCapacity::new(CAPACITY);
+            let mut permits = std::collections::VecDeque::new();
             for (cost, leaves) in steps {
                 if leaves {
-                    places.pop_front();
+                    permits.pop_front();
                 }
-                let before = room.taken();
-                match room.take(cost) {
-                    Some(place) => places.push_back(place),
+                let before = capacity.taken();
+                match capacity.take(cost) {
+                    Some(permit) => permits.push_back(permit),
                     None => prop_assert!(before >= CAPACITY - CAPACITY / LEFT_TO_OTHERS),
                 }
-                prop_assert_eq!(room.taken(), places.iter().map(Place::cost).sum::<usize>());
-                prop_assert!(room.taken() < CAPACITY + COST_MAX);
+                prop_assert_eq!(capacity.taken(), permits.iter().map(QueuePermit::cost).sum::<usize>());
+                prop_assert!(capacity.taken() < CAPACITY + COST_MAX);
             }
-            places.clear();
-            let Counts { all, plain, costly, .. } = &*room.0;
+            permits.clear();
+            let Counts { all, plain, costly, .. } = &*capacity.0;
             for sum in [all, plain, costly] {
                 prop_assert_eq!(sum.load(Relaxed), 0);
             }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::testing::wallet::{Wallet, funded};
 use bytes::Bytes;
-use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_SUSPECT};
+use lanes::{TRUSTED_BATCH_MAX, TRUSTED_PER_UNTRUSTED};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_types::{
@@ -159,14 +159,12 @@ fn is_refused(verdict: &Verdict) -> bool {
 fn is_overloaded(verdict: &Verdict) -> bool {
     matches!(
         verdict,
-        Err(SubmitError::Unanswered(ReadError::Overloaded {
-            actor: NAME
-        }))
+        Err(SubmitError::Node(NodeError::Overloaded { actor: NAME }))
     )
 }
 
 fn is_stopping(verdict: &Verdict) -> bool {
-    matches!(verdict, Err(SubmitError::Unanswered(ReadError::Stopping)))
+    matches!(verdict, Err(SubmitError::Node(NodeError::Stopping)))
 }
 
 fn join(threads: Vec<JoinHandle<()>>) {
@@ -184,14 +182,14 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
     let mut all = Vec::new();
     for number in 0..BAD {
         let bad = fixture.bad();
-        all.push(fixture.ask(&checks, number, bad, Lane::Suspect));
+        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
     }
     for number in BAD..BAD + GOOD {
         let good = fixture.good();
         all.push(fixture.ask(&checks, number, good, Lane::Trusted));
     }
-    let failure = Failure::new();
-    let (lifeline, threads) = queues.serve(&fixture.chain, &failure).unwrap();
+    let failure = FatalErrorReporter::new();
+    let (shutdown, threads) = queues.serve(&fixture.chain, &failure).unwrap();
     let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
 
     let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
@@ -199,7 +197,7 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
         .iter()
         .filter(|number| **number < BAD)
         .count();
-    assert!(overtaking <= GOOD / TRUSTED_PER_SUSPECT, "{overtaking}");
+    assert!(overtaking <= GOOD / TRUSTED_PER_UNTRUSTED, "{overtaking}");
     assert!(
         overtaking > 0,
         "the flood waits until all others are served"
@@ -213,11 +211,11 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
             (number < BAD, number >= BAD)
         );
     }
-    let [trusted, suspect] = checks.status();
+    let [trusted, untrusted] = checks.status();
     assert_eq!((trusted.checked, trusted.bad), (GOOD as u64, 0));
-    assert_eq!((suspect.checked, suspect.bad), (BAD as u64, BAD as u64));
+    assert_eq!((untrusted.checked, untrusted.bad), (BAD as u64, BAD as u64));
     assert!(trusted.batches < GOOD as u64, "many are checked at once");
-    drop(lifeline);
+    drop(shutdown);
     join(threads);
 }
 
@@ -230,20 +228,22 @@ fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
     let mut all = Vec::new();
     for number in 0..GOOD {
         let bad = fixture.costly();
-        all.push(fixture.ask(&checks, number, bad, Lane::Suspect));
+        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
     }
     for number in GOOD..2 * GOOD {
         let good = fixture.good();
         all.push(fixture.ask(&checks, number, good, Lane::Trusted));
     }
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
     let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
     let overtaking = order[..last_good]
         .iter()
         .filter(|number| **number < GOOD)
         .count();
-    let share = GOOD / TRUSTED_PER_SUSPECT / SIGNATURES_MAX;
+    let share = GOOD / TRUSTED_PER_UNTRUSTED / SIGNATURES_MAX;
     assert!(
         (1..=share).contains(&overtaking),
         "{overtaking}, their share is {share}"
@@ -253,7 +253,7 @@ fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
             .all(|waiting| is_refused(&answer(waiting)))
     );
     drop(all);
-    drop(lifeline);
+    drop(shutdown);
     join(threads);
 }
 
@@ -262,30 +262,32 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(1);
     let [first, second, third] = [fixture.good(), fixture.good(), fixture.good()];
-    let waiting = [fixture.ask(&checks, 0, first, Lane::Suspect)];
+    let waiting = [fixture.ask(&checks, 0, first, Lane::Untrusted)];
     assert!(is_overloaded(&answer(Box::pin(checks.queue(
         second,
-        Lane::Suspect,
+        Lane::Untrusted,
         Permit::acquire(&checks.in_progress)
     )))));
     let waiting = waiting
         .into_iter()
         .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
     let waiting: Vec<_> = waiting.collect();
-    let [trusted, suspect] = checks.status();
+    let [trusted, untrusted] = checks.status();
     assert_eq!(
         (trusted.waiting, trusted.accepted, trusted.refused),
         (1, 1, 0)
     );
     assert_eq!(
-        (suspect.waiting, suspect.accepted, suspect.refused),
+        (untrusted.waiting, untrusted.accepted, untrusted.refused),
         (1, 1, 1)
     );
 
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
     assert!(waiting.into_iter().all(|waiting| answer(waiting).is_ok()));
-    drop(lifeline);
+    drop(shutdown);
     join(threads);
 }
 
@@ -299,7 +301,7 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     let refused = loop {
         let costly = fixture.costly();
         match fixture.try_ask(&checks, waiting.len(), costly, Lane::Trusted, None) {
-            Ok(place) => waiting.push(place),
+            Ok(permit) => waiting.push(permit),
             Err(verdict) => break verdict,
         }
     };
@@ -307,7 +309,7 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     assert_eq!(waiting.len(), 75, "they leave a quarter to plain ones");
     let plain = fixture.good();
     waiting.push(fixture.ask(&checks, 75, plain, Lane::Trusted));
-    let [trusted, suspect] = checks.status();
+    let [trusted, untrusted] = checks.status();
     assert_eq!(
         (trusted.capacity_signatures, trusted.waiting),
         (CAPACITY, 76)
@@ -316,9 +318,11 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
         (trusted.waiting_signatures, trusted.refused),
         (75 * COSTLY + 1, 1)
     );
-    assert_eq!(suspect.waiting_signatures, 0);
+    assert_eq!(untrusted.waiting_signatures, 0);
 
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     let order: Vec<_> = waiting.iter().map(|_| fixture.next_answered()).collect();
     assert!(
         order.is_sorted(),
@@ -328,7 +332,7 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     let [trusted, _] = checks.status();
     assert_eq!((trusted.waiting, trusted.waiting_signatures), (0, 0));
     drop(waiting);
-    drop(lifeline);
+    drop(shutdown);
     join(threads);
 }
 
@@ -342,7 +346,7 @@ fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
     loop {
         let plain = fixture.good();
         match fixture.try_ask(&checks, waiting.len(), plain, Lane::Trusted, None) {
-            Ok(place) => waiting.push(place),
+            Ok(permit) => waiting.push(permit),
             Err(verdict) => break assert!(is_overloaded(&verdict)),
         }
     }
@@ -356,7 +360,9 @@ fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
 fn a_stop_answers_those_who_wait_and_those_who_come() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(10);
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     let (first, go_on) = loop {
         let (go_on, held) = mpsc::channel();
         let transaction = fixture.good();
@@ -365,14 +371,14 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
         }
     };
     assert_eq!(fixture.next_answered(), 0);
-    let waiting: Vec<_> = [Lane::Trusted, Lane::Suspect, Lane::Suspect]
+    let waiting: Vec<_> = [Lane::Trusted, Lane::Untrusted, Lane::Untrusted]
         .into_iter()
         .map(|lane| {
             let transaction = fixture.good();
             fixture.ask(&checks, 1, transaction, lane)
         })
         .collect();
-    drop(lifeline);
+    drop(shutdown);
     go_on.send(()).unwrap();
     join(threads);
     assert!(answer(first).is_ok(), "its check was under way");
@@ -408,7 +414,7 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
 fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
-    let [first, beside, suspect, alone] = [
+    let [first, beside, untrusted, alone] = [
         fixture.good(),
         fixture.good(),
         fixture.good(),
@@ -420,13 +426,13 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
         // It looks who else is there before it is checked.
         (0..2).find_map(|_| polled(&mut waiting))
     };
-    let waiting = fixture.ask(&checks, 0, first, Lane::Suspect);
+    let waiting = fixture.ask(&checks, 0, first, Lane::Untrusted);
     assert!(
         asked(beside, Lane::Trusted).is_none(),
         "it would share a batch"
     );
     drop(waiting);
-    assert!(asked(suspect, Lane::Suspect).is_none());
+    assert!(asked(untrusted, Lane::Untrusted).is_none());
     assert!(asked(costly, Lane::Trusted).is_none());
     assert!(asked(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
     let [trusted, _] = checks.status();
@@ -465,10 +471,12 @@ fn nothing_is_checked_for_a_client_that_went_away() {
     let [gone, here] = [fixture.good(), fixture.good()];
     drop(fixture.ask(&checks, 0, gone, Lane::Trusted));
     let waiting = fixture.ask(&checks, 1, here, Lane::Trusted);
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     assert_eq!(fixture.next_answered(), 1);
     assert!(answer(waiting).is_ok());
-    drop(lifeline);
+    drop(shutdown);
     join(threads);
     let [trusted, _] = checks.status();
     assert_eq!((trusted.accepted, trusted.checked), (2, 1));
@@ -506,11 +514,13 @@ fn the_threads_stand_back_as_far_as_they_are_told_to() {
     });
     let asked = [0, 1].map(|index| {
         let transaction = fixture.good();
-        fixture.ask(&checks, index, transaction, Lane::Suspect)
+        fixture.ask(&checks, index, transaction, Lane::Untrusted)
     });
-    let (lifeline, threads) = queues.serve(&fixture.chain, &Failure::new()).unwrap();
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
     fixture.next_answered();
     assert!(nice_values().contains(&i32::from(NICE)));
-    drop((asked, lifeline));
+    drop((asked, shutdown));
     join(threads);
 }

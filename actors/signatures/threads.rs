@@ -2,10 +2,10 @@
 
 use super::{
     Lane, Work,
-    lanes::{Batch, Shares},
-    room::Place,
+    lanes::{Batch, LaneScheduler},
+    room::QueuePermit,
 };
-use crate::failure::Failure;
+use crate::failure::FatalErrorReporter;
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
 use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
@@ -29,7 +29,7 @@ const THREAD: &str = "signature-check";
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
     /// Its place in the lane, until it is taken out to be checked.
-    pub(super) place: Place,
+    pub(super) permit: QueuePermit,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Job {
 #[derive(Clone, Debug)]
 pub(super) struct End {
     /// Disconnected from then on, which wakes a thread that waits.
-    pub(super) lifeline: Receiver<Infallible>,
+    pub(super) shutdown: Receiver<Infallible>,
     /// True from then on.
     pub(super) stopped: Arc<AtomicBool>,
 }
@@ -47,13 +47,13 @@ pub(super) struct End {
 pub(super) fn spawn(
     (chain, work, end): (Chain, Work, End),
     nice: u8,
-    failure: &Failure,
+    failure: &FatalErrorReporter,
 ) -> io::Result<JoinHandle<()>> {
     let mut thread = Checker {
         chain,
         work,
         end,
-        shares: Shares::default(),
+        scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
     failure.spawn(THREAD, move || {
@@ -86,7 +86,7 @@ struct Checker {
     chain: Chain,
     work: Work,
     end: End,
-    shares: Shares,
+    scheduler: LaneScheduler,
     keys: DecodedKeys,
 }
 
@@ -96,22 +96,24 @@ impl Checker {
         if self.end.stopped.load(SeqCst) {
             return None;
         }
-        let (trusted, suspect) = (&self.work.trusted.jobs, &self.work.suspect.jobs);
-        let batch = self.shares.cut(trusted, suspect, |job| job.place.cost());
+        let (trusted, untrusted) = (&self.work.trusted.jobs, &self.work.untrusted.jobs);
+        let batch = self
+            .scheduler
+            .cut(trusted, untrusted, |job| job.permit.cost());
         if batch.is_some() {
             return batch;
         }
         let first = select! {
             recv(trusted) -> job => (Lane::Trusted, job.ok()?),
-            recv(suspect) -> job => (Lane::Suspect, job.ok()?),
-            recv(self.end.lifeline) -> _ => return None,
+            recv(untrusted) -> job => (Lane::Untrusted, job.ok()?),
+            recv(self.end.shutdown) -> _ => return None,
         };
         // Who sends next may wait for this core: until it is this thread's turn again, others have come. They are checked
         // together for less than one by one.
         thread::yield_now();
         let batch = self
-            .shares
-            .cut_after(first, trusted, suspect, |job| job.place.cost());
+            .scheduler
+            .cut_after(first, trusted, untrusted, |job| job.permit.cost());
         Some(batch)
     }
 
@@ -148,7 +150,7 @@ impl Drop for Checker {
     /// Drops the ways back of those that wait: a queue keeps what is in it for as long as anyone can
     /// send, and a handle outlives its node.
     fn drop(&mut self) {
-        for queue in [&self.work.trusted.jobs, &self.work.suspect.jobs] {
+        for queue in [&self.work.trusted.jobs, &self.work.untrusted.jobs] {
             queue.try_iter().for_each(drop);
         }
     }

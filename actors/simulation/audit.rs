@@ -2,8 +2,8 @@
 
 use super::{
     fixture::{Fixture, WALLETS, wallets},
-    judge::Judge,
     model::{Block, Model},
+    oracle::Oracle,
     properties,
     reads::{LISTED_MAX, stream_events},
 };
@@ -18,30 +18,30 @@ use std::sync::Arc;
 
 /// Looks at all that is durable before the node runs: what was shown is there and the same, what was not is
 /// taken in, and every row is found by every way.
-pub(super) fn audit(judge: &Judge, reader: &StoreReader) {
+pub(super) fn audit(oracle: &Oracle, reader: &StoreReader) {
     let verdict = match reader.snapshot() {
         Ok(snapshot) => {
-            let stays = blocks_stay(judge, &snapshot);
-            judge.hold(properties::COMMITTED_STAYS, stays);
-            let verdict = rows_agree(judge, &snapshot).map_err(|error| error.to_string());
+            let stays = blocks_stay(oracle, &snapshot);
+            oracle.hold(properties::COMMITTED_STAYS, stays);
+            let verdict = rows_agree(oracle, &snapshot).map_err(|error| error.to_string());
             verdict.and_then(|wrong| wrong.map_or(Ok(()), Err))
         }
         Err(error) => Err(error.to_string()),
     };
-    judge.hold(properties::INDEX, verdict);
+    oracle.hold(properties::INDEX, verdict);
 }
 
 /// The blocks that were shown are there; those above them are shown now.
-fn blocks_stay(judge: &Judge, snapshot: &Snapshot) -> Result<(), String> {
+fn blocks_stay(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
     let info = snapshot.ledger_info();
-    let known = judge.model().height();
+    let known = oracle.model().height();
     if info.block_height < known {
         return Err(format!(
             "height {known} was shown, {} is found",
             info.block_height
         ));
     }
-    let floor = judge.model().floor;
+    let floor = oracle.model().floor;
     if info.oldest_version < floor.oldest_version {
         return Err(format!(
             "oldest version {} after {}",
@@ -51,9 +51,9 @@ fn blocks_stay(judge: &Judge, snapshot: &Snapshot) -> Result<(), String> {
     for height in info.oldest_block_height.max(1)..=info.block_height {
         let block = stored_block(snapshot, height).map_err(|error| error.to_string())?;
         if height > known {
-            judge.count("blocks that were durable and not shown");
-            judge.show(block);
-        } else if !is_same(&judge.model().blocks[height as usize - 1], &block) {
+            oracle.count("blocks that were durable and not shown");
+            oracle.show(block);
+        } else if !is_same(&oracle.model().blocks[height as usize - 1], &block) {
             return Err(format!("block {height} is another one now"));
         }
     }
@@ -85,8 +85,8 @@ fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
 
 /// Every version of the window is found by its hash and by its account, and the newest state is the
 /// model's; gives what is not so.
-fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
-    let model = judge.model();
+fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
+    let model = oracle.model();
     let LedgerInfo {
         version: newest,
         oldest_version: oldest,
@@ -118,7 +118,7 @@ fn rows_agree(judge: &Judge, snapshot: &Snapshot) -> Result<Option<String>, Stor
                 "the streams of {address} have {known:?}, listed are {found:?}"
             )));
         }
-        let facts = AccountSnapshot::read(&judge.fixture.chain, &state, address)
+        let facts = AccountSnapshot::read(&oracle.fixture.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let account = &model.accounts[wallet];
         if (facts.balance, facts.sequence_number) != (account.balance, account.sequence_number) {

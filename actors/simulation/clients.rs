@@ -2,13 +2,13 @@
 
 use super::{
     fixture::{Draft, Once, WALLETS, draft, unknown_hash},
-    judge::Judge,
+    host::Task,
     model::Model,
     node::NodeUnderTest,
+    oracle::Oracle,
     properties,
     reads::ReadPage,
     scheduler::Scheduler,
-    stage::Task,
 };
 use crate::{Accepted, NodeHandle, SubmitError, mempool::messages::Submit};
 use fastrand::Rng;
@@ -42,7 +42,7 @@ pub(super) struct Question {
 
 /// Those who ask.
 pub(super) struct Clients {
-    judge: Rc<Judge>,
+    oracle: Rc<Oracle>,
     random: RefCell<Rng>,
     questions: RefCell<Vec<Rc<Question>>>,
     /// What the next number of each wallet is believed to be.
@@ -50,9 +50,9 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn new(judge: Rc<Judge>, random: Rng) -> Self {
+    pub(super) fn new(oracle: Rc<Oracle>, random: Rng) -> Self {
         Self {
-            judge,
+            oracle,
             random: RefCell::new(random),
             questions: RefCell::default(),
             next_numbers: RefCell::new([0; WALLETS]),
@@ -69,7 +69,7 @@ impl Clients {
     /// The node is gone, and all connections with it.
     pub(super) fn forget(&self) {
         self.questions.borrow_mut().clear();
-        let model = self.judge.model();
+        let model = self.oracle.model();
         let numbers = model.accounts.iter().map(|account| account.sequence_number);
         for (next, number) in self.next_numbers.borrow_mut().iter_mut().zip(numbers) {
             *next = number;
@@ -80,7 +80,7 @@ impl Clients {
     pub(super) fn abandon_one(&self) {
         let open = self.open();
         if let Some(question) = self.random.borrow_mut().choice(open) {
-            self.judge.count("clients that went away");
+            self.oracle.count("clients that went away");
             question.is_wanted.set(false);
         }
     }
@@ -121,7 +121,7 @@ impl Clients {
 
     /// Something new, or the same again.
     fn choose_draft(&self, now_secs: u64) -> Draft {
-        let model = self.judge.model();
+        let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..8) == 0
             && let Some(sent) = nth(&model, random.usize(..model.sent.len().max(1)))
@@ -158,16 +158,16 @@ impl Clients {
 
     fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.judge.fixture.chain);
+        let transaction = draft.checked(&self.oracle.fixture.chain);
         let what = format!("submit {draft:?}");
-        self.judge.count("transactions sent");
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        self.oracle.count("transactions sent");
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, what, None, async move {
-            let asked = judge.ask_to_submit(draft, &transaction);
-            let answer = match handle.check_room(transaction.transaction()).await {
+            let asked = oracle.ask_to_submit(draft, &transaction);
+            let answer = match handle.check_capacity(transaction.transaction()).await {
                 Ok(()) => handle.submit((*transaction).clone()).await,
                 Err(error) => {
-                    judge.count("refused before the signatures are checked");
+                    oracle.count("refused before the signatures are checked");
                     Err(error)
                 }
             };
@@ -175,10 +175,10 @@ impl Clients {
                 Ok(_) => "accepted".to_owned(),
                 Err(error) => error.to_string(),
             };
-            judge
+            oracle
                 .scheduler
                 .note(format_args!("{}: {text}", transaction.hash()));
-            judge.submitted(asked, transaction.hash(), answer);
+            oracle.submitted(asked, transaction.hash(), answer);
         });
     }
 
@@ -191,31 +191,31 @@ impl Clients {
         now_secs: u64,
     ) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.judge.fixture.chain);
+        let transaction = draft.checked(&self.oracle.fixture.chain);
         let what = format!("submit with or without room {draft:?}");
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, what, None, async move {
-            let asked = judge.ask_to_submit(draft, &transaction);
-            let room = handle.check_room(transaction.transaction()).await;
+            let asked = oracle.ask_to_submit(draft, &transaction);
+            let room = handle.check_capacity(transaction.transaction()).await;
             let answer = handle.submit((*transaction).clone()).await;
             if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &room {
-                judge.count("submissions without room");
+                oracle.count("submissions without room");
                 let verdict = match &answer {
                     Ok(_) => Err(format!("{room:?}, then it was accepted: {draft:?}")),
                     Err(_) => Ok(()),
                 };
-                judge.hold(properties::REFUSAL, verdict);
+                oracle.hold(properties::REFUSAL, verdict);
             }
-            judge.submitted(asked, transaction.hash(), answer);
+            oracle.submitted(asked, transaction.hash(), answer);
         });
     }
 
     /// A submission comes to the pool that was checked while there was room on the disk.
     pub(super) fn begin_late(&self, scheduler: &Scheduler, node: &NodeUnderTest, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.judge.fixture.chain);
-        let sequence_number = self.judge.model().accounts[draft.sender].sequence_number;
-        let (judge, mempool) = (Rc::clone(&self.judge), node.mailboxes.mempool.clone());
+        let transaction = draft.checked(&self.oracle.fixture.chain);
+        let sequence_number = self.oracle.model().accounts[draft.sender].sequence_number;
+        let (oracle, mempool) = (Rc::clone(&self.oracle), node.mailboxes.mempool.clone());
         let handle = node.handle.clone();
         let latest_secs = now_secs.max(handle.head().ledger_info().timestamp_usecs / 1_000_000);
         let is_checked =
@@ -229,12 +229,12 @@ impl Clients {
             None,
             async move {
                 let (reply, answer) = oneshot::channel();
-                let mut asked = judge.ask_to_submit(draft, &transaction);
+                let mut asked = oracle.ask_to_submit(draft, &transaction);
                 // After it is asked, as in a submission that is checked: pruning goes on before this runs.
                 let ledger_info = *handle.head().ledger_info();
-                asked.at = judge.room.missing_since().unwrap_or(asked.at);
+                asked.at = oracle.room.missing_since().unwrap_or(asked.at);
                 asked.is_unwritable = false;
-                mempool.tell(Submit {
+                mempool.send(Submit {
                     transaction: Arc::clone(&transaction),
                     sequence_number,
                     reply,
@@ -244,8 +244,8 @@ impl Clients {
                     transaction,
                 };
                 if let Ok(answer) = answer.await {
-                    judge.count("late submissions");
-                    judge.submitted(asked, transaction.hash(), answer.map(accepted));
+                    oracle.count("late submissions");
+                    oracle.submitted(asked, transaction.hash(), answer.map(accepted));
                 }
             },
         );
@@ -253,7 +253,7 @@ impl Clients {
 
     /// One that was accepted, as a rule.
     fn choose_hash(&self) -> HashValue {
-        let model = self.judge.model();
+        let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..20) == 0 {
             return unknown_hash(random.u64(..3));
@@ -270,18 +270,18 @@ impl Clients {
 
     fn begin_lookup(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let hash = self.choose_hash();
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, format!("look up {hash}"), None, async move {
-            let asked = judge.ask();
+            let asked = oracle.ask();
             let answer = handle.transaction_by_hash(hash).await;
-            judge.looked_up(asked, hash, answer);
+            oracle.looked_up(asked, hash, answer);
         });
     }
 
     fn begin_wait(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let hash = self.choose_hash();
         let timeout = Duration::from_millis(handle.config().wait.timeout_ms);
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let deadline = Rc::new(Cell::new(None));
         let wait = Wait {
             hash,
@@ -292,68 +292,68 @@ impl Clients {
             format!("wait for {hash}"),
             Some(wait),
             async move {
-                let asked = judge.ask();
+                let asked = oracle.ask();
                 let begun = Instant::now();
                 deadline.set(Some(begun + timeout + TIMER_STEP));
                 let answer = handle.wait_for_commit(hash).await;
-                judge.count(if begun.elapsed() >= timeout {
+                oracle.count(if begun.elapsed() >= timeout {
                     "waits that ran out"
                 } else {
                     "waits that ended early"
                 });
-                judge.looked_up(asked, hash, answer);
+                oracle.looked_up(asked, hash, answer);
             },
         );
     }
 
     fn begin_gas(&self, scheduler: &Scheduler, handle: &NodeHandle) {
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, "gas estimate".to_owned(), None, async move {
-            let asked = judge.ask();
+            let asked = oracle.ask();
             match handle.gas_estimate().await {
-                Ok(_) => judge.count("answers: gas"),
-                Err(error) => judge.unanswered(asked, &error),
+                Ok(_) => oracle.count("answers: gas"),
+                Err(error) => oracle.unanswered(asked, &error),
             }
         });
     }
 
     fn begin_read(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let (wallet, version) = {
-            let newest = self.judge.model().newest_version();
+            let newest = self.oracle.model().newest_version();
             let mut random = self.random.borrow_mut();
             (random.usize(..WALLETS), random.u64(..newest + 3))
         };
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let what = format!("read wallet {wallet} at {version}");
         self.start(scheduler, what, None, async move {
-            let asked = judge.ask();
+            let asked = oracle.ask();
             let query = ReadPage {
                 chain: handle.chain().clone(),
                 wallet,
                 version,
             };
             let answer = handle.read(query).await;
-            judge.read(asked, wallet, version, answer);
+            oracle.read(asked, wallet, version, answer);
         });
     }
 
     /// Somebody listens to new blocks until the node ends.
     pub(super) fn begin_feed(&self, scheduler: &Scheduler, handle: &NodeHandle) {
-        let (judge, handle) = (Rc::clone(&self.judge), handle.clone());
+        let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let is_wanted = Rc::new(Cell::new(true));
         let listening = async move {
-            let asked = judge.ask();
+            let asked = oracle.ask();
             let mut feed = match handle.subscribe_blocks().await {
                 Ok(feed) => feed,
-                Err(error) => return judge.unanswered(asked, &error),
+                Err(error) => return oracle.unanswered(asked, &error),
             };
             let mut next = None;
             while let Some(block) = feed.next().await {
-                judge.sync();
-                judge.count("blocks from the feed");
+                oracle.sync();
+                oracle.count("blocks from the feed");
                 let first = asked.floor.block_height + 1;
                 let expected = next.unwrap_or(block.height().max(first));
-                let known = judge
+                let known = oracle
                     .model()
                     .blocks
                     .get(block.height() as usize - 1)
@@ -367,7 +367,7 @@ impl Clients {
                         block.height()
                     )
                 });
-                judge.hold(properties::FEED, verdict);
+                oracle.hold(properties::FEED, verdict);
                 next = Some(block.height() + 1);
             }
         };

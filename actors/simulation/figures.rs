@@ -1,6 +1,6 @@
 //! What happened in all simulations together, so that a run that tests nothing is noticed; under which names.
 
-use crate::{LeaveReason, Lookup, ReadError, SubmitError, Unwritable};
+use crate::{NodeError, RemovalReason, StorageUnavailable, SubmitError, TransactionStatus};
 use ledger_store::StoreError;
 use std::collections::BTreeMap;
 
@@ -40,16 +40,16 @@ impl Figures {
 }
 
 /// What is counted for a look-up.
-pub(super) fn found(lookup: &Lookup) -> &'static str {
+pub(super) fn found(lookup: &TransactionStatus) -> &'static str {
     match lookup {
-        Lookup::Pending(_) => "answers: pending",
-        Lookup::Committed(_) => "answers: committed",
-        Lookup::Pruned { .. } => "answers: pruned by hash",
-        Lookup::Left(LeaveReason::Expired { .. }) => "answers: expired",
-        Lookup::Left(LeaveReason::Evicted(_)) => "answers: evicted",
-        Lookup::Left(LeaveReason::Replaced(_)) => "answers: replaced",
-        Lookup::Left(LeaveReason::Rejected(_)) => "answers: rejected",
-        Lookup::Unknown => "answers: unknown",
+        TransactionStatus::Pending(_) => "answers: pending",
+        TransactionStatus::Committed(_) => "answers: committed",
+        TransactionStatus::Pruned { .. } => "answers: pruned by hash",
+        TransactionStatus::Removed(RemovalReason::Expired { .. }) => "answers: expired",
+        TransactionStatus::Removed(RemovalReason::Evicted(_)) => "answers: evicted",
+        TransactionStatus::Removed(RemovalReason::Replaced(_)) => "answers: replaced",
+        TransactionStatus::Removed(RemovalReason::Rejected(_)) => "answers: rejected",
+        TransactionStatus::Unknown => "answers: unknown",
     }
 }
 
@@ -62,22 +62,28 @@ pub(super) fn refusal(error: &SubmitError) -> &'static str {
         SubmitError::OtherSignature { .. } => "refused: signed again",
         SubmitError::AccountFull { .. } => "refused: account full",
         SubmitError::Full { .. } => "refused: pool full",
-        SubmitError::Unanswered(error) => no_answer(error),
+        SubmitError::Node(error) => no_answer(error),
     }
 }
 
 /// What is counted for a question without an answer.
-pub(super) fn no_answer(error: &ReadError) -> &'static str {
+pub(super) fn no_answer(error: &NodeError) -> &'static str {
     match error {
-        ReadError::Overloaded { actor: "mempool" } => "overloaded: mempool",
-        ReadError::Overloaded { actor: "committer" } => "overloaded: committer",
-        ReadError::Overloaded { .. } => "overloaded: storage",
-        ReadError::Stopping => "no answer: stopping",
-        ReadError::Store(StoreError::VersionOutOfRange { .. }) => "no answer: pruned meanwhile",
-        ReadError::Store(_) => "no answer: the disk failed",
-        ReadError::Unwritable(Unwritable::Failed(_)) => "no answer: unwritable",
-        ReadError::Unwritable(Unwritable::Unreadable(_)) => "no answer: unreadable",
-        ReadError::Unwritable(Unwritable::NoRoom(_)) => "no answer: no room on the disk",
-        ReadError::Unwritable(Unwritable::Clock(_)) => "no answer: the clock is not believed",
+        NodeError::Overloaded { actor: "mempool" } => "overloaded: mempool",
+        NodeError::Overloaded { actor: "committer" } => "overloaded: committer",
+        NodeError::Overloaded { .. } => "overloaded: storage",
+        NodeError::Stopping => "no answer: stopping",
+        NodeError::Store(StoreError::VersionOutOfRange { .. }) => "no answer: pruned meanwhile",
+        NodeError::Store(_) => "no answer: the disk failed",
+        NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => {
+            "no answer: unwritable"
+        }
+        NodeError::StorageUnavailable(StorageUnavailable::ReadFailed(_)) => "no answer: unreadable",
+        NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
+            "no answer: no room on the disk"
+        }
+        NodeError::StorageUnavailable(StorageUnavailable::ClockUnbelieved(_)) => {
+            "no answer: the clock is not believed"
+        }
     }
 }

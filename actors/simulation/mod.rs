@@ -16,18 +16,18 @@
 
 mod audit;
 mod clients;
-mod endings;
 mod figures;
 mod fixture;
-mod judge;
+mod host;
 mod model;
 mod node;
 mod options;
+mod oracle;
 mod pool_rules;
 mod properties;
 mod reads;
 mod room;
 mod runner;
 mod scheduler;
-mod stage;
+mod shutdown;
 mod world;

@@ -3,7 +3,7 @@
 
 use super::{
     fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS, wallets},
-    judge::Asked,
+    oracle::Asked,
 };
 use ledger_crypto::HashValue;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;

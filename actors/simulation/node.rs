@@ -2,21 +2,21 @@
 
 use super::{
     fixture::{Fixture, STORE_OPTIONS},
+    host::{ReadingWorker, SimulatedHost, Task},
     scheduler::{Scheduler, preempt_in_sync},
-    stage::{Reading, Stage, Task},
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
     clock::LedgerClock,
     committer::HeadCell,
-    failure::Failure,
+    failure::FatalErrorReporter,
     handle::{Mailboxes, RequestQueues},
     mempool::{self, saved},
-    node::Wiring,
+    node::NodeBuilder,
     renderers::Renderers,
     sequencer::messages::Start,
     signatures::{SignatureChecks, SignatureQueues},
-    worker::Worker,
+    worker::WorkerThread,
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
@@ -26,7 +26,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc};
 pub(super) struct NodeUnderTest {
     pub(super) handle: NodeHandle,
     pub(super) mailboxes: Mailboxes,
-    pub(super) failure: Failure,
+    pub(super) failure: FatalErrorReporter,
     pub(super) head: HeadCell,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
@@ -81,23 +81,23 @@ impl StartUp<'_> {
             }
             None => Pool::new(config.mempool.clone()),
         };
-        let failure = Failure::new();
-        let wiring = Wiring {
+        let failure = FatalErrorReporter::new();
+        let builder = NodeBuilder {
             chain,
             config,
             clock: &clock,
             head: HeadCell::new(Head::opened(ledger_info)),
             failure: failure.clone(),
-            host: Stage {
+            host: SimulatedHost {
                 scheduler: Rc::clone(scheduler),
                 failure: failure.clone(),
             },
         };
-        let (mailboxes, queues, jobs) = wiring.actors(pool, &tip, &ledger_info);
+        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
         let store = (writer, reader.clone());
-        let workers = wiring.workers(&mailboxes, (queues, jobs), store, tip);
-        let direct = wiring.direct_reads(&reader);
-        let head = wiring.head.clone();
+        let workers = builder.workers(&mailboxes, (queues, jobs), store, tip);
+        let direct = builder.direct_reads(&reader);
+        let head = builder.head.clone();
         scheduler.add(reading(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
         for worker in workers.readers {
@@ -106,8 +106,8 @@ impl StartUp<'_> {
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
         // Only HTTP renders.
         let (renderers, ..) = Renderers::new(Arc::clone(&mailboxes.meters.renderers));
-        mailboxes.sequencer.tell(Start {
-            batches: mailboxes.sequencer.port(),
+        mailboxes.sequencer.send(Start {
+            batches: mailboxes.sequencer.recipient(),
         });
         disk.set_on_sync(preempt_in_sync);
         let handle = NodeHandle::new(
@@ -137,8 +137,12 @@ impl StartUp<'_> {
     }
 }
 
-fn reading<J>(worker: Worker<J>, head: &HeadCell, reader: &StoreReader) -> Box<Reading<J>> {
-    Box::new(Reading {
+fn reading<J>(
+    worker: WorkerThread<J>,
+    head: &HeadCell,
+    reader: &StoreReader,
+) -> Box<ReadingWorker<J>> {
+    Box::new(ReadingWorker {
         worker,
         head: head.clone(),
         reader: reader.clone(),

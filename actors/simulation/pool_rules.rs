@@ -3,10 +3,10 @@
 
 use super::{
     fixture::Once,
-    judge::Asked,
     model::{Model, Sent},
+    oracle::Asked,
 };
-use crate::{LeaveReason, MempoolConfig, SubmitError};
+use crate::{MempoolConfig, RemovalReason, SubmitError};
 use ledger_crypto::HashValue;
 use ledger_types::{Discard, ValidationStatus};
 
@@ -62,20 +62,20 @@ impl PoolRules {
             }
             SubmitError::AccountFull { .. } => self.may_be_full_for_account(model, asked, sent),
             SubmitError::Full { .. } => self.may_be_full(model, asked, sent),
-            SubmitError::Unanswered(_) => Ok(()),
+            SubmitError::Node(_) => Ok(()),
         }
     }
 
     /// Whether a transaction may be told to have left with this reason.
-    pub(super) fn may_leave(&self, model: &Model, sent: &Sent, reason: &LeaveReason) -> Verdict {
+    pub(super) fn may_leave(&self, model: &Model, sent: &Sent, reason: &RemovalReason) -> Verdict {
         match reason {
-            LeaveReason::Expired { at_secs } => self.may_expire(sent, *at_secs),
-            LeaveReason::Evicted(why) if why.contains("its account") => {
+            RemovalReason::Expired { at_secs } => self.may_expire(sent, *at_secs),
+            RemovalReason::Evicted(why) if why.contains("its account") => {
                 self.may_be_full_for_account(model, &sent.first, sent)
             }
-            LeaveReason::Evicted(_) => self.may_be_full(model, &sent.first, sent),
-            LeaveReason::Replaced(by) => may_be_replaced(model, sent, by),
-            LeaveReason::Rejected(discard) => {
+            RemovalReason::Evicted(_) => self.may_be_full(model, &sent.first, sent),
+            RemovalReason::Replaced(by) => may_be_replaced(model, sent, by),
+            RemovalReason::Rejected(discard) => {
                 self.may_be_invalid(model, sent.first.version, sent, discard)
             }
         }

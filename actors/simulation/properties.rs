@@ -2,12 +2,12 @@
 
 use super::{
     fixture::{Once, wallets},
-    judge::Asked,
     model::{Floor, Model, Sent},
+    oracle::Asked,
     pool_rules::PoolRules,
     reads::Page,
 };
-use crate::{Lookup, Pending};
+use crate::{Pending, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::{CheckedTransaction, LedgerInfo};
@@ -186,7 +186,7 @@ pub(super) struct Answer<'a> {
     pub(super) asked: Asked,
     pub(super) hash: HashValue,
     pub(super) info: LedgerInfo,
-    pub(super) lookup: &'a Lookup,
+    pub(super) lookup: &'a TransactionStatus,
 }
 
 /// What is said of a transaction does not contradict the blocks, nor what was said before.
@@ -203,7 +203,7 @@ pub(super) fn lookup_is_true(
     } = answer;
     let Some(sent) = model.sent.get(hash) else {
         return match lookup {
-            Lookup::Unknown => Ok(()),
+            TransactionStatus::Unknown => Ok(()),
             other => Err(format!("{hash} was never sent: {other:?}")),
         };
     };
@@ -214,10 +214,10 @@ pub(super) fn lookup_is_true(
         .is_some_and(|version| version < info.oldest_version);
     let has_left = sent.has_left(asked.at);
     match lookup {
-        Lookup::Committed(_) | Lookup::Pruned { .. } if has_left => {
+        TransactionStatus::Committed(_) | TransactionStatus::Pruned { .. } if has_left => {
             return Err(format!("{hash} had left, then it is at {:?}", sent.version));
         }
-        Lookup::Committed(found) => {
+        TransactionStatus::Committed(found) => {
             let transaction = found.transaction().map_err(|error| error.to_string())?;
             let is_right = sent.version == Some(found.version) && transaction.hash == *hash;
             let is_inside = (info.oldest_version..=info.version).contains(&found.version);
@@ -233,7 +233,7 @@ pub(super) fn lookup_is_true(
                 ));
             }
         }
-        Lookup::Pruned { version } => {
+        TransactionStatus::Pruned { version } => {
             if sent.version != Some(*version) || *version >= info.oldest_version {
                 return Err(format!(
                     "{hash} pruned at {version} by {info:?}, it is at {:?}",
@@ -241,30 +241,30 @@ pub(super) fn lookup_is_true(
                 ));
             }
         }
-        Lookup::Pending(_) if was_committed => {
+        TransactionStatus::Pending(_) if was_committed => {
             return Err(format!(
                 "{hash} was committed at {:?}, then pending",
                 sent.version
             ));
         }
-        Lookup::Pending(_) if has_left => {
+        TransactionStatus::Pending(_) if has_left => {
             return Err(format!("{hash} had left, then it is pending"));
         }
-        Lookup::Pending(found) if found.hash() != *hash => {
+        TransactionStatus::Pending(found) if found.hash() != *hash => {
             return Err(format!("{hash} is another transaction: {}", found.hash()));
         }
-        Lookup::Pending(_) => {}
-        Lookup::Left(reason) if was_committed && !is_pruned => {
+        TransactionStatus::Pending(_) => {}
+        TransactionStatus::Removed(reason) if was_committed && !is_pruned => {
             return Err(format!(
                 "{hash} was committed at {:?}, then {reason}",
                 sent.version
             ));
         }
-        Lookup::Left(reason) => {
+        TransactionStatus::Removed(reason) => {
             let verdict = pool.may_leave(model, sent, reason);
             return verdict.map_err(|why| format!("{hash} left with {reason:?}: {why}: {sent:?}"));
         }
-        Lookup::Unknown => {
+        TransactionStatus::Unknown => {
             let is_shown = sent
                 .version
                 .is_some_and(|version| version <= asked.floor.version);

@@ -5,13 +5,16 @@ use super::{
     clients::Clients,
     figures::Figures,
     fixture::START_SECS,
-    judge::{Judge, Watched},
     node::{NodeUnderTest, StartUp},
     options::Options,
+    oracle::{Oracle, Watched},
     properties,
     scheduler::{Running, Scheduler, Violation},
 };
-use crate::{Clock, ClockReading, FailureKind, FatalError, Unwritable, mempool::messages::InPool};
+use crate::{
+    Clock, ClockReading, FailureKind, FatalError, StorageUnavailable,
+    mempool::messages::PendingStatus,
+};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
@@ -43,7 +46,7 @@ pub(super) struct Outcome {
 pub(super) struct World {
     pub(super) options: Options,
     pub(super) scheduler: Rc<Scheduler>,
-    pub(super) judge: Rc<Judge>,
+    pub(super) oracle: Rc<Oracle>,
     pub(super) clients: Clients,
     clock_usecs: Arc<AtomicU64>,
     elapsed_usecs: Arc<AtomicU64>,
@@ -67,7 +70,7 @@ fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
 /// Runs the simulation of a seed.
 pub(super) async fn simulate(seed: u64) -> Outcome {
     let mut world = World::new(seed);
-    let image = world.judge.fixture.image.clone();
+    let image = world.oracle.fixture.image.clone();
     world.start(image);
     for _ in 0..world.options.actions {
         if world.scheduler.is_halted() {
@@ -87,10 +90,10 @@ impl World {
         let options = Options::choose(&mut random);
         let scheduler = Scheduler::new(random.fork(), options.pace);
         let clock_usecs = Arc::new(AtomicU64::new(START_SECS * 1_000_000));
-        let judge = Judge::new(Rc::clone(&scheduler), &options);
+        let oracle = Oracle::new(Rc::clone(&scheduler), &options);
         scheduler.note(format_args!("{options:?}"));
         Self {
-            clients: Clients::new(Rc::clone(&judge), random.fork()),
+            clients: Clients::new(Rc::clone(&oracle), random.fork()),
             clock_usecs,
             elapsed_usecs: Arc::default(),
             has_clock_fault: false,
@@ -100,14 +103,14 @@ impl World {
             _running: scheduler.enter(),
             options,
             scheduler,
-            judge,
+            oracle,
             random,
         }
     }
 
     /// Returns the ledger's time, Unix seconds.
     pub(super) fn now_secs(&self) -> u64 {
-        self.judge.now_secs()
+        self.oracle.now_secs()
     }
 
     /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
@@ -123,20 +126,20 @@ impl World {
                 });
             }
             self.is_fault_injected = may_fail;
-            self.judge.watch(None);
+            self.oracle.watch(None);
             let start_up = StartUp {
-                fixture: self.judge.fixture,
+                fixture: self.oracle.fixture,
                 config: &self.options.node,
                 clock: clock(&self.clock_usecs, &self.elapsed_usecs),
                 disk: disk.clone(),
                 saved: self.saved.as_deref(),
                 has_quick_index: self.options.has_quick_index,
             };
-            let judge = Rc::clone(&self.judge);
-            match start_up.start(&self.scheduler, |reader| audit::audit(&judge, reader)) {
+            let oracle = Rc::clone(&self.oracle);
+            match start_up.start(&self.scheduler, |reader| audit::audit(&oracle, reader)) {
                 Ok(node) => {
-                    self.judge.count("starts");
-                    self.judge.watch(Some(Watched {
+                    self.oracle.count("starts");
+                    self.oracle.watch(Some(Watched {
                         head: node.head.clone(),
                         disk,
                         failure: node.failure.clone(),
@@ -150,14 +153,14 @@ impl World {
                 Err(error) if may_fail => {
                     self.scheduler
                         .note(format_args!("the start failed: {error}"));
-                    self.judge.count("starts that failed");
+                    self.oracle.count("starts that failed");
                     self.scheduler.clear();
                     image = disk.torn(&mut |bound| self.random.usize(..bound));
                     may_fail = false;
                 }
                 Err(error) => {
                     let found = Err(format!("the store does not open: {error}"));
-                    return self.judge.hold(properties::COMMITTED_STAYS, found);
+                    return self.oracle.hold(properties::COMMITTED_STAYS, found);
                 }
             }
         }
@@ -177,7 +180,7 @@ impl World {
         if self.saved.is_some() && self.random.u8(..4) == 0 {
             self.complete_start();
         }
-        if self.judge.room.is_missing() && self.random.u8(..8) == 0 {
+        if self.oracle.room.is_missing() && self.random.u8(..8) == 0 {
             self.set_no_room(false);
         }
         if self.has_clock_fault && self.random.u8(..16) == 0 {
@@ -209,7 +212,7 @@ impl World {
             98 => self.restart().await,
             _ => self.crash(),
         }
-        self.judge.sync();
+        self.oracle.sync();
         self.look_for_failure().await;
     }
 
@@ -238,14 +241,14 @@ impl World {
             steps += 1;
             if steps > STEPS_TO_QUIET_MAX {
                 let verdict = Err("the node does not come to rest".to_owned());
-                return self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+                return self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
             }
         }
-        self.judge.sync();
+        self.oracle.sync();
         if self.scheduler.is_halted() {
             return;
         }
-        self.judge.is_quiet();
+        self.oracle.is_quiet();
         let now = Instant::now();
         for question in self.clients.open() {
             let late = |why: &str| Err(format!("{}: {why}", question.what));
@@ -254,15 +257,15 @@ impl World {
                 Some(wait) if wait.deadline.get().is_none_or(|deadline| now >= deadline) => {
                     late("its time is over")
                 }
-                Some(wait) if self.judge.model().is_committed(&wait.hash) => {
+                Some(wait) if self.oracle.model().is_committed(&wait.hash) => {
                     late("it is committed")
                 }
                 Some(wait) => match self.ask_pool(wait.hash) {
-                    Some(InPool::Pending(_)) | None => Ok(()),
+                    Some(PendingStatus::Pending(_)) | None => Ok(()),
                     Some(other) => late(&format!("the pool has it no longer: {other:?}")),
                 },
             };
-            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
         }
     }
 
@@ -297,10 +300,10 @@ impl World {
     /// The disk comes to have little room, or has some again.
     fn set_no_room(&self, is_missing: bool) {
         self.with_node(|world, node| {
-            let room = &world.judge.room;
+            let room = &world.oracle.room;
             if is_missing != room.is_missing() {
                 world.scheduler.note(format_args!("no room: {is_missing}"));
-                world.judge.count(if is_missing {
+                world.oracle.count(if is_missing {
                     "pauses without room"
                 } else {
                     "pauses that ended"
@@ -321,7 +324,7 @@ impl World {
 
     /// Moves the wall clock, while so much time passes.
     fn move_clock(&self, moved: impl FnOnce(u64) -> u64, passed_usecs: u64) {
-        self.judge.clock_moved();
+        self.oracle.clock_moved();
         let wall_usecs = moved(self.clock_usecs.load(SeqCst));
         self.clock_usecs.store(wall_usecs, SeqCst);
         self.elapsed_usecs.fetch_add(passed_usecs, SeqCst);
@@ -330,17 +333,17 @@ impl World {
         } else {
             0
         };
-        self.judge
+        self.oracle
             .true_time_moved(passed_usecs, wall_usecs.saturating_sub(fault_usecs));
-        self.judge.clock_moved();
+        self.oracle.clock_moved();
     }
 
     /// Sets the clock, a little or to a wrong year. A chain without blocks has nothing to know a wrong year by.
     fn set_clock(&mut self) {
-        if !self.has_clock_fault && self.judge.model().height() > 0 && self.random.u8(..2) == 0 {
+        if !self.has_clock_fault && self.oracle.model().height() > 0 && self.random.u8(..2) == 0 {
             return self.set_clock_fault(true);
         }
-        self.judge.count("clock steps");
+        self.oracle.count("clock steps");
         let usecs = self.random.u64(1..8_000_000);
         if self.random.bool() {
             self.move_clock(|wall_usecs| wall_usecs - usecs, 0);
@@ -363,11 +366,11 @@ impl World {
             .note(format_args!("the clock is wrong: {is_wrong}"));
         self.has_clock_fault = is_wrong;
         if is_wrong {
-            self.judge.count("clock faults");
+            self.oracle.count("clock faults");
             self.move_clock(|wall_usecs| wall_usecs + CLOCK_FAULT_USECS, 0);
         } else {
-            self.judge.sync();
-            self.judge.clock_is_right();
+            self.oracle.sync();
+            self.oracle.clock_is_right();
             self.move_clock(|wall_usecs| wall_usecs - CLOCK_FAULT_USECS, 0);
         }
     }
@@ -405,7 +408,7 @@ impl World {
         node.disk.inject(fault);
         self.is_fault_injected = true;
         self.scheduler.note(format_args!("{fault:?}"));
-        self.judge.count(what);
+        self.oracle.count(what);
     }
 
     /// What the node failed by; only the disk may be the reason, and nothing else may break by that.
@@ -414,7 +417,7 @@ impl World {
         let failure = node.failure.get()?;
         if failure.kind == FailureKind::Broken || node.disk.failures() == 0 {
             let verdict = Err(failure.to_string());
-            self.judge.hold(properties::NO_FAILURE, verdict);
+            self.oracle.hold(properties::NO_FAILURE, verdict);
         }
         Some(failure)
     }
@@ -424,7 +427,7 @@ impl World {
         if self.failure().is_none() || self.random.u8(..3) > 0 || self.scheduler.is_halted() {
             return;
         }
-        self.judge.count("nodes ended by a failed disk");
+        self.oracle.count("nodes ended by a failed disk");
         if self.random.bool() {
             self.restart().await;
         } else {
@@ -446,27 +449,30 @@ impl World {
         self.settle();
         for question in self.clients.open() {
             let verdict = Err(format!("{} is open at the end", question.what));
-            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
         }
         if self.scheduler.is_halted() {
             return;
         }
-        let unwritable = self.node.as_ref().and_then(|node| node.handle.unwritable());
-        if let Some(cause @ Unwritable::Clock(_)) = unwritable {
-            self.judge
+        let unavailable = self
+            .node
+            .as_ref()
+            .and_then(|node| node.handle.storage_unavailable());
+        if let Some(cause @ StorageUnavailable::ClockUnbelieved(_)) = unavailable {
+            self.oracle
                 .hold(properties::BLOCK_TIME, Err(cause.to_string()));
         }
         if let Some(image) = self.stop(true).await {
             self.start(image);
         }
-        self.judge.watch(None);
-        let verdict = audit::replay(self.judge.fixture, &self.judge.model());
-        self.judge.hold(properties::REPLAY, verdict);
+        self.oracle.watch(None);
+        let verdict = audit::replay(self.oracle.fixture, &self.oracle.model());
+        self.oracle.hold(properties::REPLAY, verdict);
     }
 
     fn outcome(self) -> Outcome {
         let (interruptions, slow_syncs) = self.scheduler.interruptions();
-        let mut figures = std::mem::take(&mut *self.judge.figures());
+        let mut figures = std::mem::take(&mut *self.oracle.figures());
         figures.add("steps", self.scheduler.now());
         figures.add("interruptions", interruptions);
         figures.add("faults: slow sync", slow_syncs);

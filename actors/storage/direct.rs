@@ -7,7 +7,7 @@
 
 use super::NAME;
 use super::messages::Answer;
-use crate::{Clock, ReadError, committer::HeadCell, failure::Failure};
+use crate::{Clock, NodeError, committer::HeadCell, failure::FatalErrorReporter};
 use arc_swap::ArcSwapOption;
 use ledger_store::{Query, Snapshot, StoreReader};
 use ledger_types::LedgerInfo;
@@ -21,20 +21,25 @@ const PAUSE_USECS_MAX: u64 = 1_000_000;
 
 /// What answers on the thread that asks.
 #[derive(Debug)]
-pub(crate) struct DirectReads {
+pub(crate) struct InlineReader {
     head: HeadCell,
     /// `None` when the node stops: who has a handle to it does not keep the store open.
     reader: ArcSwapOption<StoreReader>,
-    failure: Failure,
+    failure: FatalErrorReporter,
     clock: Clock,
     /// Elapsed time until which all reads are left to the readers, in microseconds. It orders no other memory, hence
     /// relaxed.
     paused_until_usecs: AtomicU64,
 }
 
-impl DirectReads {
+impl InlineReader {
     /// Reads with `reader`.
-    pub(crate) fn new(head: HeadCell, reader: StoreReader, failure: Failure, clock: Clock) -> Self {
+    pub(crate) fn new(
+        head: HeadCell,
+        reader: StoreReader,
+        failure: FatalErrorReporter,
+        clock: Clock,
+    ) -> Self {
         Self {
             head,
             reader: ArcSwapOption::from_pointee(reader),
@@ -100,7 +105,7 @@ impl DirectReads {
         }
         Ok(answer
             .map(|output| (*snapshot.ledger_info(), output))
-            .map_err(ReadError::Store))
+            .map_err(NodeError::Store))
     }
 
     fn is_paused(&self, elapsed_usecs: u64) -> bool {
@@ -125,7 +130,7 @@ mod tests {
     use std::sync::Arc;
 
     struct Fixture {
-        direct: DirectReads,
+        direct: InlineReader,
         elapsed_usecs: Arc<AtomicU64>,
         _writer: StoreWriter,
         _directory: tempfile::TempDir,
@@ -143,7 +148,7 @@ mod tests {
         let clock = Clock::new(move || clock.load(Relaxed));
         let head = HeadCell::new(Head::opened(ledger_info));
         Fixture {
-            direct: DirectReads::new(head, reader, Failure::new(), clock),
+            direct: InlineReader::new(head, reader, FatalErrorReporter::new(), clock),
             elapsed_usecs,
             _writer: writer,
             _directory: directory,
@@ -244,6 +249,6 @@ mod tests {
         let Ok(answer) = fixture.direct.read(fails) else {
             panic!("it is answered");
         };
-        assert!(matches!(answer, Err(ReadError::Store(StoreError::Empty))));
+        assert!(matches!(answer, Err(NodeError::Store(StoreError::Empty))));
     }
 }

@@ -1,6 +1,6 @@
 //! What the storage is asked, and what it tells.
 
-use crate::ReadError;
+use crate::NodeError;
 use actix::Message;
 use ledger_store::Query;
 use ledger_types::LedgerInfo;
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 /// pruner hears of it.
 #[derive(Message, Debug)]
 #[rtype(result = "()")]
-pub(crate) struct Prune {
+pub(crate) struct PruneStep {
     pub(crate) below_version: u64,
     pub(crate) versions_max: u64,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Prune {
 pub(crate) struct PruneDone(pub(crate) ledger_store::Pruned);
 
 /// The answer to a query, and the moment of the ledger that it is of.
-pub(crate) type Answer<T> = Result<(LedgerInfo, T), ReadError>;
+pub(crate) type Answer<T> = Result<(LedgerInfo, T), NodeError>;
 
 /// A query on the newest snapshot.
 #[derive(Message)]

@@ -5,21 +5,21 @@ pub(crate) mod messages;
 mod threads;
 
 use crate::{
-    ReadError, StorageConfig,
+    NodeError, StorageConfig,
     committer::{Executed, HeadCell},
-    failure::Failure,
-    mailbox::receives_mail,
+    failure::FatalErrorReporter,
+    mailbox::receives_envelopes,
     meters::WorkMeter,
-    worker::Worker,
+    worker::WorkerThread,
 };
 use actix::{Actor, Context, Handler};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use ledger_store::{Query, StoreReader, StoreWriter};
-use messages::{Prune, Read};
+use messages::{PruneStep, Read};
 use std::sync::Arc;
 
-pub(crate) use direct::DirectReads;
-pub(crate) use threads::{ReadJob, Reader, Write, WriterListeners};
+pub(crate) use direct::InlineReader;
+pub(crate) use threads::{ReadJob, Reader, WriteJob, WriterListeners};
 
 /// The actor's name.
 pub(crate) const NAME: &str = "storage";
@@ -32,23 +32,23 @@ const EXECUTORS: usize = 1;
 
 /// The way to the writer. It ends when all of these are dropped, after what is in its queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Writes {
-    queue: Sender<Write>,
-    failure: Failure,
+pub(crate) struct CommitQueue {
+    queue: Sender<WriteJob>,
+    failure: FatalErrorReporter,
 }
 
-impl Writes {
+impl CommitQueue {
     /// Makes a block durable: the next after the last one told. The committer gets it then.
     pub(crate) fn commit(&self, block: Executed) {
-        self.send(Write::Commit(block));
+        self.send(WriteJob::Block(block));
     }
 
     /// Has what is durable shown to readers, as somebody waits for that.
     fn show(&self) {
-        self.send(Write::Show);
+        self.send(WriteJob::ApplyRequest);
     }
 
-    fn send(&self, write: Write) {
+    fn send(&self, write: WriteJob) {
         // Disconnected: the writer has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.queue.try_send(write) {
             self.failure
@@ -59,23 +59,23 @@ impl Writes {
 
 /// The actor. Its readers end when it is dropped, after what is in their queue.
 pub(crate) struct Storage {
-    writes: Writes,
+    writes: CommitQueue,
     reads: Sender<ReadJob>,
-    failure: Failure,
+    failure: FatalErrorReporter,
     readers: Arc<WorkMeter>,
 }
 
 /// The other ends of a storage's queues, until its threads are started.
 pub(crate) struct Queues {
-    commits: Writes,
-    writes: Receiver<Write>,
+    commits: CommitQueue,
+    writes: Receiver<WriteJob>,
     reads: Receiver<ReadJob>,
     readers: usize,
 }
 
 impl Queues {
     /// Where the executor hands over what it has executed: past the actor, as a block waits for every thread on its way.
-    pub(crate) fn commits(&self) -> Writes {
+    pub(crate) fn commits(&self) -> CommitQueue {
         self.commits.clone()
     }
 
@@ -84,18 +84,18 @@ impl Queues {
         Reader::new(store, self.commits.clone())
     }
 
-    /// The writer, which tells `listeners` what is durable, and the readers.
+    /// The writer, which tells `peers` what is durable, and the readers.
     pub(crate) fn workers(
         self,
         (writer, reader): (StoreWriter, Reader),
         head: &HeadCell,
-        listeners: WriterListeners,
-        failure: &Failure,
-    ) -> (Worker<Write>, Vec<Worker<ReadJob>>) {
+        peers: WriterListeners,
+        failure: &FatalErrorReporter,
+    ) -> (WorkerThread<WriteJob>, Vec<WorkerThread<ReadJob>>) {
         let readers = (0..self.readers)
             .map(|_| threads::reader(reader.clone(), head.clone(), self.reads.clone()))
             .collect();
-        let writer = threads::writer(writer, head.clone(), self.writes, listeners, failure);
+        let writer = threads::writer(writer, head.clone(), self.writes, peers, failure);
         (writer, readers)
     }
 }
@@ -106,7 +106,7 @@ impl Storage {
     pub(crate) fn new(
         config: &StorageConfig,
         blocks_in_flight_max: usize,
-        failure: Failure,
+        failure: FatalErrorReporter,
         readers: Arc<WorkMeter>,
     ) -> (Self, Queues) {
         // Each thread that reads waits after it has asked to be shown something.
@@ -115,7 +115,7 @@ impl Storage {
         let writes_max = writes_max.saturating_add(shows_max);
         let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
-        let writes = Writes {
+        let writes = CommitQueue {
             queue: writes,
             failure: failure.clone(),
         };
@@ -140,13 +140,13 @@ impl Actor for Storage {
     type Context = Context<Self>;
 }
 
-receives_mail!(Storage);
+receives_envelopes!(Storage);
 
-impl Handler<Prune> for Storage {
+impl Handler<PruneStep> for Storage {
     type Result = ();
 
-    fn handle(&mut self, prune: Prune, _: &mut Self::Context) {
-        self.writes.send(Write::Prune(prune));
+    fn handle(&mut self, prune: PruneStep, _: &mut Self::Context) {
+        self.writes.send(WriteJob::PruneStep(prune));
     }
 }
 
@@ -159,7 +159,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
         }
         if self.reads.is_full() {
             self.readers.count_refused();
-            let _ = reply.send(Err(ReadError::Overloaded { actor: NAME }));
+            let _ = reply.send(Err(NodeError::Overloaded { actor: NAME }));
             return;
         }
         let failure = self.failure.clone();
@@ -174,7 +174,7 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             if let Err(error) = &answer {
                 failure.report_read(NAME, error);
             }
-            let _ = reply.send(answer.map_err(ReadError::Store));
+            let _ = reply.send(answer.map_err(NodeError::Store));
         });
         // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
         // the client that the node is stopping.
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::{
         Head,
-        mailbox::Port,
+        mailbox::Recipient,
         meters::CommitMeter,
         testing::{block, wallet::development},
     };
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
         const IN_FLIGHT_MAX: u64 = 2;
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         let config = StorageConfig::default();
         let readers = Arc::new(WorkMeter::new("readers", 1));
         let (mut storage, _queues) =
@@ -211,7 +211,7 @@ mod tests {
         for height in 1..=IN_FLIGHT_MAX {
             storage.writes.commit(commit(height));
         }
-        let prune = Prune {
+        let prune = PruneStep {
             below_version: 1,
             versions_max: 1,
         };
@@ -248,19 +248,19 @@ mod tests {
             Executed::silent(Arc::new(block))
         };
 
-        let failure = Failure::new();
+        let failure = FatalErrorReporter::new();
         let readers = Arc::new(WorkMeter::new("readers", 1));
         let (_storage, queues) =
             Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
         let (commits, reader) = (queues.commits(), queues.reader(store.clone()));
-        let listeners = WriterListeners {
-            stored: Port::new(|_| ()),
-            pruned: Port::new(|_| ()),
+        let peers = WriterListeners {
+            stored: Recipient::new(|_| ()),
+            pruned: Recipient::new(|_| ()),
             meter: Arc::new(CommitMeter::default()),
         };
         let head = HeadCell::new(Head::opened(*snapshot.ledger_info()));
         let (mut writer, _readers) =
-            queues.workers((writer, reader.clone()), &head, listeners, &failure);
+            queues.workers((writer, reader.clone()), &head, peers, &failure);
         for is_wanted in [false, true] {
             let block = next_block();
             let height = block.block.block().height();

@@ -1,12 +1,12 @@
 //! The threads that touch the disk: one writes, several read.
 
-use super::{Writes, messages::PruneDone};
+use super::{CommitQueue, messages::PruneDone};
 use crate::{
-    committer::{Executed, HeadCell, messages::BlocksStored},
-    failure::Failure,
-    mailbox::Port,
+    committer::{Executed, HeadCell, messages::BlocksDurable},
+    failure::FatalErrorReporter,
+    mailbox::Recipient,
     meters::CommitMeter,
-    worker::Worker,
+    worker::WorkerThread,
 };
 use crossbeam_channel::Receiver;
 use ledger_store::{Pruned, Snapshot, StoreError, StoreReader, StoreWriter};
@@ -29,11 +29,11 @@ const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// Work for the writer.
 #[derive(Debug)]
-pub(crate) enum Write {
-    Commit(Executed),
-    Prune(super::messages::Prune),
+pub(crate) enum WriteJob {
+    Block(Executed),
+    PruneStep(super::messages::PruneStep),
     /// Somebody waits to see what is durable.
-    Show,
+    ApplyRequest,
 }
 
 /// Work for a reader: a query that answers whoever asked it.
@@ -44,17 +44,17 @@ pub(crate) type ReadJob = Box<dyn FnOnce(&HeadCell, &Reader) + Send>;
 pub(super) fn writer(
     writer: StoreWriter,
     head: HeadCell,
-    writes: Receiver<Write>,
-    listeners: WriterListeners,
-    failure: &Failure,
-) -> Worker<Write> {
+    writes: Receiver<WriteJob>,
+    peers: WriterListeners,
+    failure: &FatalErrorReporter,
+) -> WorkerThread<WriteJob> {
     let failure = failure.clone();
     let mut thread = Writer {
         writer,
         head,
-        listeners,
+        peers,
     };
-    Worker::pausing(WRITER_THREAD, writes, move |first, waiting| {
+    WorkerThread::pausing(WRITER_THREAD, writes, move |first, waiting| {
         match thread.work(first, waiting) {
             Ok(pause) => ControlFlow::Continue(pause),
             Err(error) => {
@@ -73,15 +73,15 @@ pub(super) fn writer(
 /// Who hears of what is durable.
 #[derive(Debug)]
 pub(crate) struct WriterListeners {
-    pub(crate) stored: Port<BlocksStored>,
-    pub(crate) pruned: Port<PruneDone>,
+    pub(crate) stored: Recipient<BlocksDurable>,
+    pub(crate) pruned: Recipient<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
 }
 
 struct Writer {
     writer: StoreWriter,
     head: HeadCell,
-    listeners: WriterListeners,
+    peers: WriterListeners,
 }
 
 impl Writer {
@@ -89,8 +89,8 @@ impl Writer {
     /// time that is to be done.
     fn work(
         &mut self,
-        first: Option<Write>,
-        waiting: &Receiver<Write>,
+        first: Option<WriteJob>,
+        waiting: &Receiver<WriteJob>,
     ) -> Result<Option<Duration>, StoreError> {
         let is_idle = first.is_none();
         let is_wanted = self.write(first.into_iter().chain(waiting.try_iter()))?;
@@ -102,15 +102,15 @@ impl Writer {
     }
 
     /// Writes the blocks as one group, then prunes. Gives whether somebody wants to see what is durable.
-    fn write(&mut self, writes: impl Iterator<Item = Write>) -> Result<bool, StoreError> {
+    fn write(&mut self, writes: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
         let mut executed = Vec::new();
         let mut prunes = Vec::new();
         let mut is_wanted = false;
         for write in writes {
             match write {
-                Write::Commit(block) => executed.push(block),
-                Write::Prune(prune) => prunes.push(prune),
-                Write::Show => is_wanted = true,
+                WriteJob::Block(block) => executed.push(block),
+                WriteJob::PruneStep(prune) => prunes.push(prune),
+                WriteJob::ApplyRequest => is_wanted = true,
             }
         }
         if !executed.is_empty() {
@@ -119,10 +119,10 @@ impl Writer {
                 .map(|one| Arc::clone(one.block.block()))
                 .collect();
             let begun = Instant::now();
-            let WriterListeners { stored, meter, .. } = &self.listeners;
+            let WriterListeners { stored, meter, .. } = &self.peers;
             self.writer.append(&blocks, |logged| {
                 meter.committed(&blocks, begun.elapsed());
-                stored.tell(BlocksStored {
+                stored.send(BlocksDurable {
                     blocks: executed,
                     logged,
                 });
@@ -137,8 +137,8 @@ impl Writer {
             let pruned = self
                 .writer
                 .prune_with(prune.below_version, prune.versions_max, hide)?;
-            self.listeners.meter.pruned(begun.elapsed());
-            self.listeners.pruned.tell(PruneDone(pruned));
+            self.peers.meter.pruned(begun.elapsed());
+            self.peers.pruned.send(PruneDone(pruned));
         }
         Ok(is_wanted)
     }
@@ -157,11 +157,11 @@ pub(super) fn show_after(unshown: usize) -> Duration {
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     store: StoreReader,
-    writes: Writes,
+    writes: CommitQueue,
 }
 
 impl Reader {
-    pub(super) fn new(store: StoreReader, writes: Writes) -> Self {
+    pub(super) fn new(store: StoreReader, writes: CommitQueue) -> Self {
         Self { store, writes }
     }
 
@@ -189,8 +189,12 @@ impl Reader {
 }
 
 /// A reader. It ends when the other end of `reads` is gone.
-pub(super) fn reader(reader: Reader, head: HeadCell, reads: Receiver<ReadJob>) -> Worker<ReadJob> {
-    Worker::new(READER_THREAD, reads, move |job, _| {
+pub(super) fn reader(
+    reader: Reader,
+    head: HeadCell,
+    reads: Receiver<ReadJob>,
+) -> WorkerThread<ReadJob> {
+    WorkerThread::new(READER_THREAD, reads, move |job, _| {
         job(&head, &reader);
         ControlFlow::Continue(())
     })

@@ -6,8 +6,8 @@
 mod wallet;
 
 use ledger_actors::{
-    FailureKind, Lookup, Node, NodeConfig, NodeHandle, ReadError, StopError, SubmitError,
-    Unwritable,
+    FailureKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable,
+    SubmitError, TransactionStatus,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
@@ -45,7 +45,7 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
 async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
     let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(
-        matches!(lookup, Lookup::Committed(_)),
+        matches!(lookup, TransactionStatus::Committed(_)),
         "after {after:?}, accepted and forgotten: {lookup:?}"
     );
     info.version
@@ -80,7 +80,7 @@ impl Broken {
     /// Waits until a transaction is committed, and the writer at rest: it is told before the database has it.
     async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
         let version = match self.handle().wait_for_commit(hash).await.unwrap().1 {
-            Lookup::Committed(committed) => committed.version,
+            TransactionStatus::Committed(committed) => committed.version,
             other => panic!("not committed: {other:?}"),
         };
         assert!(self.handle().read(ByVersion(version)).await.unwrap().1);
@@ -122,17 +122,20 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         let (pending, error) = loop {
             let hash = match broken.transfer().await {
                 Ok(hash) => hash,
-                Err(SubmitError::Unanswered(refused)) => break (None, refused),
+                Err(SubmitError::Node(refused)) => break (None, refused),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
             match broken.handle().wait_for_commit(hash).await {
-                Ok((_, Lookup::Committed(_))) => last_told = hash,
+                Ok((_, TransactionStatus::Committed(_))) => last_told = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
             }
         };
         assert!(
-            matches!(error, ReadError::Unwritable(Unwritable::Failed(_))),
+            matches!(
+                error,
+                NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_))
+            ),
             "{fault:?}: {error}"
         );
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
@@ -140,7 +143,7 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
 
         let refused = broken.transfer().await.unwrap_err();
         assert!(
-            matches!(refused, SubmitError::Unanswered(ReadError::Unwritable(_))),
+            matches!(refused, SubmitError::Node(NodeError::StorageUnavailable(_))),
             "{fault:?}: {refused}"
         );
         let handle = broken.handle();
@@ -152,7 +155,7 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
             assert_eq!(info, durable);
             is_kept = match lookup {
-                Lookup::Pending(_) => {
+                TransactionStatus::Pending(_) => {
                     let again = handle.wait_for_commit(pending).await.unwrap_err();
                     assert_eq!(
                         again.to_string(),
@@ -162,7 +165,7 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
                     true
                 }
                 // The log had it when the database failed.
-                Lookup::Committed(committed) => {
+                TransactionStatus::Committed(committed) => {
                     assert!(
                         committed.version <= durable.version,
                         "what is not durable is not shown"
@@ -226,7 +229,7 @@ async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
     broken.transfer().await.unwrap();
     let answer = wait.await.unwrap();
     assert!(
-        matches!(answer, Err(ReadError::Unwritable(_))),
+        matches!(answer, Err(NodeError::StorageUnavailable(_))),
         "{answer:?}"
     );
     assert!(broken.node.stop().await.is_err());
@@ -241,23 +244,29 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     // One that fails once is nothing that anybody hears of.
     broken.disk.inject(Fault::Read { after: 0 });
     assert!(handle.read(ByVersion(version)).await.unwrap().1);
-    assert_eq!((broken.disk.failures(), handle.unwritable()), (1, None));
+    assert_eq!(
+        (broken.disk.failures(), handle.storage_unavailable()),
+        (1, None)
+    );
 
     broken.disk.inject(Fault::Reads { after: 0 });
     let failures = broken.disk.failures();
     // The first is the disk's, and then the database refuses to go on.
     for _ in 0..3 {
         let error = handle.read(ByVersion(version)).await.unwrap_err();
-        let unwritable = error.unwritable();
+        let unavailable = error.storage_unavailable();
         assert!(
-            matches!(unwritable, Some(Unwritable::Unreadable(_))),
+            matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))),
             "{error:?}"
         );
     }
     assert!(broken.disk.failures() > failures);
     // So the node can write no more either, and says so by itself.
-    let words = handle.unwritable().unwrap();
-    assert!(matches!(words, Unwritable::Unreadable(_)), "{words}");
+    let words = handle.storage_unavailable().unwrap();
+    assert!(
+        matches!(words, StorageUnavailable::ReadFailed(_)),
+        "{words}"
+    );
     assert!(
         words.to_string().contains("neither read nor written"),
         "{words}"
@@ -286,7 +295,7 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     let pending = accepted.transaction.hash();
     let answer = broken.handle().wait_for_commit(pending).await;
     assert!(
-        matches!(answer, Err(ReadError::Unwritable(_))),
+        matches!(answer, Err(NodeError::StorageUnavailable(_))),
         "{answer:?}"
     );
 

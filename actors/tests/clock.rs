@@ -9,8 +9,8 @@ mod wallet;
 
 use hand_clock::HandClock;
 use ledger_actors::{
-    Clock, ClockReading, ClockState, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError,
-    Unwritable,
+    Clock, ClockReading, ClockState, Node, NodeConfig, NodeError, NodeHandle, StorageUnavailable,
+    SubmitError, TransactionStatus,
 };
 use ledger_types::CheckedTransaction;
 use std::{path::Path, time::Duration};
@@ -75,7 +75,7 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
     match handle.wait_for_commit(hash).await.expect("the node runs") {
-        (_, Lookup::Committed(committed)) => committed.block_timestamp_usecs / 1_000_000,
+        (_, TransactionStatus::Committed(committed)) => committed.block_timestamp_usecs / 1_000_000,
         (_, other) => panic!("{other:?}"),
     }
 }
@@ -83,7 +83,7 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
 /// Waits until the clock is believed.
 async fn believed(handle: &NodeHandle) {
     let believed = async {
-        while handle.unwritable().is_some() {
+        while handle.storage_unavailable().is_some() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -95,9 +95,9 @@ async fn believed(handle: &NodeHandle) {
 /// Returns the words of a refusal for the clock.
 fn refusal_words(answer: Result<impl Sized, SubmitError>) -> Option<String> {
     match answer {
-        Err(SubmitError::Unanswered(ReadError::Unwritable(cause @ Unwritable::Clock(_)))) => {
-            Some(cause.to_string())
-        }
+        Err(SubmitError::Node(NodeError::StorageUnavailable(
+            cause @ StorageUnavailable::ClockUnbelieved(_),
+        ))) => Some(cause.to_string()),
         _ => None,
     }
 }
@@ -142,10 +142,13 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     }
     assert_eq!(handle.clock_status().state, ClockState::Unbelieved);
     let (info, found) = handle.transaction_by_hash(hash).await.unwrap();
-    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    assert!(
+        matches!(found, TransactionStatus::Committed(_)),
+        "{found:?}"
+    );
     let height = info.block_height;
     let (_, found) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
-    assert!(matches!(found, Lookup::Pending(_)), "{found:?}");
+    assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
 
     fixture.clock.step_secs(-YEAR_SECS);
     believed(&handle).await;
@@ -157,7 +160,10 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
     let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
-    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    assert!(
+        matches!(found, TransactionStatus::Committed(_)),
+        "{found:?}"
+    );
     node.stop().await.unwrap();
 }
 
@@ -219,7 +225,10 @@ async fn a_year_ahead_while_running_expires_nothing_that_waits() {
     // Whatever comes to the pool has it look for expired transactions.
     commit(&handle, missing).await;
     let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
-    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    assert!(
+        matches!(found, TransactionStatus::Committed(_)),
+        "{found:?}"
+    );
     node.stop().await.unwrap();
 }
 

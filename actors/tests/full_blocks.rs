@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod wallet;
 
-use ledger_actors::{Clock, Lookup, Node, NodeConfig, NodeHandle};
+use ledger_actors::{Clock, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{BlockInfo, CheckedTransaction, DiscardedTransaction, Parameters};
@@ -28,13 +28,13 @@ fn narrow() -> Parameters {
 /// The time for a node whose sequencer may be held: it asks for the time of a block once it has the
 /// block's transactions, and meanwhile the pool fills.
 #[derive(Default)]
-struct Gate {
+struct LaneQueue {
     /// The threads that asked while it stood open, and whether it is shut for all others.
     asked: Mutex<(HashSet<ThreadId>, bool)>,
     opened: Condvar,
 }
 
-impl Gate {
+impl LaneQueue {
     fn clock(self: &Arc<Self>) -> Clock {
         let gate = Arc::clone(self);
         Clock::new(move || {
@@ -73,7 +73,7 @@ async fn start_narrow(directory: &Path, clock: Clock) -> Node {
 
 /// Submits the same number of transfers of every funded account while no block is made, and gives their
 /// hashes by account.
-async fn submit_many(handle: &NodeHandle, gate: &Gate, each: usize) -> Vec<Vec<HashValue>> {
+async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<Vec<HashValue>> {
     gate.asked.lock().unwrap().0.clear();
     let mut all = Vec::new();
     for mut wallet in funded() {
@@ -108,7 +108,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
         let mut newest = 0;
         for wait in account {
             let (_, lookup) = wait.await.expect("no panic").expect("the node runs");
-            let Lookup::Committed(committed) = lookup else {
+            let TransactionStatus::Committed(committed) = lookup else {
                 panic!("{lookup:?}");
             };
             assert!(
@@ -129,7 +129,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
 #[actix::test]
 async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
     let directory = tempfile::tempdir().unwrap();
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(LaneQueue::default());
     let node = start_narrow(directory.path(), gate.clock()).await;
     let handle = node.handle();
     let submitted = submit_many(&handle, &gate, 90).await;
@@ -170,7 +170,7 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
 #[actix::test]
 async fn what_full_blocks_left_out_outlives_a_stop() {
     let directory = tempfile::tempdir().unwrap();
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(LaneQueue::default());
     let node = start_narrow(directory.path(), gate.clock()).await;
     let submitted = submit_many(&node.handle(), &gate, 90).await;
     node.stop().await.unwrap();

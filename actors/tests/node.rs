@@ -5,7 +5,8 @@
 mod wallet;
 
 use ledger_actors::{
-    Clock, LeaveReason, Lookup, Node, NodeConfig, NodeHandle, ReadError, SubmitError, TuneError,
+    Clock, Node, NodeConfig, NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus,
+    TuneError,
 };
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
@@ -42,7 +43,7 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
     match handle.wait_for_commit(hash).await.expect("the node runs") {
-        (info, Lookup::Committed(committed)) => {
+        (info, TransactionStatus::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
             assert!(
                 committed
@@ -79,13 +80,13 @@ async fn a_transfer_is_committed_and_found_again_after_a_restart() {
     let node = start(directory.path(), patient()).await;
     let handle = node.handle();
     let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
-    assert!(matches!(lookup, Lookup::Committed(found) if found.version == version));
+    assert!(matches!(lookup, TransactionStatus::Committed(found) if found.version == version));
     assert_eq!(info, *handle.head().ledger_info());
     committed(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
     node.stop().await.unwrap();
     assert!(matches!(
         handle.transaction_by_hash(wallets[0].address_hash()).await,
-        Err(ReadError::Stopping)
+        Err(NodeError::Stopping)
     ));
 }
 
@@ -102,7 +103,7 @@ async fn nobody_waits_for_what_nobody_knows() {
     let node = start(directory.path(), patient()).await;
     let hash = funded()[0].address_hash();
     let (_, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
-    assert!(matches!(lookup, Lookup::Unknown));
+    assert!(matches!(lookup, TransactionStatus::Unknown));
     node.stop().await.unwrap();
 }
 
@@ -118,7 +119,7 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone()).await.unwrap();
     let (_, lookup) = handle.wait_for_commit(parked.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Pending(_)));
+    assert!(matches!(lookup, TransactionStatus::Pending(_)));
     node.stop().await.unwrap();
 
     let mut config = patient();
@@ -134,7 +135,7 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
         };
         let (_, lookup) = beyond.unwrap();
         assert!(
-            matches!(lookup, Lookup::Pending(_)),
+            matches!(lookup, TransactionStatus::Pending(_)),
             "at once, by_hash's answer"
         );
         let waits = handle.meters().waits;
@@ -190,15 +191,15 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     let (_, lookup) = handle.transaction_by_hash(expiring.hash()).await.unwrap();
     assert!(matches!(
         lookup,
-        Lookup::Left(LeaveReason::Expired {
+        TransactionStatus::Removed(RemovalReason::Expired {
             at_secs: 1_800_000_010
         })
     ));
     let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Pending(_)));
+    assert!(matches!(lookup, TransactionStatus::Pending(_)));
     committed(&handle, early).await;
     let (_, lookup) = handle.wait_for_commit(late.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Committed(_)));
+    assert!(matches!(lookup, TransactionStatus::Committed(_)));
     node.stop().await.unwrap();
     assert!(
         !directory.path().join("mempool.bcs").exists(),
@@ -228,7 +229,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let node = start(directory.path(), patient()).await;
     committed(&node.handle(), executed.clone()).await;
     let (_, lookup) = node.handle().wait_for_commit(first.hash()).await.unwrap();
-    assert!(matches!(lookup, Lookup::Committed(_)));
+    assert!(matches!(lookup, TransactionStatus::Committed(_)));
     assert_eq!(std::fs::read(&file).unwrap(), saved);
     node.stop().await.unwrap();
     std::fs::write(&file, saved).unwrap();
@@ -243,7 +244,10 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
         .await
         .unwrap();
     assert!(
-        matches!(lookup, Lookup::Left(LeaveReason::Evicted(_))),
+        matches!(
+            lookup,
+            TransactionStatus::Removed(RemovalReason::Evicted(_))
+        ),
         "{lookup:?}"
     );
     node.stop().await.unwrap();
@@ -264,7 +268,10 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
             .transaction_by_hash(transaction.hash())
             .await
             .unwrap();
-        assert!(matches!(lookup, Lookup::Pending(_)), "{lookup:?}");
+        assert!(
+            matches!(lookup, TransactionStatus::Pending(_)),
+            "{lookup:?}"
+        );
     }
     for transaction in [&executed, &first] {
         let (_, lookup) = node
@@ -272,7 +279,10 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
             .transaction_by_hash(transaction.hash())
             .await
             .unwrap();
-        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+        assert!(
+            matches!(lookup, TransactionStatus::Committed(_)),
+            "{lookup:?}"
+        );
     }
     node.stop().await.unwrap();
 }
@@ -348,7 +358,9 @@ async fn a_wait_ends_when_its_transaction_leaves() {
         newer.hash()
     };
     let (outcome, by) = futures::join!(waiting, replacing);
-    assert!(matches!(outcome.unwrap().1, Lookup::Left(LeaveReason::Replaced(hash)) if hash == by));
+    assert!(
+        matches!(outcome.unwrap().1, TransactionStatus::Removed(RemovalReason::Replaced(hash)) if hash == by)
+    );
     node.stop().await.unwrap();
 }
 
@@ -372,7 +384,7 @@ async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
         other => panic!("{other:?}"),
     }
     let (_, lookup) = handle.transaction_by_hash(hash).await.unwrap();
-    assert!(matches!(lookup, Lookup::Unknown), "{lookup:?}");
+    assert!(matches!(lookup, TransactionStatus::Unknown), "{lookup:?}");
     node.stop().await.unwrap();
 }
 
@@ -407,7 +419,7 @@ async fn a_full_read_queue_is_an_answer() {
     let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
     assert!(matches!(
         refused,
-        Err(ReadError::Overloaded { actor: "storage" })
+        Err(NodeError::Overloaded { actor: "storage" })
     ));
     assert_eq!(queued.unwrap().1, 0);
     slow.await.unwrap().unwrap();
@@ -481,7 +493,7 @@ async fn the_window_is_kept_and_the_rest_is_pruned() {
     assert!(oldest().await + 20 <= newest + 1, "the window stays");
     let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
     assert!(
-        matches!(lookup, Lookup::Pruned { version: 2 }),
+        matches!(lookup, TransactionStatus::Pruned { version: 2 }),
         "{lookup:?}"
     );
     node.stop().await.unwrap();
@@ -536,14 +548,20 @@ async fn transfer_and_wait(
         let hash = transaction.hash();
         handle.submit(transaction).await.expect("it is accepted");
         let (info, lookup) = handle.wait_for_commit(hash).await.expect("the node runs");
-        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+        assert!(
+            matches!(lookup, TransactionStatus::Committed(_)),
+            "{lookup:?}"
+        );
         assert!(info.version >= newest.version, "the ledger never goes back");
         newest = info;
         let (info, lookup) = handle
             .transaction_by_hash(hash)
             .await
             .expect("the node runs");
-        assert!(matches!(lookup, Lookup::Committed(_)), "{lookup:?}");
+        assert!(
+            matches!(lookup, TransactionStatus::Committed(_)),
+            "{lookup:?}"
+        );
         assert!(info.version >= newest.version);
     }
     newest

@@ -80,7 +80,7 @@ pub(crate) fn acquire_permit(
 pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
     match connection_of(request) {
         Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
-        _ => Lane::Suspect,
+        _ => Lane::Untrusted,
     }
 }
 

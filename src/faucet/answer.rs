@@ -4,7 +4,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger_actors::Unwritable;
+use ledger_actors::StorageUnavailable;
 use ledger_crypto::HashValue;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub enum FaucetError {
     Overloaded(&'static str),
     /// The ledger is not written at the moment, so nobody can be paid.
     #[error(transparent)]
-    Unwritable(Unwritable),
+    Unwritable(StorageUnavailable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,

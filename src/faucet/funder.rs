@@ -1,7 +1,7 @@
 //! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
 
 use super::FaucetError;
-use ledger_actors::{LeaveReason, Lookup, NodeHandle, ReadError, SubmitError};
+use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
 use ledger_client::signer::{self, Payment, Signer, Terms};
 use ledger_types::{
     AccountAddress, ChainIdentity, CheckedTransaction, Discard, EntryFunction, ExecutionStatus,
@@ -116,15 +116,15 @@ impl Funder {
             let lookup = match self.node.wait_for_commit(hash).await {
                 Ok((_, lookup)) => lookup,
                 // It is still on its way; nothing else may be sent before it has ended.
-                Err(ReadError::Overloaded { .. }) => {
+                Err(NodeError::Overloaded { .. }) => {
                     tokio::time::sleep(POLL_PAUSE).await;
                     continue;
                 }
                 Err(error) => return Err(unread(error)),
             };
             match lookup {
-                Lookup::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
-                Lookup::Committed(committed) => {
+                TransactionStatus::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
+                TransactionStatus::Committed(committed) => {
                     let transaction = committed
                         .transaction()
                         .map_err(|error| unread(error.into()))?;
@@ -135,9 +135,15 @@ impl Funder {
                         failed => Attempt::Aborted(in_words(failed)),
                     });
                 }
-                Lookup::Left(LeaveReason::Rejected(discard)) => return refused(&discard),
-                Lookup::Left(reason) => return Ok(Attempt::Overtaken(reason.to_string())),
-                Lookup::Pruned { .. } | Lookup::Unknown => return Err(FaucetError::Unclear(hash)),
+                TransactionStatus::Removed(RemovalReason::Rejected(discard)) => {
+                    return refused(&discard);
+                }
+                TransactionStatus::Removed(reason) => {
+                    return Ok(Attempt::Overtaken(reason.to_string()));
+                }
+                TransactionStatus::Pruned { .. } | TransactionStatus::Unknown => {
+                    return Err(FaucetError::Unclear(hash));
+                }
             }
         }
     }
@@ -146,7 +152,7 @@ impl Funder {
     async fn sequence_number(&self) -> Result<u64, FaucetError> {
         let facts = self
             .node
-            .account_facts(self.signer.address())
+            .account_snapshot(self.signer.address())
             .await
             .map_err(unread)?;
         Ok(facts.sequence_number)
@@ -219,7 +225,7 @@ fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
         SubmitError::Full { .. } | SubmitError::AccountFull { .. } => {
             Err(FaucetError::Overloaded("the mempool is full"))
         }
-        SubmitError::Unanswered(error) => Err(unread(error)),
+        SubmitError::Node(error) => Err(unread(error)),
         SubmitError::SequenceNumberTooOld { .. }
         | SubmitError::InvalidUpdate(_)
         | SubmitError::OtherSignature { .. } => Ok(Attempt::Overtaken(error.to_string())),
@@ -236,15 +242,15 @@ fn refused(discard: &Discard) -> Result<Attempt, FaucetError> {
     }
 }
 
-fn unread(error: ReadError) -> FaucetError {
-    if let Some(cause) = error.unwritable() {
+fn unread(error: NodeError) -> FaucetError {
+    if let Some(cause) = error.storage_unavailable() {
         return FaucetError::Unwritable(cause);
     }
     match error {
-        ReadError::Overloaded { actor } => FaucetError::Overloaded(actor),
-        ReadError::Stopping => FaucetError::Stopping,
-        ReadError::Unwritable(cause) => FaucetError::Unwritable(cause),
-        ReadError::Store(error) => {
+        NodeError::Overloaded { actor } => FaucetError::Overloaded(actor),
+        NodeError::Stopping => FaucetError::Stopping,
+        NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
+        NodeError::Store(error) => {
             tracing::error!(%error, "the faucet could not read the ledger");
             FaucetError::Internal
         }

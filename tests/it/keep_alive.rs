@@ -1,13 +1,16 @@
 //! How long connections stay, and how many: each setting of the listener does what it says.
 
 use crate::{
-    hostile::{counted, until_counted},
+    hostile::{
+        counted,
+        frames::{Frames, WINDOW_MAX},
+        until_counted,
+    },
     kit::{
         H2, HTTP_11, Http2Connection, RawConnection, RawResponse, TestAccount, TestCertificate,
         TestNode, development_chain, submission_bytes, until, wait_bytes,
     },
 };
-use h2::client::handshake;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     net::TcpStream,
@@ -176,15 +179,13 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
     let node = TestNode::start_tls(&certificate, &["api.keep_alive_secs=1"]);
     let mut http1 = certificate.connect(node.authority(), &[HTTP_11]).await;
     let mut http2 = certificate.connect(node.authority(), &[H2]).await;
-    let (_sender, preface_only) = handshake(certificate.connect(node.authority(), &[H2]).await)
-        .await
-        .unwrap();
-    // The client must acknowledge the server's settings before the server closes the connection.
-    let preface_only = tokio::spawn(preface_only);
+    let mut preface_only = Frames::connect(&node, &certificate, WINDOW_MAX).await;
     // TLS is closed too, which tells the client that nothing was cut off.
     assert_eq!(http1.read(&mut [0; 16]).await.unwrap(), 0);
     assert_eq!(http2.read(&mut [0; 16]).await.unwrap(), 0);
-    preface_only.await.unwrap().unwrap();
+    let reasons = preface_only.acknowledge_to_close().await.unwrap();
+    assert!(!reasons.is_empty());
+    assert!(reasons.iter().all(|reason| *reason == 0), "{reasons:?}");
     assert_eq!(counted(&node, "closed_idle").await, 3);
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);
     assert_eq!(counted(&node, "failed_handshakes").await, 0);

@@ -1,10 +1,10 @@
 //! Who comes into the pool: replacement, limits, and who makes room for whom.
 
 use super::{
-    super::entry::{Amount, Entry, Place, place_of},
+    super::entry::{Amount, Entry, PoolKey, pool_key},
     Account, Pending, Pool,
 };
-use crate::{LeaveReason, SubmitError};
+use crate::{RemovalReason, SubmitError};
 use ledger_types::{
     CheckedTransaction, Discard, RawTransaction,
     ReplayProtector::{Nonce, SequenceNumber},
@@ -33,8 +33,8 @@ impl Pool {
         sequence_number: u64,
         now_secs: u64,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let place = place_of(&pending.transaction);
-        let (sender, protector) = place;
+        let key = pool_key(&pending.transaction);
+        let (sender, protector) = key;
         self.advance(sender, sequence_number, None);
         if let SequenceNumber(given) = protector {
             let account = self.accounts.get(&sender);
@@ -52,7 +52,7 @@ impl Pool {
         let share = account.and_then(|account| account.share(price));
         let entry = Entry {
             insertion: self.insertions,
-            turn: self.turns.next(price, share),
+            start_tag: self.fair_queue.next_tag(price, share),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
             taken: false,
@@ -60,11 +60,11 @@ impl Pool {
         };
         self.insertions += 1;
         match account {
-            Some(account) if account.get(protector).is_some() => self.resubmit(place, entry),
-            Some(_) => self.add(place, entry),
+            Some(account) if account.get(protector).is_some() => self.resubmit(key, entry),
+            Some(_) => self.add(key, entry),
             None => {
                 self.accounts.insert(sender, Account::new(sequence_number));
-                let outcome = self.add(place, entry);
+                let outcome = self.add(key, entry);
                 // It goes again when the pool had no room.
                 self.change(sender, |_| ());
                 outcome
@@ -78,13 +78,17 @@ impl Pool {
     ///
     /// # Errors
     /// What [`Self::submit`] would refuse it with.
-    pub(crate) fn check_room(&self, place: Place, size_bytes: usize) -> Result<(), SubmitError> {
-        if let Some(account) = self.accounts.get(&place.0) {
-            if account.get(place.1).is_some() {
+    pub(crate) fn check_capacity(
+        &self,
+        key: PoolKey,
+        size_bytes: usize,
+    ) -> Result<(), SubmitError> {
+        if let Some(account) = self.accounts.get(&key.0) {
+            if account.get(key.1).is_some() {
                 // It may replace that one.
                 return Ok(());
             }
-            self.room_in_account(account, place)?;
+            self.find_own_victim(account, key)?;
         }
         let mut after = self.amount();
         after.add(Amount {
@@ -117,12 +121,12 @@ impl Pool {
     /// other hash must not be accepted: a client could never learn its outcome.
     fn resubmit(
         &mut self,
-        place: Place,
+        key: PoolKey,
         new: Entry,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
-        let account = &self.accounts[&place.0];
-        let Some(old) = account.get(place.1) else {
+        let account = &self.accounts[&key.0];
+        let Some(old) = account.get(key.1) else {
             return update("Transaction already in mempool");
         };
         let pending = old.transaction.hash();
@@ -134,7 +138,7 @@ impl Pool {
             return Err(SubmitError::OtherSignature { pending });
         }
         if old.taken {
-            return Err(match place.1 {
+            return Err(match key.1 {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
                     current: account.sequence().next(),
@@ -159,21 +163,21 @@ impl Pool {
             return Err(self.full());
         }
         let transaction = Arc::clone(&new.transaction);
-        if let Some(old) = self.put(place, new) {
-            self.note_left(
+        if let Some(old) = self.put(key, new) {
+            self.record_removal(
                 old.transaction.hash(),
-                LeaveReason::Replaced(transaction.hash()),
+                RemovalReason::Replaced(transaction.hash()),
             );
         }
         Ok(transaction)
     }
 
     /// A transaction came for a free place: finds room for it.
-    fn add(&mut self, place: Place, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let account = &self.accounts[&place.0];
-        let own_victim = self.room_in_account(account, place)?;
+    fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
+        let account = &self.accounts[&key.0];
+        let own_victim = self.find_own_victim(account, key)?;
         let victim = own_victim.and_then(|victim| account.sequence().get(victim));
-        let (could_run, promoted) = match place.1 {
+        let (could_run, promoted) = match key.1 {
             Nonce(_) => (true, Amount::default()),
             SequenceNumber(number) if number == account.sequence().first_gap() => {
                 (true, account.sequence().promoted_by_gap(own_victim))
@@ -195,11 +199,11 @@ impl Pool {
             }
         }
         let transaction = Arc::clone(&entry.transaction);
-        self.put(place, entry);
+        self.put(key, entry);
         if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account";
-            let reason = LeaveReason::Evicted(why.to_owned());
-            self.drop_entry((place.0, SequenceNumber(victim)), reason);
+            let reason = RemovalReason::Evicted(why.to_owned());
+            self.drop_entry((key.0, SequenceNumber(victim)), reason);
         }
         while !self.fits(self.amount()) && self.evict_parked() {}
         Ok(transaction)
@@ -207,8 +211,8 @@ impl Pool {
 
     /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
     /// number of the transaction that then has to leave is given.
-    fn room_in_account(&self, account: &Account, place: Place) -> Result<Option<u64>, SubmitError> {
-        let (what, size, capacity) = match place.1 {
+    fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
+        let (what, size, capacity) = match key.1 {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
@@ -223,7 +227,7 @@ impl Pool {
         if size < capacity {
             return Ok(None);
         }
-        if let SequenceNumber(number) = place.1
+        if let SequenceNumber(number) = key.1
             && number == account.sequence().first_gap()
             && let Some(parked) = account
                 .sequence()
@@ -282,7 +286,7 @@ impl Pool {
         let why = "to make room in a full pool for a transaction that could be executed at once";
         self.drop_entry(
             (address, SequenceNumber(number)),
-            LeaveReason::Evicted(why.to_owned()),
+            RemovalReason::Evicted(why.to_owned()),
         );
         true
     }

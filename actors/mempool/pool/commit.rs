@@ -1,7 +1,7 @@
 //! What a durable block does to the pool.
 
-use super::{Account, Entry, Place, Pool, place_of};
-use crate::LeaveReason;
+use super::{Account, Entry, Pool, PoolKey, pool_key};
+use crate::RemovalReason;
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{
     AccountAddress, Discard, ExecutedBlock,
@@ -34,18 +34,18 @@ impl Pool {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
-            let place = place_of(transaction);
+            let key = pool_key(transaction);
             if discarded.is_not_included() {
-                unexecuted.entry(place.0).or_default().push(place.1);
+                unexecuted.entry(key.0).or_default().push(key.1);
                 continue;
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
                 // It came too early: what it follows went back or was refused.
                 ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted.entry(place.0).or_default().push(place.1);
+                    unexecuted.entry(key.0).or_default().push(key.1);
                 }
-                status => self.discard(place, status),
+                status => self.discard(key, status),
             }
         }
         for (address, protectors) in unexecuted {
@@ -78,7 +78,7 @@ impl Pool {
             };
             if !was_executed {
                 let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
-                self.note_left(hash, LeaveReason::Rejected(too_old));
+                self.record_removal(hash, RemovalReason::Rejected(too_old));
             }
         }
     }
@@ -92,20 +92,22 @@ impl Pool {
         let hash = entry.transaction.hash();
         if hash != executed {
             let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
-            self.note_left(hash, LeaveReason::Rejected(used));
+            self.record_removal(hash, RemovalReason::Rejected(used));
         }
     }
 
     /// A block's prologue refused a transaction.
-    fn discard(&mut self, place: Place, status: ValidationStatus) {
-        let account = self.accounts.get(&place.0);
-        let reason = match account.and_then(|account| account.get(place.1)) {
-            Some(entry) if status == ValidationStatus::TransactionExpired => LeaveReason::Expired {
-                at_secs: entry.expires_at_secs,
-            },
-            _ => LeaveReason::Rejected(status.into()),
+    fn discard(&mut self, key: PoolKey, status: ValidationStatus) {
+        let account = self.accounts.get(&key.0);
+        let reason = match account.and_then(|account| account.get(key.1)) {
+            Some(entry) if status == ValidationStatus::TransactionExpired => {
+                RemovalReason::Expired {
+                    at_secs: entry.expires_at_secs,
+                }
+            }
+            _ => RemovalReason::Rejected(status.into()),
         };
-        self.drop_entry(place, reason);
+        self.drop_entry(key, reason);
     }
 
     /// A block did not execute these, which says nothing against them: a later one may take them.

@@ -25,7 +25,7 @@ pub(super) struct History<'a> {
     model: Model,
     /// Executed on the ledger.
     executed: HashSet<HashValue>,
-    used: HashSet<Place>,
+    used: HashSet<PoolKey>,
     now_secs: u64,
     blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
     pub(super) height: u64,
@@ -127,18 +127,18 @@ impl<'a> History<'a> {
     }
 
     fn submit(&mut self, transaction: &Arc<CheckedTransaction>) {
-        let place = place_of(transaction);
+        let key = pool_key(transaction);
         let pending = Pending {
             transaction: Arc::clone(transaction),
             inserted_at_secs: self.now_secs,
         };
-        let before = self.model.find(place).map(Item::hash);
-        let number = self.model.number(place.0);
+        let before = self.model.find(key).map(Item::hash);
+        let number = self.model.number(key.0);
         let outcome = self.pool.submit(pending, number, self.now_secs);
         let outcome = outcome.map(|held| held.hash());
         let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
         assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
-        let kind = if matches!(place.1, Nonce(_)) {
+        let kind = if matches!(key.1, Nonce(_)) {
             "orderless"
         } else {
             "sequence"
@@ -185,24 +185,24 @@ impl<'a> History<'a> {
 
     /// What the ledger does with a transaction.
     fn execute(&mut self, transaction: &CheckedTransaction) -> Result<(), ValidationStatus> {
-        let place = place_of(transaction);
-        let expected = self.model.number(place.0);
+        let key = pool_key(transaction);
+        let expected = self.model.number(key.0);
         if transaction.raw().expiration_timestamp_secs <= self.now_secs {
             return Err(ValidationStatus::TransactionExpired);
         }
-        match place.1 {
+        match key.1 {
             SequenceNumber(number) if number > expected => {
                 Err(ValidationStatus::SequenceNumberTooNew)
             }
             SequenceNumber(number) if number < expected => {
                 Err(ValidationStatus::SequenceNumberTooOld)
             }
-            Nonce(_) if self.used.contains(&place) => Err(ValidationStatus::NonceAlreadyUsed),
+            Nonce(_) if self.used.contains(&key) => Err(ValidationStatus::NonceAlreadyUsed),
             _ if self.random.u8(..12) == 0 => Err(ValidationStatus::InvalidAuthKey),
             protector => {
                 match protector {
-                    Nonce(_) => drop(self.used.insert(place)),
-                    SequenceNumber(_) => drop(self.model.numbers.insert(place.0, expected + 1)),
+                    Nonce(_) => drop(self.used.insert(key)),
+                    SequenceNumber(_) => drop(self.model.numbers.insert(key.0, expected + 1)),
                 }
                 assert!(self.executed.insert(transaction.hash()), "executed twice");
                 Ok(())
@@ -253,20 +253,20 @@ impl<'a> History<'a> {
             .count();
         assert_eq!(self.pool.commit(&block), held, "those that were executed");
         for transaction in &executed {
-            let (hash, place) = (transaction.hash(), place_of(transaction));
-            if let Some(held) = self.model.find(place).map(Item::hash) {
-                let status = match place.1 {
+            let (hash, key) = (transaction.hash(), pool_key(transaction));
+            if let Some(held) = self.model.find(key).map(Item::hash) {
+                let status = match key.1 {
                     Nonce(_) => ValidationStatus::NonceAlreadyUsed,
                     SequenceNumber(_) => ValidationStatus::SequenceNumberTooOld,
                 };
-                let reason = (held != hash).then(|| LeaveReason::Rejected(status.into()));
+                let reason = (held != hash).then(|| RemovalReason::Rejected(status.into()));
                 self.model.drop_item(held, reason);
             }
         }
         self.model.expose_heads();
         let mut back = left_out;
         for (transaction, status) in refused {
-            let Some(item) = self.model.find(place_of(&transaction)) else {
+            let Some(item) = self.model.find(pool_key(&transaction)) else {
                 continue;
             };
             if item.hash() != transaction.hash() {
@@ -278,8 +278,8 @@ impl<'a> History<'a> {
                     back.push(transaction);
                     continue;
                 }
-                ValidationStatus::TransactionExpired => LeaveReason::Expired { at_secs },
-                status => LeaveReason::Rejected(status.into()),
+                ValidationStatus::TransactionExpired => RemovalReason::Expired { at_secs },
+                status => RemovalReason::Rejected(status.into()),
             };
             self.model.drop_item(transaction.hash(), Some(reason));
         }
@@ -315,7 +315,7 @@ impl<'a> History<'a> {
                 self.count("restart: was executed");
                 continue;
             }
-            let number = self.model.number(place_of(&pending.transaction).0);
+            let number = self.model.number(pool_key(&pending.transaction).0);
             restore::readmit(&mut self.pool, pending, number, self.now_secs);
             let outcome =
                 self.model
@@ -329,10 +329,10 @@ impl<'a> History<'a> {
             let reason = match outcome {
                 Ok(_) => continue,
                 Err(SubmitError::Invalid(_)) if at_secs <= self.now_secs => {
-                    LeaveReason::Expired { at_secs }
+                    RemovalReason::Expired { at_secs }
                 }
-                Err(SubmitError::Invalid(discard)) => LeaveReason::Rejected(discard),
-                Err(other) => LeaveReason::Evicted(format!("at a restart: {other}")),
+                Err(SubmitError::Invalid(discard)) => RemovalReason::Rejected(discard),
+                Err(other) => RemovalReason::Evicted(format!("at a restart: {other}")),
             };
             self.model.left.push((hash, reason));
         }
@@ -341,11 +341,11 @@ impl<'a> History<'a> {
 
     fn compare(&mut self) {
         check_indices(&self.pool);
-        let left = self.pool.drain_left();
+        let left = self.pool.drain_removed();
         assert_eq!(left, std::mem::take(&mut self.model.left));
         for (hash, reason) in left {
             if self.pool.get(&hash).is_none() {
-                assert_eq!(self.pool.left_reason(&hash), Some(&reason));
+                assert_eq!(self.pool.removal_reason(&hash), Some(&reason));
             }
             self.count(format!("left: {}", without_digits(&reason.to_string())));
         }
@@ -355,7 +355,7 @@ impl<'a> History<'a> {
         assert_eq!(pool, model);
         for item in &self.model.items {
             assert!(self.pool.get(&item.hash()).is_some());
-            assert_eq!(self.pool.left_reason(&item.hash()), None);
+            assert_eq!(self.pool.removal_reason(&item.hash()), None);
         }
         assert_eq!(self.pool.has_ready(), self.model.has_ready());
     }

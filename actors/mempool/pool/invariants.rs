@@ -1,7 +1,7 @@
 //! What must hold in a pool at any time.
 
 use super::{
-    super::entry::{Amount, Entry, place_of},
+    super::entry::{Amount, Entry, pool_key},
     Pool,
 };
 use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
@@ -20,14 +20,14 @@ pub(super) fn check_indices(pool: &Pool) {
         assert!(!account.is_empty());
         let mut own_at = BTreeMap::<u64, usize>::new();
         for entry in account.entries() {
-            assert_eq!(place_of(&entry.transaction).0, address);
+            assert_eq!(pool_key(&entry.transaction).0, address);
             hashes.insert(entry.transaction.hash());
             bytes += entry.transaction.size_bytes();
             if !entry.taken {
                 *own_at.entry(entry.price()).or_default() += 1;
                 *waiting_at.entry(entry.price()).or_default() += 1;
                 expiries.insert(entry.expiry_key());
-                match place_of(&entry.transaction).1 {
+                match pool_key(&entry.transaction).1 {
                     Nonce(_) => drop(ready.insert(entry.ready_key())),
                     SequenceNumber(number) if number > account.sequence().first_gap() => {
                         parked.add(Amount::of(entry));
@@ -46,7 +46,7 @@ pub(super) fn check_indices(pool: &Pool) {
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(
         (parking, waiting_at),
-        (pool.parking.clone(), pool.turns.waiting())
+        (pool.parking.clone(), pool.fair_queue.waiting())
     );
     let limits = &pool.limits;
     assert!(pool.len() <= limits.capacity_transactions && pool.bytes <= limits.capacity_bytes);

@@ -1,7 +1,7 @@
 //! The pool's rules over a plain list, in which everything is found anew each time.
 
-use super::{super::entry::Place, BatchLimits, Left, place_of};
-use crate::{LeaveReason, MempoolConfig, SubmitError};
+use super::{super::entry::PoolKey, BatchLimits, Removed, pool_key};
+use crate::{MempoolConfig, RemovalReason, SubmitError};
 use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard,
@@ -21,12 +21,12 @@ pub(super) struct Item {
     pub(super) expires_at_secs: u64,
     pub(super) taken: bool,
     arrived: u64,
-    turn: u64,
+    start_tag: u64,
 }
 
 impl Item {
-    fn place(&self) -> Place {
-        place_of(&self.transaction)
+    fn key(&self) -> PoolKey {
+        pool_key(&self.transaction)
     }
 
     pub(super) fn hash(&self) -> HashValue {
@@ -48,14 +48,14 @@ pub(super) struct Model {
     pub(super) items: Vec<Item>,
     /// The next sequence numbers on the ledger, 0 where there is none.
     pub(super) numbers: BTreeMap<AccountAddress, u64>,
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<Removed>,
     arrivals: u64,
     evicted_last: AccountAddress,
-    newest_turn: u64,
+    newest_start_tag: u64,
     /// The turn that each price has reached at which somebody waits.
     reached: BTreeMap<u64, u64>,
     /// The last turn of each account at each price at which it waits.
-    last_turns: BTreeMap<(AccountAddress, u64), u64>,
+    last_start_tags: BTreeMap<(AccountAddress, u64), u64>,
     /// The last turn of each account at each price that was taken while it waits there.
     last_taken: BTreeMap<(AccountAddress, u64), u64>,
     /// Of each account the number after the highest that was its head, up to its gap.
@@ -71,9 +71,9 @@ impl Model {
             left: Vec::new(),
             arrivals: 0,
             evicted_last: AccountAddress::new([0; 32]),
-            newest_turn: 0,
+            newest_start_tag: 0,
             reached: BTreeMap::new(),
-            last_turns: BTreeMap::new(),
+            last_start_tags: BTreeMap::new(),
             last_taken: BTreeMap::new(),
             exposed_ends: BTreeMap::new(),
         }
@@ -83,8 +83,8 @@ impl Model {
         self.numbers.get(&sender).copied().unwrap_or(0)
     }
 
-    pub(super) fn find(&self, place: Place) -> Option<&Item> {
-        self.items.iter().find(|item| item.place() == place)
+    pub(super) fn find(&self, key: PoolKey) -> Option<&Item> {
+        self.items.iter().find(|item| item.key() == key)
     }
 
     fn bytes(&self) -> usize {
@@ -99,13 +99,13 @@ impl Model {
     }
 
     fn is_parked(&self, item: &Item) -> bool {
-        let (sender, protector) = item.place();
+        let (sender, protector) = item.key();
         matches!(protector, SequenceNumber(number) if !item.taken && number > self.gap(sender))
     }
 
     /// Whether a block could take it now: all before it are taken.
     fn is_next(&self, item: &Item) -> bool {
-        let (sender, protector) = item.place();
+        let (sender, protector) = item.key();
         let is_taken = |number| {
             let before = self.find((sender, SequenceNumber(number)));
             before.is_some_and(|before| before.taken)
@@ -129,9 +129,9 @@ impl Model {
         now_secs: u64,
     ) -> Result<HashValue, SubmitError> {
         let raw = transaction.raw();
-        let place = place_of(transaction);
-        if let SequenceNumber(number) = place.1
-            && number < self.number(place.0)
+        let key = pool_key(transaction);
+        if let SequenceNumber(number) = key.1
+            && number < self.number(key.0)
         {
             return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
         }
@@ -147,10 +147,10 @@ impl Model {
             .reached
             .get(&price)
             .copied()
-            .unwrap_or(self.newest_turn);
+            .unwrap_or(self.newest_start_tag);
         let after_own = self
-            .last_turns
-            .get(&(place.0, price))
+            .last_start_tags
+            .get(&(key.0, price))
             .map_or(0, |last| last + 1);
         let item = Item {
             transaction: Arc::clone(transaction),
@@ -158,9 +158,9 @@ impl Model {
             expires_at_secs,
             taken: false,
             arrived: self.arrivals,
-            turn: reached.max(after_own),
+            start_tag: reached.max(after_own),
         };
-        match self.find(place).cloned() {
+        match self.find(key).cloned() {
             Some(old) => self.resubmit(&old, item),
             None => self.add(item),
         }
@@ -192,7 +192,7 @@ impl Model {
             });
         }
         if old.taken {
-            return Err(match old.place() {
+            return Err(match old.key() {
                 (_, Nonce(_)) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
                 (sender, SequenceNumber(given)) => {
                     let taken = |number: &u64| {
@@ -217,14 +217,14 @@ impl Model {
         }
         let hash = new.hash();
         self.push(new);
-        self.drop_item(old.hash(), Some(LeaveReason::Replaced(hash)));
+        self.drop_item(old.hash(), Some(RemovalReason::Replaced(hash)));
         Ok(hash)
     }
 
     fn add(&mut self, new: Item) -> Result<HashValue, SubmitError> {
-        let (sender, protector) = new.place();
-        let is_orderless = |item: &Item| matches!(item.place().1, Nonce(_));
-        let own = self.items.iter().filter(|item| item.place().0 == sender);
+        let (sender, protector) = new.key();
+        let is_orderless = |item: &Item| matches!(item.key().1, Nonce(_));
+        let own = self.items.iter().filter(|item| item.key().0 == sender);
         let own = own
             .filter(|item| is_orderless(item) == is_orderless(&new))
             .count();
@@ -256,7 +256,7 @@ impl Model {
         after.push(new);
         if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account".to_owned();
-            after.drop_item(victim, Some(LeaveReason::Evicted(why)));
+            after.drop_item(victim, Some(RemovalReason::Evicted(why)));
         }
         while !after.fits() {
             if !could_run || !after.evict() {
@@ -286,7 +286,7 @@ impl Model {
 
     fn highest_parked(&self, sender: AccountAddress) -> Option<HashValue> {
         let items = self.items.iter();
-        let parked = items.filter(|item| item.place().0 == sender && self.is_parked(item));
+        let parked = items.filter(|item| item.key().0 == sender && self.is_parked(item));
         parked
             .max_by_key(|item| item.transaction.raw().sequence_number)
             .map(Item::hash)
@@ -295,7 +295,7 @@ impl Model {
     /// Evicts the highest parked one of the next account in order that has any.
     fn evict(&mut self) -> bool {
         let parked = self.items.iter().filter(|item| self.is_parked(item));
-        let accounts: BTreeSet<_> = parked.map(|item| item.place().0).collect();
+        let accounts: BTreeSet<_> = parked.map(|item| item.key().0).collect();
         let later = accounts
             .iter()
             .find(|&&account| account > self.evicted_last);
@@ -306,7 +306,7 @@ impl Model {
         let victim = self.highest_parked(account).expect("the account has one");
         let why = "to make room in a full pool for a transaction that could be executed at once"
             .to_owned();
-        self.drop_item(victim, Some(LeaveReason::Evicted(why)));
+        self.drop_item(victim, Some(RemovalReason::Evicted(why)));
         true
     }
 
@@ -315,20 +315,21 @@ impl Model {
         let mut bytes = 0;
         while batch.len() < limits.transactions_max {
             let next = self.items.iter().filter(|item| self.is_next(item));
-            let best = next.min_by_key(|item| (Reverse(item.price()), item.turn, item.arrived));
+            let best =
+                next.min_by_key(|item| (Reverse(item.price()), item.start_tag, item.arrived));
             let Some(best) = best.cloned() else { break };
             bytes += best.size();
             if !batch.is_empty() && bytes > limits.bytes_max {
                 break;
             }
             batch.push(best.hash());
-            self.newest_turn = self.newest_turn.max(best.turn);
+            self.newest_start_tag = self.newest_start_tag.max(best.start_tag);
             let reached = self.reached.entry(best.price()).or_default();
-            *reached = (*reached).max(best.turn);
-            let key = (best.place().0, best.price());
-            for turns in [&mut self.last_taken, &mut self.last_turns] {
+            *reached = (*reached).max(best.start_tag);
+            let key = (best.key().0, best.price());
+            for turns in [&mut self.last_taken, &mut self.last_start_tags] {
                 let last = turns.entry(key).or_default();
-                *last = (*last).max(best.turn);
+                *last = (*last).max(best.start_tag);
             }
             self.set_taken(best.hash(), true);
         }
@@ -346,7 +347,7 @@ impl Model {
         late.sort_by_key(|item| (item.expires_at_secs, item.arrived));
         for item in late {
             let at_secs = item.expires_at_secs;
-            self.drop_item(item.hash(), Some(LeaveReason::Expired { at_secs }));
+            self.drop_item(item.hash(), Some(RemovalReason::Expired { at_secs }));
         }
     }
 
@@ -370,7 +371,7 @@ impl Model {
 
     /// Who has become the head of its account gets a turn that has not passed.
     pub(super) fn expose_heads(&mut self) {
-        let senders: BTreeSet<_> = self.items.iter().map(|item| item.place().0).collect();
+        let senders: BTreeSet<_> = self.items.iter().map(|item| item.key().0).collect();
         self.exposed_ends
             .retain(|sender, _| senders.contains(sender));
         for sender in senders {
@@ -381,33 +382,38 @@ impl Model {
                 .map_or(0, |&end| end.min(gap));
             self.exposed_ends.insert(sender, end);
             let mut numbers = self.number(sender)..gap;
-            let place = |number| (sender, SequenceNumber(number));
-            let waits = |&number: &u64| self.find(place(number)).is_some_and(|item| !item.taken);
+            let key = |number| (sender, SequenceNumber(number));
+            let waits = |&number: &u64| self.find(key(number)).is_some_and(|item| !item.taken);
             let Some(head) = numbers.find(waits).filter(|&head| head >= end) else {
                 continue;
             };
             self.exposed_ends.insert(sender, head + 1);
             let mut items = self.items.iter_mut();
             let item = items
-                .find(|item| item.place() == place(head))
+                .find(|item| item.key() == key(head))
                 .expect("found above");
-            let reached = self.reached.get(&item.price()).unwrap_or(&self.newest_turn);
+            let reached = self
+                .reached
+                .get(&item.price())
+                .unwrap_or(&self.newest_start_tag);
             let last_taken = self.last_taken.get(&(sender, item.price()));
             let after_own = last_taken.map_or(0, |last| last + 1);
-            item.turn = item.turn.max(*reached).max(after_own);
+            item.start_tag = item.start_tag.max(*reached).max(after_own);
         }
     }
 
     /// It has a share in the turns from now on.
     fn wait(&mut self, item: &Item) {
-        self.reached.entry(item.price()).or_insert(self.newest_turn);
-        let key = (item.place().0, item.price());
-        let last = self.last_turns.entry(key).or_default();
-        *last = (*last).max(item.turn);
+        self.reached
+            .entry(item.price())
+            .or_insert(self.newest_start_tag);
+        let key = (item.key().0, item.price());
+        let last = self.last_start_tags.entry(key).or_default();
+        *last = (*last).max(item.start_tag);
     }
 
     /// Takes it off the list; without a reason it was executed.
-    pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<LeaveReason>) {
+    pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
         self.items.retain(|item| item.hash() != hash);
         self.left.extend(reason.map(|reason| (hash, reason)));
         self.forget_turns();
@@ -420,9 +426,8 @@ impl Model {
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
         self.reached
             .retain(|&price, _| at_price(price).next().is_some());
-        for turns in [&mut self.last_turns, &mut self.last_taken] {
-            turns
-                .retain(|&(sender, price), _| at_price(price).any(|item| item.place().0 == sender));
+        for turns in [&mut self.last_start_tags, &mut self.last_taken] {
+            turns.retain(|&(sender, price), _| at_price(price).any(|item| item.key().0 == sender));
         }
     }
 }

@@ -95,7 +95,7 @@ fn accepts_a_pending_transaction_only_with_its_first_signature() {
             );
             assert_eq!(pool.len(), 1);
         }
-        assert_eq!(pool.drain_left(), []);
+        assert_eq!(pool.drain_removed(), []);
     }
 }
 
@@ -109,8 +109,8 @@ fn accepts_another_signature_of_a_transaction_that_has_left() {
     let second = submit(&mut pool, draft(1, 0).signature(9)).unwrap();
     assert!(pool.get(&second.hash()).is_some());
     assert!(matches!(
-        pool.left_reason(&first.hash()),
-        Some(LeaveReason::Rejected(_))
+        pool.removal_reason(&first.hash()),
+        Some(RemovalReason::Rejected(_))
     ));
 }
 
@@ -143,12 +143,12 @@ fn only_a_higher_price_replaces() {
     );
     let second = submit(&mut pool, draft(1, 0).price(201)).unwrap();
     assert_eq!(
-        pool.drain_left(),
-        [(first.hash(), LeaveReason::Replaced(second.hash()))]
+        pool.drain_removed(),
+        [(first.hash(), RemovalReason::Replaced(second.hash()))]
     );
     assert!(pool.get(&first.hash()).is_none());
     assert_eq!(
-        pool.left_reason(&first.hash()).unwrap().to_string(),
+        pool.removal_reason(&first.hash()).unwrap().to_string(),
         format!("replaced by {}", second.hash())
     );
     assert_eq!(pool.take_batch(ALL)[0].hash(), second.hash());
@@ -200,7 +200,7 @@ fn a_commit_removes_and_promotes() {
     assert_eq!((pool.len(), pool.has_ready()), (1, false));
     submit_at(&mut pool, draft(1, 2), 2).unwrap();
     assert_eq!(take(&mut pool, 9), [(1, 2), (1, 3)]);
-    assert_eq!(pool.drain_left(), []);
+    assert_eq!(pool.drain_removed(), []);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
         ),
     ];
     pool.commit(&block(1, &[], &refused));
-    let left = pool.drain_left();
+    let left = pool.drain_removed();
     assert_eq!(left.len(), 1);
     assert_eq!(left[0].0, taken[0].hash());
     assert_eq!(
@@ -251,11 +251,11 @@ fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
     pool.commit(&full);
     assert_eq!(pool.contents().len(), 6, "a stop would save them all");
     pool.commit(&full);
-    assert_eq!((pool.len(), pool.drain_left()), (6, Vec::new()));
+    assert_eq!((pool.len(), pool.drain_removed()), (6, Vec::new()));
     assert!(
         taken
             .iter()
-            .all(|one| pool.left_reason(&one.hash()).is_none())
+            .all(|one| pool.removal_reason(&one.hash()).is_none())
     );
     submit_at(&mut pool, draft(1, 4), 1).unwrap();
     // By price as ever: account 1 up to where its price falls, 3, 2, and the rest of 1.
@@ -272,8 +272,8 @@ fn those_for_which_a_block_had_no_room_still_expire() {
     pool.expire(NOW + 50);
     pool.commit(&leaving_out(block(1, &[], &[]), &taken));
     pool.expire(NOW + 50);
-    let expired = LeaveReason::Expired { at_secs: NOW + 50 };
-    assert_eq!(pool.drain_left(), [(first.hash(), expired)]);
+    let expired = RemovalReason::Expired { at_secs: NOW + 50 };
+    assert_eq!(pool.drain_removed(), [(first.hash(), expired)]);
     assert_eq!((pool.len(), pool.has_ready()), (1, false));
 }
 
@@ -283,17 +283,17 @@ fn expiry_is_the_earlier_of_the_own_and_the_pools() {
     let own = submit(&mut pool, draft(1, 0).expires_at(NOW + 10)).unwrap();
     let ttl = submit(&mut pool, draft(1, 1)).unwrap();
     pool.expire(NOW + 9);
-    assert_eq!(pool.drain_left(), []);
+    assert_eq!(pool.drain_removed(), []);
     pool.expire(NOW + 10);
     assert_eq!(
-        pool.drain_left(),
-        [(own.hash(), LeaveReason::Expired { at_secs: NOW + 10 })]
+        pool.drain_removed(),
+        [(own.hash(), RemovalReason::Expired { at_secs: NOW + 10 })]
     );
     assert!(!pool.has_ready(), "what follows is parked");
     pool.expire(NOW + 600);
     assert_eq!(
-        pool.drain_left(),
-        [(ttl.hash(), LeaveReason::Expired { at_secs: NOW + 600 })]
+        pool.drain_removed(),
+        [(ttl.hash(), RemovalReason::Expired { at_secs: NOW + 600 })]
     );
     assert_eq!(pool.len(), 0);
     assert!(
@@ -355,7 +355,7 @@ fn who_expires_on_the_way_into_a_block_has_expired() {
     take(&mut pool, 1);
     let refused = [(Arc::clone(&late), ValidationStatus::TransactionExpired)];
     pool.commit(&block(1, &[], &refused));
-    let expired = LeaveReason::Expired { at_secs: NOW + 5 };
-    assert_eq!(pool.drain_left(), [(late.hash(), expired)]);
+    let expired = RemovalReason::Expired { at_secs: NOW + 5 };
+    assert_eq!(pool.drain_removed(), [(late.hash(), expired)]);
     assert_eq!(pool.len(), 0);
 }

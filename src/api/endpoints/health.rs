@@ -34,8 +34,8 @@ pub(crate) struct Health {
 pub(crate) async fn healthy(call: Call) -> Result<Answer, ApiError> {
     let age_max_secs: Option<Decimal<u32>> = call.query("duration_secs")?;
     let ledger_info = *call.node().head().ledger_info();
-    if let Some(unwritable) = call.node().unwritable() {
-        return Err(Problem::HealthCheck(unwritable.to_string()).at(ledger_info));
+    if let Some(cause) = call.node().storage_unavailable() {
+        return Err(Problem::HealthCheck(cause.to_string()).at(ledger_info));
     }
     if let Some(Decimal(age_max_secs)) = age_max_secs {
         check_age(

@@ -53,7 +53,7 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
 async fn refuse_signed(call: &Call, signed: &SignedTransaction) -> Result<(), Problem> {
     let verdict = call
         .node()
-        .check_signatures(signed.clone(), Lane::Suspect)
+        .check_signatures(signed.clone(), Lane::Untrusted)
         .await;
     match verdict {
         Err(SubmitError::Invalid(_)) => Ok(()),

@@ -145,7 +145,7 @@ pub(super) async fn check(
     call: &Call,
     signed: SignedTransaction,
 ) -> Result<CheckedTransaction, SubmitError> {
-    call.node().check_room(&signed).await?;
+    call.node().check_capacity(&signed).await?;
     call.node()
         .check_signatures(signed, lane_of(&call.request))
         .await

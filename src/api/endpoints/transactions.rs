@@ -12,7 +12,7 @@ use crate::{
     tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
 };
-use ledger_actors::{Committed, CommittedTransaction, Lookup, ReadError};
+use ledger_actors::{Committed, CommittedTransaction, NodeError, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
@@ -27,7 +27,7 @@ pub(crate) async fn by_hash(call: Call) -> Result<Answer, ApiError> {
     }
     let (ledger_info, lookup) = call.node().transaction_by_hash(hash).await?;
     let committed_version = match &lookup {
-        Lookup::Committed(committed) => Some(committed.version),
+        TransactionStatus::Committed(committed) => Some(committed.version),
         _ => None,
     };
     let answer = found(&call, ledger_info, hash, lookup).await?;
@@ -98,32 +98,34 @@ async fn found(
     call: &Call,
     ledger_info: LedgerInfo,
     hash: HashValue,
-    lookup: Lookup,
+    lookup: TransactionStatus,
 ) -> Result<Answer, ApiError> {
     let not_found = |left| {
         let name = TransactionName::Hash(hash);
         Err(Problem::TransactionNotFound { name, left }.at(ledger_info))
     };
     match lookup {
-        Lookup::Pending(pending) => call.answer(
+        TransactionStatus::Pending(pending) => call.answer(
             ledger_info,
             || TransactionJson::pending(call.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
         ),
-        Lookup::Committed(committed) => {
+        TransactionStatus::Committed(committed) => {
             let found = match call.format() {
                 Format::Bcs => Found::Bcs(committed),
                 Format::Json => {
-                    let transaction = committed.transaction().map_err(ReadError::from)?;
+                    let transaction = committed.transaction().map_err(NodeError::from)?;
                     let tables = tables_of(call, committed.version, &transaction).await?;
                     Found::Json(Shown::new(&committed, transaction, tables))
                 }
             };
             answer(call, ledger_info, found).await
         }
-        Lookup::Pruned { version } => Err(Problem::VersionPruned(version).at(ledger_info)),
-        Lookup::Left(reason) => not_found(Some(reason)),
-        Lookup::Unknown => not_found(None),
+        TransactionStatus::Pruned { version } => {
+            Err(Problem::VersionPruned(version).at(ledger_info))
+        }
+        TransactionStatus::Removed(reason) => not_found(Some(reason)),
+        TransactionStatus::Unknown => not_found(None),
     }
 }
 
@@ -180,7 +182,7 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
                 (Some(logged), _) => logged.size_bytes(),
                 (None, Some(rows)) => rows.size_bytes(),
                 (None, None) => {
-                    let transaction = committed.transaction().map_err(ReadError::from)?;
+                    let transaction = committed.transaction().map_err(NodeError::from)?;
                     size_bytes(&transaction)
                 }
             };
@@ -232,7 +234,7 @@ fn answer_bcs(
     if let Some(rows) = committed.rows() {
         return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
     }
-    let transaction = committed.transaction().map_err(ReadError::from)?;
+    let transaction = committed.transaction().map_err(NodeError::from)?;
     let on_chain = OnChainBcs::new(committed.version, &transaction);
     Answer::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
 }

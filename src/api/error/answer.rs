@@ -6,7 +6,7 @@ use actix_web::{
     HttpResponse,
     http::{StatusCode, header},
 };
-use ledger_actors::LeaveReason;
+use ledger_actors::RemovalReason;
 use ledger_types::LedgerInfo;
 
 /// What a client is asked to wait after a 503 or 507, in seconds. A full mailbox or reader queue drains
@@ -25,7 +25,7 @@ impl Problem {
         match self {
             Self::Refused(discard)
             | Self::TransactionNotFound {
-                left: Some(LeaveReason::Rejected(discard)),
+                left: Some(RemovalReason::Rejected(discard)),
                 ..
             } => Some(discard.status.code()),
             Self::ViewFailed { vm_error_code, .. } => Some(*vm_error_code),

@@ -15,7 +15,7 @@ pub use body::{ErrorBody, ErrorCode};
 
 use crate::switches::Switch;
 use actix_web::http::StatusCode;
-use ledger_actors::{Filtered, LeaveReason, Unwritable};
+use ledger_actors::{Filtered, RemovalReason, StorageUnavailable};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
@@ -30,7 +30,7 @@ pub enum TransactionName {
     Version(u64),
 }
 
-fn words_after(reason: Option<&LeaveReason>) -> String {
+fn words_after(reason: Option<&RemovalReason>) -> String {
     reason
         .map(|reason| format!(": {reason}"))
         .unwrap_or_default()
@@ -107,7 +107,7 @@ pub enum Problem {
         /// What it was asked for by.
         name: TransactionName,
         /// Why it left the pool, while that is remembered.
-        left: Option<LeaveReason>,
+        left: Option<RemovalReason>,
     },
     /// A height above the newest block's.
     #[error("Block not found by Block height({0})")]
@@ -207,7 +207,7 @@ pub enum Problem {
     },
     /// The ledger is not written at the moment: its disk failed, or is full.
     #[error(transparent)]
-    Unwritable(Unwritable),
+    Unwritable(StorageUnavailable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,

@@ -1,15 +1,15 @@
 //! What the node says, as rows of the table.
 
 use super::Problem;
-use ledger_actors::{ReadError, SubmitError};
+use ledger_actors::{NodeError, SubmitError};
 
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Self {
+impl From<NodeError> for Problem {
+    fn from(error: NodeError) -> Self {
         match error {
-            ReadError::Overloaded { actor } => Self::Overloaded(actor),
-            ReadError::Stopping => Self::Stopping,
-            ReadError::Unwritable(cause) => Self::Unwritable(cause),
-            ReadError::Store(cause) => Self::internal("reading the ledger failed", &cause),
+            NodeError::Overloaded { actor } => Self::Overloaded(actor),
+            NodeError::Stopping => Self::Stopping,
+            NodeError::StorageUnavailable(cause) => Self::Unwritable(cause),
+            NodeError::Store(cause) => Self::internal("reading the ledger failed", &cause),
         }
     }
 }
@@ -27,7 +27,7 @@ impl From<SubmitError> for Problem {
             SubmitError::Full { reason } | SubmitError::AccountFull { reason } => {
                 Self::PoolFull(reason)
             }
-            SubmitError::Unanswered(error) => error.into(),
+            SubmitError::Node(error) => error.into(),
         }
     }
 }

@@ -4,7 +4,7 @@ mod rows;
 
 use super::*;
 use actix_web::{body::to_bytes, http::header};
-use ledger_actors::{ReadError, SubmitError};
+use ledger_actors::{NodeError, SubmitError};
 use ledger_types::ValidationStatus;
 use rows::{left, rows};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ async fn a_refusal_by_validation_tells_its_status() {
     });
     assert_eq!(answer(&refused).await, (400, expected));
 
-    let later = left(LeaveReason::Rejected(
+    let later = left(RemovalReason::Rejected(
         ValidationStatus::SequenceNumberTooOld.into(),
     ));
     let (status, body) = answer(&later).await;
@@ -143,7 +143,7 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
 
 #[test]
 fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
-    let failed = Problem::Unwritable(Unwritable::Failed("why".into()));
+    let failed = Problem::Unwritable(StorageUnavailable::WriteFailed("why".into()));
     let response = failed.response();
     assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
     assert_eq!(response.status(), 503);
@@ -152,9 +152,9 @@ fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
 #[test]
 fn answers_of_the_node_have_rows() {
     let code = |problem: Problem| problem.row().1;
-    let read = |error: ReadError| code(error.into());
+    let read = |error: NodeError| code(error.into());
     assert_eq!(
-        read(ReadError::Overloaded { actor: "storage" }),
+        read(NodeError::Overloaded { actor: "storage" }),
         ErrorCode::InternalError
     );
     let submit = |error: SubmitError| Problem::from(error).row();
@@ -166,10 +166,10 @@ fn answers_of_the_node_have_rows() {
         (StatusCode::INSUFFICIENT_STORAGE, ErrorCode::MempoolIsFull)
     );
     assert_eq!(
-        submit(ReadError::Overloaded { actor: "mempool" }.into()),
+        submit(NodeError::Overloaded { actor: "mempool" }.into()),
         (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
     );
-    let store = ReadError::Store(ledger_store::StoreError::Empty).into();
+    let store = NodeError::Store(ledger_store::StoreError::Empty).into();
     assert_eq!(
         submit(store),
         (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)

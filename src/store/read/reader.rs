@@ -18,7 +18,7 @@ impl StoreReader {
     }
 
     /// Waits until snapshots show the block of a height that is durable, as
-    /// [`StoreWriter::append`](crate::StoreWriter::make_durable) told. It waits for ever unless somebody has the
+    /// [`StoreWriter::append`](crate::StoreWriter::append) told. It waits for ever unless somebody has the
     /// writer [`show`](crate::StoreWriter::show) it.
     ///
     /// # Errors

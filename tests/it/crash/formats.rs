@@ -9,7 +9,7 @@
 //! ```
 
 use crate::kit::{TestAccount, TestNode, function_call, submission_media_type};
-use ledger_actors::{Clock, Lookup, Node, NodeConfig};
+use ledger_actors::{Clock, Node, NodeConfig, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::build_chain;
 use ledger_store::{Store, StoreOptions};
@@ -178,7 +178,7 @@ async fn takes_in(data: &Path, known: Known) {
     let node = node.await.unwrap();
     let hash: HashValue = known.pending.parse().unwrap();
     let (_, found) = node.handle().transaction_by_hash(hash).await.unwrap();
-    assert!(matches!(found, Lookup::Pending(_)), "{found:?}");
+    assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
     node.stop().await.unwrap();
 }
 

@@ -1,6 +1,7 @@
 //! A client of HTTP/2 that keeps no rules: it writes frames as they come, and reads only when it is told to.
 
 use crate::kit::{H2, TestCertificate, TestNode};
+use std::io;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -103,10 +104,42 @@ impl Frames {
     pub async fn read(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         self.0.read_exact(&mut head).await.ok()?;
+        self.read_payload(head).await.ok()
+    }
+
+    /// Acknowledges pings until the node closes the connection, and returns the reasons of its GOAWAY frames.
+    ///
+    /// Sends nothing after the last acknowledgment: bytes that arrive after the close would reset the
+    /// connection.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the read if the connection ends within a frame or without an alert of TLS.
+    pub async fn acknowledge_to_close(&mut self) -> io::Result<Vec<u32>> {
+        let mut reasons = Vec::new();
+        let mut head = [0; 9];
+        while self.0.read(&mut head[..1]).await? > 0 {
+            self.0.read_exact(&mut head[1..]).await?;
+            let frame = self.read_payload(head).await?;
+            match frame.kind {
+                PING => {
+                    self.send(&self::frame(PING, ACK, 0, &frame.payload)).await;
+                }
+                GOAWAY => reasons.push(u32::from_be_bytes(
+                    frame.payload[4..8].try_into().unwrap_or_default(),
+                )),
+                _ => {}
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Reads the rest of the frame that begins with `head`.
+    async fn read_payload(&mut self, head: [u8; 9]) -> io::Result<Frame> {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         let mut payload = vec![0; length as usize];
-        self.0.read_exact(&mut payload).await.ok()?;
-        Some(Frame {
+        self.0.read_exact(&mut payload).await?;
+        Ok(Frame {
             kind: head[3],
             payload,
         })

@@ -4,7 +4,7 @@
 //! Waiting has its end in a setting with a small number, never in this test.
 
 mod connections;
-mod frames;
+pub mod frames;
 mod http1;
 mod http2;
 mod streams;

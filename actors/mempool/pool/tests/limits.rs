@@ -20,10 +20,10 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
         "Mempool is full. Mempool size: 3, Capacity: 3"
     );
     submit(&mut pool, draft(3, 0)).unwrap();
-    let left = pool.drain_left();
+    let left = pool.drain_removed();
     assert_eq!(left.len(), 1);
     assert_eq!(left[0].0, parked[1].hash(), "the highest goes first");
-    assert!(matches!(left[0].1, LeaveReason::Evicted(_)));
+    assert!(matches!(left[0].1, RemovalReason::Evicted(_)));
     submit(&mut pool, draft(4, 0)).unwrap();
     assert!(
         matches!(
@@ -43,7 +43,7 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
 fn who_asks_for_room_hears_what_the_pool_would_say() {
     let ask = |pool: &Pool, draft: Draft| {
         let transaction = draft.checked();
-        let room = pool.check_room(place_of(&transaction), transaction.size_bytes());
+        let room = pool.check_capacity(pool_key(&transaction), transaction.size_bytes());
         room.map_err(|error| error.to_string())
     };
     let mut pool = pool(|limits| {
@@ -109,12 +109,12 @@ fn bytes_are_a_limit_of_their_own() {
     let full = submit(&mut pool, large).unwrap_err();
     assert!(full.to_string().ends_with("bytes"), "{full}");
     assert_eq!(
-        (pool.len(), pool.drain_left().len()),
+        (pool.len(), pool.drain_removed().len()),
         (2, 0),
         "a refusal evicts nobody"
     );
     submit(&mut pool, draft(3, 0)).unwrap();
-    assert_eq!((pool.len(), pool.drain_left().len()), (2, 1));
+    assert_eq!((pool.len(), pool.drain_removed().len()), (2, 1));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn an_account_at_its_cap_may_fill_its_gap() {
         Err(SubmitError::AccountFull { .. })
     ));
     submit(&mut pool, draft(1, 0)).unwrap();
-    assert_eq!(pool.drain_left()[0].0, highest.hash());
+    assert_eq!(pool.drain_removed()[0].0, highest.hash());
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1)]);
     let full = submit(&mut pool, draft(1, 2)).unwrap_err();
     assert_eq!(
@@ -161,14 +161,14 @@ fn who_waits_behind_what_a_later_block_has_is_not_parked() {
         parked.hash()
     });
     submit_at(&mut pool, draft(1, 9), 3).expect("9 is the first that is missing");
-    assert_eq!(pool.drain_left()[0].0, parked[3]);
+    assert_eq!(pool.drain_removed()[0].0, parked[3]);
     for sender in 3..6 {
         submit(&mut pool, draft(sender, 0)).unwrap();
     }
-    assert_eq!(pool.drain_left().len(), 3, "all that are parked");
+    assert_eq!(pool.drain_removed().len(), 3, "all that are parked");
     let head = submit(&mut pool, draft(6, 0));
     assert!(matches!(head, Err(SubmitError::Full { .. })), "{head:?}");
-    assert_eq!(pool.drain_left(), []);
+    assert_eq!(pool.drain_removed(), []);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn one_number_promotes_all_that_waited_for_it() {
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
     // Full: what is still parked makes room, the next account in order first.
     submit(&mut pool, draft(1, 3)).unwrap();
-    assert_eq!(pool.drain_left().len(), 1);
+    assert_eq!(pool.drain_removed().len(), 1);
     assert!(pool.get(&draft(2, 1).checked().hash()).is_none());
     assert_eq!(take(&mut pool, 9), [(1, 3), (1, 4), (1, 5)]);
 }

@@ -48,8 +48,8 @@ fn the_rules_of_replacement_are_those_of_sequence_numbers() {
     );
     let second = submit(&mut pool, orderless(1, 7).price(201)).unwrap();
     assert_eq!(
-        pool.drain_left(),
-        [(first.hash(), LeaveReason::Replaced(second.hash()))]
+        pool.drain_removed(),
+        [(first.hash(), RemovalReason::Replaced(second.hash()))]
     );
     submit(&mut pool, draft(1, 7)).expect("a nonce is no sequence number");
     submit(&mut pool, orderless(2, 7)).expect("nor another account's");
@@ -97,9 +97,9 @@ fn a_full_pool_evicts_parked_ones_for_them() {
     let parked = submit(&mut pool, draft(1, 1)).unwrap();
     submit(&mut pool, orderless(1, 1)).unwrap();
     submit(&mut pool, orderless(2, 1)).unwrap();
-    let left = pool.drain_left();
+    let left = pool.drain_removed();
     assert_eq!(left[0].0, parked.hash());
-    assert!(matches!(left[0].1, LeaveReason::Evicted(_)));
+    assert!(matches!(left[0].1, RemovalReason::Evicted(_)));
     assert_eq!(
         words(submit(&mut pool, orderless(3, 1).price(900))),
         "Mempool is full. Mempool size: 2, Capacity: 2"
@@ -127,8 +127,8 @@ fn a_durable_block_removes_by_nonce() {
     pool.commit(&block(1, &executed, &[]));
     let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
     assert_eq!(
-        pool.drain_left(),
-        [(other.hash(), LeaveReason::Rejected(used))]
+        pool.drain_removed(),
+        [(other.hash(), RemovalReason::Rejected(used))]
     );
     assert_eq!(pool.len(), 3);
     assert!(bystanders.iter().all(|one| pool.get(&one.hash()).is_some()));
@@ -148,16 +148,16 @@ fn who_is_refused_leaves_and_who_is_left_out_goes_back() {
     let full = leaving_out(block(1, &taken[..1], &refused), &taken[3..]);
     pool.commit(&full);
     pool.commit(&full);
-    let used = LeaveReason::Rejected(Discard::from(ValidationStatus::NonceAlreadyUsed));
-    let expired = |at_secs| LeaveReason::Expired { at_secs };
+    let used = RemovalReason::Rejected(Discard::from(ValidationStatus::NonceAlreadyUsed));
+    let expired = |at_secs| RemovalReason::Expired { at_secs };
     let left = [
         (taken[1].hash(), used),
         (taken[2].hash(), expired(NOW + 52)),
     ];
-    assert_eq!(pool.drain_left(), left);
+    assert_eq!(pool.drain_removed(), left);
     assert_eq!((pool.len(), pool.has_ready()), (1, true));
     pool.expire(NOW + 53);
-    assert_eq!(pool.drain_left(), [(taken[3].hash(), expired(NOW + 53))]);
+    assert_eq!(pool.drain_removed(), [(taken[3].hash(), expired(NOW + 53))]);
     assert_eq!((pool.len(), pool.has_ready()), (0, false));
 }
 
@@ -167,9 +167,9 @@ fn they_expire_by_their_own_time_and_by_the_pools() {
     let own = submit(&mut pool, orderless(1, 0).expires_at(NOW + 10)).unwrap();
     let ttl = submit(&mut pool, orderless(1, 1).expires_at(NOW + 90)).unwrap();
     pool.expire(NOW + 29);
-    let expired = |at_secs| LeaveReason::Expired { at_secs };
-    assert_eq!(pool.drain_left(), [(own.hash(), expired(NOW + 10))]);
+    let expired = |at_secs| RemovalReason::Expired { at_secs };
+    assert_eq!(pool.drain_removed(), [(own.hash(), expired(NOW + 10))]);
     pool.expire(NOW + 30);
-    assert_eq!(pool.drain_left(), [(ttl.hash(), expired(NOW + 30))]);
+    assert_eq!(pool.drain_removed(), [(ttl.hash(), expired(NOW + 30))]);
     assert!(!pool.has_ready());
 }

@@ -6,7 +6,7 @@ fn hash() -> HashValue {
     HashValue::new([0xab; 32])
 }
 
-pub fn left(reason: LeaveReason) -> Problem {
+pub fn left(reason: RemovalReason) -> Problem {
     Problem::TransactionNotFound {
         name: TransactionName::Hash(hash()),
         left: Some(reason),
@@ -91,13 +91,13 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Transaction not found by Ledger version(9)"),
         ),
         (
-            left(LeaveReason::Expired { at_secs: 77 }),
+            left(RemovalReason::Expired { at_secs: 77 }),
             404,
             "transaction_not_found",
             format!("{not_found}: expired at 77"),
         ),
         (
-            left(LeaveReason::Replaced(hash())),
+            left(RemovalReason::Replaced(hash())),
             404,
             "transaction_not_found",
             format!("{not_found}: replaced by {}", hash()),
@@ -229,7 +229,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::Unwritable(Unwritable::NoRoom("why".into())),
+            Problem::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
             503,
             "internal_error",
             text(

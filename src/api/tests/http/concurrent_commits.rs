@@ -18,7 +18,7 @@ use actix_web::{
     rt::System,
     test::{TestRequest, call_service, init_service},
 };
-use ledger_actors::{Clock, Lane, Lookup, NodeHandle, WaitConfig};
+use ledger_actors::{Clock, Lane, NodeHandle, TransactionStatus, WaitConfig};
 use ledger_api::configure;
 use ledger_crypto::HashValue;
 use ledger_store::Snapshot;
@@ -280,7 +280,7 @@ fn commit_on_another_thread(
         handle.submit(checked).await.unwrap();
         while !matches!(
             handle.wait_for_commit(awaited).await.unwrap().1,
-            Lookup::Committed(_)
+            TransactionStatus::Committed(_)
         ) {}
         // A read waits until the store has applied the block, so that direct reads see it.
         handle

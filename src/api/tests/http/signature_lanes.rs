@@ -149,7 +149,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         assert_eq!(connection.submit(&first).await.status, 202);
         honest.push(connection);
     }
-    let holder = Holder::ask(&api, Lane::Suspect);
+    let holder = Holder::ask(&api, Lane::Untrusted);
     until(|| holder.holds()).await;
     // Half of the flood comes over new connections, which is no way to be trusted.
     for connection in flood.iter_mut().take(BAD / 2) {
@@ -264,7 +264,7 @@ async fn a_full_lane_is_503_and_has_room_again() {
     let [waits, comes] = &mut trusted[..] else {
         unreachable!("there are two")
     };
-    let holder = Holder::ask(&api, Lane::Suspect);
+    let holder = Holder::ask(&api, Lane::Untrusted);
     until(|| holder.holds()).await;
     waits.send(PATH, &signed(2)).await;
     until(|| waiting(&api) == [1, 0]).await;

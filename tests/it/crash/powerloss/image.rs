@@ -7,7 +7,7 @@ use super::{
     workload::Promise,
 };
 use crate::kit::TestAccount;
-use ledger_actors::{Lane, Lookup, Node, NodeConfig, NodeHandle};
+use ledger_actors::{Lane, Node, NodeConfig, NodeHandle, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Snapshot, Store, StoreOptions};
@@ -148,7 +148,7 @@ impl Check {
         for hash in &self.promised.saved {
             let (_, found) = handle.transaction_by_hash(*hash).await.unwrap();
             assert!(
-                matches!(found, Lookup::Pending(_)),
+                matches!(found, TransactionStatus::Pending(_)),
                 "{hash} was saved and is {found:?}"
             );
         }
@@ -208,7 +208,7 @@ fn check_ledger(snapshot: &Snapshot, promised: &Promised) {
 async fn go_on(handle: &NodeHandle) {
     let account = TestAccount::development().remove(0);
     let next = handle
-        .account_facts(account.address)
+        .account_snapshot(account.address)
         .await
         .unwrap()
         .sequence_number;
@@ -220,5 +220,8 @@ async fn go_on(handle: &NodeHandle) {
         .unwrap();
     handle.submit(checked).await.unwrap();
     let (_, found) = handle.wait_for_commit(hash).await.unwrap();
-    assert!(matches!(found, Lookup::Committed(_)), "{found:?}");
+    assert!(
+        matches!(found, TransactionStatus::Committed(_)),
+        "{found:?}"
+    );
 }

@@ -11,8 +11,8 @@ use super::{
     scheduler::Scheduler,
 };
 use crate::{
-    Accepted, Head, Lookup, MempoolConfig, NodeConfig, ReadError, SubmitError, Unwritable,
-    clock::LedgerClock, committer::HeadCell, failure::Failure,
+    Accepted, Head, MempoolConfig, NodeConfig, NodeError, StorageUnavailable, SubmitError,
+    TransactionStatus, clock::LedgerClock, committer::HeadCell, failure::FatalErrorReporter,
 };
 use ledger_crypto::HashValue;
 use ledger_store::Store;
@@ -41,7 +41,7 @@ pub(super) struct Asked {
 pub(super) struct Watched {
     pub(super) head: HeadCell,
     pub(super) disk: Disk,
-    pub(super) failure: Failure,
+    pub(super) failure: FatalErrorReporter,
     pub(super) clock: LedgerClock,
     /// Whether it was started while the clock was wrong.
     pub(super) had_clock_fault: bool,
@@ -50,7 +50,7 @@ pub(super) struct Watched {
 }
 
 /// The judge of one simulation. Shared by all of its clients.
-pub(super) struct Judge {
+pub(super) struct Oracle {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
     window_versions: Option<u64>,
@@ -68,7 +68,7 @@ pub(super) struct Judge {
     running: RefCell<Option<Watched>>,
 }
 
-impl Judge {
+impl Oracle {
     pub(super) fn new(scheduler: Rc<Scheduler>, options: &Options) -> Rc<Self> {
         let fixture = Fixture::of(options.has_small_blocks);
         let NodeConfig {
@@ -319,23 +319,28 @@ impl Judge {
 
     /// A question had no answer. The store is the reason only where the disk does not read: one failed read is
     /// tried again, and after a failed write reads go on.
-    pub(super) fn unanswered(&self, asked: Asked, error: &ReadError) {
+    pub(super) fn unanswered(&self, asked: Asked, error: &NodeError) {
         self.count(no_answer(error));
         let is_reason = |is_it: fn(&Disk) -> bool| {
             let running = self.running.borrow();
             running.as_ref().is_none_or(|node| is_it(&node.disk))
         };
         let may_be = match error {
-            ReadError::Store(_) | ReadError::Unwritable(Unwritable::Unreadable(_)) => {
+            NodeError::Store(_)
+            | NodeError::StorageUnavailable(StorageUnavailable::ReadFailed(_)) => {
                 is_reason(|disk| disk.failed_reads() > 1)
             }
-            ReadError::Unwritable(Unwritable::Failed(_)) => is_reason(|disk| disk.failures() > 0),
-            ReadError::Unwritable(Unwritable::NoRoom(_)) => self.room.was_missing_since(asked.at),
-            ReadError::Unwritable(Unwritable::Clock(_)) => {
+            NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => {
+                is_reason(|disk| disk.failures() > 0)
+            }
+            NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
+                self.room.was_missing_since(asked.at)
+            }
+            NodeError::StorageUnavailable(StorageUnavailable::ClockUnbelieved(_)) => {
                 let running = self.running.borrow();
                 running.as_ref().is_none_or(|node| node.had_clock_fault)
             }
-            ReadError::Overloaded { .. } | ReadError::Stopping => true,
+            NodeError::Overloaded { .. } | NodeError::Stopping => true,
         };
         if !may_be && !self.scheduler.is_halted() {
             self.hold(properties::NO_FAILURE, Err(error.to_string()));
@@ -377,7 +382,7 @@ impl Judge {
                 }
             }
             Err(error) => match &error {
-                SubmitError::Unanswered(error) => self.unanswered(asked, error),
+                SubmitError::Node(error) => self.unanswered(asked, error),
                 refused => self.refused(asked, hash, refused),
             },
         }
@@ -405,7 +410,7 @@ impl Judge {
         &self,
         asked: Asked,
         hash: HashValue,
-        answer: Result<(LedgerInfo, Lookup), ReadError>,
+        answer: Result<(LedgerInfo, TransactionStatus), NodeError>,
     ) {
         let (info, lookup) = match answer {
             Ok(answer) => answer,
@@ -430,11 +435,11 @@ impl Judge {
         let now = self.scheduler.now();
         if let Some(sent) = self.model().sent.get_mut(&hash) {
             match lookup {
-                Lookup::Committed(_) | Lookup::Pruned { .. } => {
+                TransactionStatus::Committed(_) | TransactionStatus::Pruned { .. } => {
                     sent.told_committed.get_or_insert(now);
                 }
-                Lookup::Left(_) => sent.told_left = Some((asked.at, now)),
-                Lookup::Pending(_) | Lookup::Unknown => {}
+                TransactionStatus::Removed(_) => sent.told_left = Some((asked.at, now)),
+                TransactionStatus::Pending(_) | TransactionStatus::Unknown => {}
             }
         }
     }
@@ -445,7 +450,7 @@ impl Judge {
         asked: Asked,
         wallet: usize,
         version: u64,
-        answer: Result<(LedgerInfo, super::reads::Page), ReadError>,
+        answer: Result<(LedgerInfo, super::reads::Page), NodeError>,
     ) {
         let (info, page) = match answer {
             Ok(answer) => answer,

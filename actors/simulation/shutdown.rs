@@ -1,17 +1,17 @@
 //! How a node of the simulation ends, and what is asked of its successor: a crash at any moment, or a stop.
 
 use super::{
+    host::Task,
     node::save,
     properties,
     scheduler::{Process, Scheduler},
-    stage::Task,
     world::World,
 };
 use crate::{
     Pending,
     mempool::{
         joined,
-        messages::{InPool, PendingByHash},
+        messages::{GetPending, PendingStatus},
         saved,
     },
     node::quiesce,
@@ -87,7 +87,7 @@ impl World {
             1 => (Remains::Synced, "crashes: power loss"),
             _ => (Remains::Torn, "crashes: power loss, torn writes"),
         };
-        self.judge.count(what);
+        self.oracle.count(what);
         let wreck = Wreck::default();
         self.scheduler.add(Box::new(Crash {
             scheduler: Rc::clone(&self.scheduler),
@@ -99,7 +99,7 @@ impl World {
         let Some(image) = wreck.take() else { return };
         self.end_node();
         if self.saved.is_some() {
-            self.judge.count("crashes before a start was complete");
+            self.oracle.count("crashes before a start was complete");
         }
         self.hold(&hashes(&self.saved_pending()));
         self.start(image);
@@ -108,27 +108,27 @@ impl World {
     /// Returns the transactions of the saved mempool, which is there until a start is complete.
     fn saved_pending(&self) -> Vec<Pending> {
         let decode = |bytes: &Vec<u8>| {
-            saved::decode(bytes, &self.judge.fixture.chain).expect("the file is whole")
+            saved::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
         };
         self.saved.as_ref().map(decode).unwrap_or_default()
     }
 
     /// Makes these transactions, and no others, those that the next node must account for.
     fn hold(&self, held: &BTreeSet<HashValue>) {
-        for (hash, sent) in &mut self.judge.model().sent {
+        for (hash, sent) in &mut self.oracle.model().sent {
             sent.is_held = held.contains(hash);
         }
     }
 
     /// Drops the node.
     fn end_node(&mut self) {
-        self.judge.watch(None);
+        self.oracle.watch(None);
         self.scheduler.halt();
         self.scheduler.clear();
         self.node = None;
         self.scheduler.resume();
         self.clients.forget();
-        for sent in self.judge.model().sent.values_mut() {
+        for sent in self.oracle.model().sent.values_mut() {
             sent.open_submits = 0;
             sent.told_left = None;
         }
@@ -145,7 +145,7 @@ impl World {
     /// accounted for.
     pub(super) async fn stop(&mut self, was_quiet: bool) -> Option<Image> {
         let node = self.node.as_ref()?;
-        self.judge.count("graceful stops");
+        self.oracle.count("graceful stops");
         let contents = Rc::new(RefCell::new(None));
         let (mailboxes, failure) = (node.mailboxes.clone(), node.failure.clone());
         let result = Rc::clone(&contents);
@@ -170,7 +170,7 @@ impl World {
         }
         let Some(pending) = contents.take() else {
             let verdict = Err("the stop does not end".to_owned());
-            self.judge.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
             return None;
         };
         self.account_for(&pending);
@@ -180,15 +180,15 @@ impl World {
             self.has_worked_off(&pending, was_quiet);
         }
         if self.saved.is_some() {
-            self.judge
+            self.oracle
                 .count("graceful stops before a start was complete");
         }
         let before = self.saved_pending();
         let mut held = hashes(&before);
         held.append(&mut hashes(&pending));
         let pending = joined(before, pending);
-        self.saved = save(self.judge.fixture, &pending);
-        self.judge
+        self.saved = save(self.oracle.fixture, &pending);
+        self.oracle
             .figures()
             .add("transactions saved", pending.len() as u64);
         self.end_node();
@@ -204,7 +204,7 @@ impl World {
     fn account_for(&self, pending: &[Pending]) {
         let saved = hashes(pending);
         let missing: Vec<HashValue> = {
-            let model = self.judge.model();
+            let model = self.oracle.model();
             let missing = model.sent.iter().filter(|(hash, sent)| {
                 sent.is_held && sent.version.is_none() && !saved.contains(hash)
             });
@@ -212,34 +212,34 @@ impl World {
         };
         for hash in missing {
             let verdict = match self.ask_pool(hash) {
-                Some(InPool::Left(_)) => {
-                    self.judge.count("transactions dropped with a reason");
+                Some(PendingStatus::Removed(_)) => {
+                    self.oracle.count("transactions dropped with a reason");
                     Ok(())
                 }
                 other => Err(format!(
                     "{hash} is neither committed nor saved nor left: {other:?}"
                 )),
             };
-            self.judge.hold(properties::NOTHING_VANISHES, verdict);
+            self.oracle.hold(properties::NOTHING_VANISHES, verdict);
         }
     }
 
     /// What is saved may be: see [`properties::may_be_pending`].
     fn has_worked_off(&self, pending: &[Pending], was_quiet: bool) {
-        let model = self.judge.model();
+        let model = self.oracle.model();
         let ttl_secs = self.options.node.mempool.ttl_secs;
         let quiet_until_secs = was_quiet.then(|| self.now_secs());
         for pending in pending {
             let verdict = properties::may_be_pending(&model, pending, ttl_secs, quiet_until_secs);
-            self.judge.hold(properties::NOTHING_VANISHES, verdict);
+            self.oracle.hold(properties::NOTHING_VANISHES, verdict);
         }
     }
 
     /// What the pool of a node at rest knows of a transaction.
-    pub(super) fn ask_pool(&self, hash: HashValue) -> Option<InPool> {
+    pub(super) fn ask_pool(&self, hash: HashValue) -> Option<PendingStatus> {
         let (reply, mut answer) = oneshot::channel();
         let node = self.node.as_ref()?;
-        node.mailboxes.mempool.tell(PendingByHash { hash, reply });
+        node.mailboxes.mempool.send(GetPending { hash, reply });
         while self.scheduler.step() {}
         answer.try_recv().ok()
     }

@@ -3,11 +3,11 @@
 
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
-    arbiters::{Host, Site},
+    arbiters::{ActorHost, ArbiterGroup},
     committer::HeadCell,
-    failure::Failure,
-    mailbox::{Address, Carrier, Mail, Mailbox},
-    worker::Worker,
+    failure::FatalErrorReporter,
+    mailbox::{Address, Envelope, EnvelopeSink, Mailbox},
+    worker::WorkerThread,
 };
 use actix::{Actor, Addr, AsyncContext, Context, Handler};
 use ledger_store::StoreReader;
@@ -25,22 +25,22 @@ use std::{
 };
 
 /// Where actors are started in a simulation.
-pub(super) struct Stage {
+pub(super) struct SimulatedHost {
     pub(super) scheduler: Rc<Scheduler>,
-    pub(super) failure: Failure,
+    pub(super) failure: FatalErrorReporter,
 }
 
-impl Host for Stage {
-    fn run<A>(&self, _: Site, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
+impl ActorHost for SimulatedHost {
+    fn run<A>(&self, _: ArbiterGroup, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
     where
-        A: Actor<Context = Context<A>> + Handler<Mail<A>> + Send,
+        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send,
     {
         let inbox = Arc::new(Inbox {
             mails: Mutex::default(),
             is_open: AtomicBool::new(true),
         });
         let context = Context::new();
-        let seat = Seat {
+        let seat = SimulatedActor {
             name,
             inbox: Arc::clone(&inbox),
             address: context.address(),
@@ -48,33 +48,28 @@ impl Host for Stage {
             flag: Flag::raised(),
         };
         self.scheduler.add(Box::new(seat));
-        Mailbox::new(
-            (name, name),
-            capacity,
-            Address::Carrier(inbox),
-            &self.failure,
-        )
+        Mailbox::new((name, name), capacity, Address::Sink(inbox), &self.failure)
     }
 }
 
 /// What was sent to an actor and not handled.
 struct Inbox<A: Actor> {
-    mails: Mutex<VecDeque<Mail<A>>>,
+    mails: Mutex<VecDeque<Envelope<A>>>,
     is_open: AtomicBool,
 }
 
 impl<A: Actor> Inbox<A> {
-    fn mails(&self) -> MutexGuard<'_, VecDeque<Mail<A>>> {
+    fn mails(&self) -> MutexGuard<'_, VecDeque<Envelope<A>>> {
         self.mails.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<A: Actor> Carrier<A> for Inbox<A> {
+impl<A: Actor> EnvelopeSink<A> for Inbox<A> {
     fn is_open(&self) -> bool {
         self.is_open.load(SeqCst)
     }
 
-    fn carry(&self, mail: Mail<A>) {
+    fn deliver(&self, mail: Envelope<A>) {
         preempt();
         if self.is_open() {
             self.mails().push_back(mail);
@@ -84,7 +79,7 @@ impl<A: Actor> Carrier<A> for Inbox<A> {
 }
 
 /// An actor in its context.
-struct Seat<A: Actor<Context = Context<A>>> {
+struct SimulatedActor<A: Actor<Context = Context<A>>> {
     name: &'static str,
     inbox: Arc<Inbox<A>>,
     address: Addr<A>,
@@ -93,7 +88,7 @@ struct Seat<A: Actor<Context = Context<A>>> {
     flag: Arc<Flag>,
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Process for Seat<A> {
+impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Process for SimulatedActor<A> {
     fn name(&self) -> &str {
         self.name
     }
@@ -117,7 +112,7 @@ impl<A: Actor<Context = Context<A>> + Handler<Mail<A>>> Process for Seat<A> {
     }
 }
 
-impl<A: Actor<Context = Context<A>>> Drop for Seat<A> {
+impl<A: Actor<Context = Context<A>>> Drop for SimulatedActor<A> {
     fn drop(&mut self) {
         self.inbox.is_open.store(false, SeqCst);
         let mails = std::mem::take(&mut *self.inbox.mails());
@@ -125,9 +120,9 @@ impl<A: Actor<Context = Context<A>>> Drop for Seat<A> {
     }
 }
 
-impl<J> Process for Worker<J> {
+impl<J> Process for WorkerThread<J> {
     fn name(&self) -> &str {
-        Worker::name(self)
+        WorkerThread::name(self)
     }
 
     fn is_ready(&self) -> bool {
@@ -135,19 +130,19 @@ impl<J> Process for Worker<J> {
     }
 
     fn step(&mut self) -> bool {
-        Worker::step(self).is_continue()
+        WorkerThread::step(self).is_continue()
     }
 }
 
 /// A worker that reads the store: it would wait until the store shows what the Head does. Within a step of the writer
 /// nobody can wait for that, so it has its turn when it need not.
-pub(super) struct Reading<J> {
-    pub(super) worker: Worker<J>,
+pub(super) struct ReadingWorker<J> {
+    pub(super) worker: WorkerThread<J>,
     pub(super) head: HeadCell,
     pub(super) reader: StoreReader,
 }
 
-impl<J> Process for Reading<J> {
+impl<J> Process for ReadingWorker<J> {
     fn name(&self) -> &str {
         self.worker.name()
     }
