@@ -4,7 +4,7 @@
 //! database for each input. No part of the interface of this crate.
 
 use crate::{
-    index::{Kind, Manifest, bloom::BloomFilter, key::position, run::entry_at},
+    index::{Kind, Manifest, bloom::BloomFilter, key::position, run::block::entry_at},
     tables::{
         codec::{self, decode, encode},
         rows::TransactionRow,

@@ -19,7 +19,7 @@ const LARGEST_CYCLES: [(&str, usize); 12] = [
     ("src/ledger/vm/lib.rs", 9),
     ("src/ledger/framework/lib.rs", 7),
     ("src/ledger/execution/lib.rs", 0),
-    ("src/store/lib.rs", 4),
+    ("src/store/lib.rs", 0),
     ("actors/lib.rs", 13),
     ("src/api/lib.rs", 33),
     ("src/client/lib.rs", 0),

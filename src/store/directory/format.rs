@@ -1,12 +1,11 @@
 //! Format of the database, and creation of its tables.
 
 use crate::directory::{
-    error::{damaged, database_error, foreign},
+    error::{damaged, foreign},
     names::FILE_NAME,
-    open::builder,
 };
 use crate::{
-    StoreError, StoreOptions,
+    StoreError,
     tables::{
         codec::decode,
         digest::DigestKey,
@@ -16,18 +15,8 @@ use crate::{
         },
     },
 };
-use redb::{Database, DatabaseError, ReadTransaction, ReadableDatabase, TableError, TableHandle};
+use redb::{Database, ReadTransaction, ReadableDatabase, TableError, TableHandle};
 use std::path::Path;
-
-/// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
-/// does. One that was not closed as it should be can be read after its repair only, and is judged then.
-pub(crate) fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    match builder(options).open_read_only(directory.join(FILE_NAME)) {
-        Ok(database) => identity(&database.begin_read()?, directory).map(drop),
-        Err(DatabaseError::RepairAborted) => Ok(()),
-        Err(error) => Err(database_error(directory, error)),
-    }
-}
 
 /// What a database says of itself.
 pub(crate) struct Identity {

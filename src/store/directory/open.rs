@@ -2,7 +2,7 @@
 
 use crate::directory::{
     error::{BACKEND, damaged, database_error, unusable},
-    format::{check_format, prepare},
+    format::{identity, prepare},
     lock::DirectoryLock,
     names::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, make_directory, sync_names},
 };
@@ -10,7 +10,9 @@ use crate::{
     StoreError, StoreOptions,
     io::fault_isolation::{DiskStatus, FaultIsolatingBackend},
 };
-use redb::{Builder, Database, StorageBackend, backends::FileBackend};
+use redb::{
+    Builder, Database, DatabaseError, ReadableDatabase, StorageBackend, backends::FileBackend,
+};
 use std::{
     fs,
     io::{self, ErrorKind},
@@ -43,6 +45,16 @@ pub(crate) fn open_file(
     check_format(directory, options)?;
     let database = open_shielded(backend, directory, options)?;
     Ok((database, lock))
+}
+
+/// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
+/// does. One that was not closed as it should be can be read after its repair only, and is judged then.
+fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    match builder(options).open_read_only(directory.join(FILE_NAME)) {
+        Ok(database) => identity(&database.begin_read()?, directory).map(drop),
+        Err(DatabaseError::RepairAborted) => Ok(()),
+        Err(error) => Err(database_error(directory, error)),
+    }
 }
 
 /// The file that is in `directory`.
@@ -135,7 +147,7 @@ pub(crate) fn open_backend(
     open_shielded(backend, Path::new(BACKEND), options)
 }
 
-pub(crate) fn builder(options: &StoreOptions) -> Builder {
+fn builder(options: &StoreOptions) -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
     builder

@@ -84,9 +84,9 @@ fn read(
     bytes_max: u64,
 ) -> Result<Option<Arc<BloomFilter>>, StoreError> {
     let mut filter = BloomFilter::default();
-    for segment in run::blocks(table, bloom_id(run.id))? {
+    for segment in run::block::blocks(table, bloom_id(run.id))? {
         let (key, row) = segment?;
-        filter.push(run::first_entry(key.value()), row.value())?;
+        filter.push(run::block::first_entry(key.value()), row.value())?;
         if filter.bytes() > bytes_max {
             return Ok(None);
         }

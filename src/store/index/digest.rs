@@ -3,7 +3,7 @@
 //! A key that is written all the time has millions of entries, so what lies between two digests is
 //! passed with a seek, unless it is short.
 
-use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::RunCursor};
+use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
 use crate::{
     StoreError,
     tables::{

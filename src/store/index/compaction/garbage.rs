@@ -4,7 +4,7 @@ use crate::{
     StoreError,
     index::{
         manifest::Manifest,
-        run::{RunTableMut, key},
+        run::block::{RunTableMut, key},
     },
 };
 use redb::ReadableTable;

@@ -6,7 +6,7 @@ use crate::{
     index::{
         key::Kind,
         manifest::{Manifest, MergeJob},
-        run::{RunCursor, RunTableMut, RunWriter},
+        run::{block::RunTableMut, cursor::RunCursor, writer::RunWriter},
     },
     tables::{codec::is_deletion, schema::RunTable},
 };

@@ -9,7 +9,7 @@ use crate::index::{
     key::Kind,
     manifest::{Manifest, Run},
     memtable::SortedEntries,
-    run::{RunTableMut, RunWriter},
+    run::{block::RunTableMut, writer::RunWriter},
 };
 pub(crate) use job::{CompactionContext, compact};
 pub use policy::WAL_BYTES_MAX;

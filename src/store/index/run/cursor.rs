@@ -1,6 +1,6 @@
 //! Cursors over the entries of a run.
 
-use crate::index::run::{entry_at, reader::blocks_from};
+use super::{block::entry_at, reader::blocks_from};
 use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
 use redb::{AccessGuard, Range};
 

@@ -1,6 +1,6 @@
 //! Reading of entries between two bounds, and of payloads.
 
-use crate::index::run::{entry_at, first_entry, key};
+use super::block::{entry_at, first_entry, key};
 use crate::{
     StoreError,
     index::{key::Kind, memtable::between},

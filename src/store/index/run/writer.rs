@@ -1,6 +1,6 @@
 //! Writing of runs.
 
-use crate::index::run::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, key};
+use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, key};
 use crate::{
     StoreError,
     index::{
