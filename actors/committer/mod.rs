@@ -23,6 +23,7 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
+        timer::TimedActor,
         worker::WorkerThread,
     },
     state::{
@@ -143,6 +144,8 @@ impl Actor for Committer {
         Finish::LABEL,
     ];
 }
+
+impl TimedActor for Committer {}
 
 impl Handler<SetPeers> for Committer {
     fn handle(&mut self, message: SetPeers) {

@@ -24,7 +24,7 @@ use crate::{
         actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
         mailbox::Recipient,
-        timer::Timer,
+        timer::{TimedActor, Timer},
     },
     state::head::HeadCell,
 };
@@ -151,7 +151,9 @@ impl Actor for Mempool {
         Close::LABEL,
         RemoveExpired::LABEL,
     ];
+}
 
+impl TimedActor for Mempool {
     fn timers(&self) -> Vec<Timer<Self>> {
         vec![Timer::every(EXPIRY_INTERVAL, RemoveExpired)]
     }

@@ -1,7 +1,6 @@
 //! Creation of the actors and of the threads behind them.
 
-use super::handle::Mailboxes;
-use super::meters::Meters;
+use super::{handle::Mailboxes, meters::Meters};
 use crate::{
     NodeConfig,
     committer::{Committer, Executor, Jobs},

@@ -1,16 +1,14 @@
 //! Look-ups of a transaction by its hash.
 
-use super::handle::NodeHandle;
-use super::handle::request;
+use super::handle::{NodeHandle, request};
 use crate::{
     Head, NodeError, RemovalReason,
     protocol::mempool::{GetPending, PendingStatus},
     state::committed::CommittedTransaction,
 };
 use ledger_crypto::HashValue;
-use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
-use ledger_types::CheckedTransaction;
-use ledger_types::LedgerInfo;
+use ledger_store::{HashLookup, Query, Snapshot, StoreError};
+use ledger_types::{CheckedTransaction, LedgerInfo};
 use std::sync::Arc;
 
 /// Status of a transaction hash.
@@ -104,10 +102,10 @@ impl Query for FindByHash {
     fn run(self, snapshot: &Snapshot) -> Result<TransactionStatus, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => TransactionStatus::Unknown,
-            Some(FoundByHash::Kept(rows, block)) => {
-                TransactionStatus::Committed(CommittedTransaction::from_stored(*rows, &block))
-            }
-            Some(FoundByHash::Pruned { version }) => TransactionStatus::Pruned { version },
+            Some(HashLookup::InWindow(found)) => TransactionStatus::Committed(
+                CommittedTransaction::from_stored(found.transaction, &found.block),
+            ),
+            Some(HashLookup::Pruned { version }) => TransactionStatus::Pruned { version },
         })
     }
 }

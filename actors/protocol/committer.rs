@@ -1,10 +1,11 @@
 //! What the committer is asked and told, and what it tells.
 
-use super::wait::WaitOutcome;
-use super::wait::WaiterId;
 use super::{
-    block_feed::BlockFeed, broadcast::BlockCommitted, mempool::CheckPending,
+    block_feed::BlockFeed,
+    broadcast::BlockCommitted,
+    mempool::CheckPending,
     notifier::CommitNotifier,
+    wait::{WaitOutcome, WaiterId},
 };
 use crate::{
     RemovalReason,

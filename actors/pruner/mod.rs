@@ -15,6 +15,7 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         mailbox::Recipient,
+        timer::TimedActor,
     },
 };
 use ledger_types::LedgerInfo;
@@ -65,6 +66,8 @@ impl Actor for Pruner {
         self.step_if_due();
     }
 }
+
+impl TimedActor for Pruner {}
 
 impl Handler<BlockCommitted> for Pruner {
     fn handle(&mut self, committed: BlockCommitted) {

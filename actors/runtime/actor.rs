@@ -1,7 +1,5 @@
 //! Actors and their messages.
 
-use super::timer::Timer;
-
 /// A message to an actor.
 pub(crate) trait ActorMessage: Send + 'static {
     /// Name of the message in metrics, which operators see.
@@ -19,11 +17,6 @@ pub(crate) trait Actor: Send + Unpin + Sized + 'static {
 
     /// Runs before the first message is handled.
     fn started(&mut self) {}
-
-    /// Returns the timers that run from the start of the actor to its end.
-    fn timers(&self) -> Vec<Timer<Self>> {
-        Vec::new()
-    }
 }
 
 /// Handling of one type of message.

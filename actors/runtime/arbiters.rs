@@ -1,13 +1,13 @@
 //! Who runs actors: threads of their own in a node.
 
-use super::{actor::Actor, fatal::FatalErrorReporter, mailbox::Mailbox};
+use super::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::TimedActor};
 use actix::{Arbiter, System};
 use std::io;
 
 /// Runs actors.
 pub(crate) trait ActorHost {
     /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
-    fn run<A: Actor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
+    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
 }
 
 /// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
@@ -73,9 +73,15 @@ impl Arbiters {
 }
 
 impl ActorHost for Arbiters {
-    fn run<A: Actor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
+    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
         let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
-        Mailbox::start(&arbiter.handle(), thread, capacity, actor, &self.failure)
+        let arbiter = arbiter.handle();
+        let timers = actor.timers();
+        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.failure);
+        for timer in timers {
+            arbiter.spawn(timer.run(mailbox.clone()));
+        }
+        mailbox
     }
 }
 

@@ -11,6 +11,14 @@ use super::{
 use std::{fmt, sync::Arc, time::Duration};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+/// An actor with timers, if any.
+pub(crate) trait TimedActor: Actor {
+    /// Returns the timers that run from the start of the actor to its end.
+    fn timers(&self) -> Vec<Timer<Self>> {
+        Vec::new()
+    }
+}
+
 /// A message that an actor receives at intervals.
 pub(crate) struct Timer<A: Actor> {
     interval: Duration,
@@ -92,7 +100,9 @@ mod tests {
     impl Actor for Ticking {
         const NAME: &'static str = "ticking";
         const LABELS: &'static [&'static str] = &[Tick::LABEL];
+    }
 
+    impl TimedActor for Ticking {
         fn timers(&self) -> Vec<Timer<Self>> {
             vec![Timer::every(INTERVAL, Tick)]
         }

@@ -18,7 +18,7 @@ use crate::{
         actor::{Actor, ActorMessage as _, Handler},
         clock::LedgerClock,
         mailbox::Recipient,
-        timer::Timer,
+        timer::{TimedActor, Timer},
     },
 };
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
@@ -158,7 +158,9 @@ impl Actor for Sequencer {
         Stop::LABEL,
         CheckHeartbeat::LABEL,
     ];
+}
 
+impl TimedActor for Sequencer {
     fn timers(&self) -> Vec<Timer<Self>> {
         if self.config.heartbeat_secs == 0 {
             return Vec::new();

@@ -8,6 +8,7 @@ use crate::{
         arbiters::{ActorHost, ArbiterGroup},
         fatal::FatalErrorReporter,
         mailbox::{Envelope, EnvelopeSink, Mailbox, PolledActor},
+        timer::TimedActor,
         worker::WorkerThread,
     },
     state::head::HeadCell,
@@ -33,7 +34,7 @@ pub(super) struct SimulatedHost {
 }
 
 impl ActorHost for SimulatedHost {
-    fn run<A: Actor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
+    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
         let inbox = Arc::new(Inbox {
             envelopes: Mutex::default(),
             is_open: AtomicBool::new(true),

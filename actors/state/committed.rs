@@ -2,7 +2,7 @@
 
 use super::account_cache::AccountUpdates;
 use ledger_crypto::{HashValue, map::HashMap};
-use ledger_store::{StoreError, StoredRows, WalBlock, WalTransaction};
+use ledger_store::{StoreError, StoredTransaction, WalBlock, WalTransaction};
 use ledger_types::{BlockInfo, ExecutedBlock, ExecutedTransaction};
 use std::{ops::Deref, sync::Arc};
 
@@ -112,26 +112,26 @@ pub struct CommittedTransaction {
 enum Source {
     /// The transaction at this index of a block in memory.
     InMemory(Arc<BlockHandle>, usize),
-    /// Rows that were read from the store.
-    Stored(Arc<StoredRows>),
+    /// A transaction that was read from the store.
+    Stored(Arc<StoredTransaction>),
 }
 
 impl CommittedTransaction {
-    /// Creates it from the rows of a transaction and its block.
-    pub fn from_stored(rows: StoredRows, block: &BlockInfo) -> Self {
+    /// Creates it from a stored transaction and its block.
+    pub fn from_stored(stored: StoredTransaction, block: &BlockInfo) -> Self {
         Self {
-            version: rows.version(),
+            version: stored.version(),
             block_timestamp_usecs: block.header.timestamp_usecs,
-            is_block_end: rows.version() == block.last_version,
-            source: Source::Stored(Arc::new(rows)),
+            is_block_end: stored.version() == block.last_version,
+            source: Source::Stored(Arc::new(stored)),
         }
     }
 
-    /// Returns the stored rows, if the transaction was read from the store.
-    pub fn stored(&self) -> Option<&StoredRows> {
+    /// Returns the stored form, if the transaction was read from the store.
+    pub fn stored(&self) -> Option<&StoredTransaction> {
         match &self.source {
             Source::InMemory(..) => None,
-            Source::Stored(rows) => Some(rows),
+            Source::Stored(stored) => Some(stored),
         }
     }
 
@@ -148,11 +148,11 @@ impl CommittedTransaction {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError`] if the stored rows cannot be decoded.
+    /// Returns [`StoreError`] if the stored form cannot be decoded.
     pub fn content(&self) -> Result<TransactionContent, StoreError> {
         Ok(TransactionContent(match &self.source {
             Source::InMemory(handle, index) => Content::InMemory(Arc::clone(handle), *index),
-            Source::Stored(rows) => Content::Decoded(Box::new(rows.decode()?.executed)),
+            Source::Stored(stored) => Content::Decoded(Box::new(stored.decode()?)),
         }))
     }
 }
@@ -165,7 +165,7 @@ pub struct TransactionContent(Content);
 enum Content {
     /// The transaction at this index of a block in memory.
     InMemory(Arc<BlockHandle>, usize),
-    /// A transaction that was decoded from stored rows.
+    /// A transaction that was decoded from its stored form.
     Decoded(Box<ExecutedTransaction>),
 }
 

@@ -1,7 +1,9 @@
 //! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
 
-use super::account_cache::AccountCache;
-use super::committed::{CommittedTransaction, IndexedBlock};
+use super::{
+    account_cache::AccountCache,
+    committed::{CommittedTransaction, IndexedBlock},
+};
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
 use ledger_types::{ChainTip, LedgerInfo};

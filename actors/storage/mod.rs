@@ -15,6 +15,7 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
+        timer::TimedActor,
         work_meter::WorkMeter,
         worker::WorkerThread,
     },
@@ -113,6 +114,8 @@ impl Actor for Storage {
     const NAME: &'static str = STORAGE;
     const LABELS: &'static [&'static str] = &[AnyRead::LABEL, PruneStep::LABEL];
 }
+
+impl TimedActor for Storage {}
 
 impl Handler<PruneStep> for Storage {
     fn handle(&mut self, prune: PruneStep) {

@@ -1,8 +1,10 @@
-//! Tests of the source tree: imports between files, citations of documents, and the crates of the
+//! Tests of the source tree: import cycles and layers, citations of documents, and the crates of the
 //! workspace.
 
 mod citations;
-mod imports;
+mod cycles;
+mod layers;
+mod modules;
 mod workspace;
 
 use std::path::Path;

@@ -4,8 +4,7 @@ use super::{
     bounded::{BoundedTime, ClockLimits, EARLIEST_USECS, FOLLOW_USECS_PER_USEC, PERSISTENCE_USECS},
     source::{Clock, ClockReading},
 };
-use crate::runtime::clock::bounded::ClockState;
-use crate::{SequencerConfig, StorageUnavailable};
+use crate::{SequencerConfig, StorageUnavailable, runtime::clock::bounded::ClockState};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 

@@ -106,13 +106,8 @@ impl<A: Actor> Mailbox<A> {
         actor: A,
         reporter: &FatalErrorReporter,
     ) -> Self {
-        let timers = actor.timers();
         let address = Address::Actix(hosted::start(arbiter, actor));
-        let mailbox = Self::new(address, thread, capacity, reporter);
-        for timer in timers {
-            arbiter.spawn(timer.run(mailbox.clone()));
-        }
-        mailbox
+        Self::new(address, thread, capacity, reporter)
     }
 
     fn new(
@@ -203,6 +198,18 @@ impl<A: Actor> Mailbox<A> {
 
 #[cfg(test)]
 impl<A: Actor> Mailbox<A> {
+    /// Creates a mailbox whose envelopes a test receives.
+    pub(crate) fn with_sink(
+        sink: Arc<dyn EnvelopeSink<A>>,
+        capacity: usize,
+        reporter: &FatalErrorReporter,
+    ) -> Self {
+        Self::new(Address::Sink(sink), A::NAME, capacity, reporter)
+    }
+}
+
+#[cfg(test)]
+impl<A: super::timer::TimedActor> Mailbox<A> {
     /// Starts an actor on the calling thread.
     pub(crate) fn start_here(
         thread: &'static str,
@@ -217,15 +224,6 @@ impl<A: Actor> Mailbox<A> {
             actix::spawn(timer.run(mailbox.clone()));
         }
         mailbox
-    }
-
-    /// Creates a mailbox whose envelopes a test receives.
-    pub(crate) fn with_sink(
-        sink: Arc<dyn EnvelopeSink<A>>,
-        capacity: usize,
-        reporter: &FatalErrorReporter,
-    ) -> Self {
-        Self::new(Address::Sink(sink), A::NAME, capacity, reporter)
     }
 }
 
