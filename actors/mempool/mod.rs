@@ -26,7 +26,7 @@ use crate::{
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
-    state::head::HeadCell,
+    state::head::HeadReader,
 };
 pub use pool::{Pool, Removed};
 
@@ -48,7 +48,7 @@ pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: LedgerClock,
-    head: HeadCell,
+    head: HeadReader,
     dropped: Recipient<TransactionsRemoved>,
     absent: Recipient<NotPending>,
     /// The sequencer, when it waits for a transaction.
@@ -65,7 +65,7 @@ impl Mempool {
         gas_unit_price_min: u64,
         full_block_transactions: usize,
         clock: LedgerClock,
-        head: HeadCell,
+        head: HeadReader,
         (dropped, absent): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
         meter: Arc<PoolMeter>,
     ) -> Self {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::{
-    Head, MempoolConfig, RemovalReason, SubmitError,
+    MempoolConfig, RemovalReason, SubmitError,
     protocol::{mempool::BatchLimits, wait::WaiterId},
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
+    state::{committed::IndexedBlock, head::HeadPublisher},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -23,10 +24,10 @@ struct Fixture {
 }
 
 fn fixture() -> Fixture {
-    with_head(Head::opened(ledger_info(0)))
+    with_head(HeadPublisher::unpruned(ledger_info(0)).reader())
 }
 
-fn with_head(head: Head) -> Fixture {
+fn with_head(head: HeadReader) -> Fixture {
     let (tell_dropped, dropped) = mpsc::unbounded_channel();
     let (tell_absent, absent) = mpsc::unbounded_channel();
     let (tell_batch, batches) = mpsc::unbounded_channel();
@@ -36,7 +37,7 @@ fn with_head(head: Head) -> Fixture {
         100,
         10,
         ledger_clock(&clock),
-        HeadCell::new(head),
+        head,
         (
             Recipient::new(move |dropped| tell_dropped.send(dropped).unwrap()),
             Recipient::new(move |absent| tell_absent.send(absent).unwrap()),
@@ -236,7 +237,10 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
 #[actix::test]
 async fn what_was_executed_while_it_came_again_is_not_pending() {
     let executed = orderless(1, 7).checked();
-    let head = Head::opened(ledger_info(0)).with_block(block(1, slice::from_ref(&executed), &[]));
+    let mut publisher = HeadPublisher::unpruned(ledger_info(0));
+    let committed = block(1, slice::from_ref(&executed), &[]);
+    publisher.publish(&[IndexedBlock::without_updates(committed)]);
+    let head = publisher.reader();
     let fixture = with_head(head);
     let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
     let used = ValidationStatus::NonceAlreadyUsed;

@@ -11,7 +11,7 @@ use crate::{
         timer::TimedActor,
         worker::WorkerThread,
     },
-    state::head::HeadCell,
+    state::head::HeadReader,
 };
 use ledger_store::StoreReader;
 use std::{
@@ -142,7 +142,7 @@ impl<J> Process for WorkerThread<J> {
 /// nobody can wait for that, so it has its turn when it need not.
 pub(super) struct ReadingWorker<J> {
     pub(super) worker: WorkerThread<J>,
-    pub(super) head: HeadCell,
+    pub(super) head: HeadReader,
     pub(super) reader: StoreReader,
 }
 

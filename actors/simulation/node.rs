@@ -6,17 +6,17 @@ use super::{
     scheduler::{Scheduler, preempt_in_sync},
 };
 use crate::{
-    Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
+    Clock, NodeConfig, NodeHandle, Pending, Pool,
     mempool::persistence::{file, restore::refill},
     node::{
         builder::NodeBuilder,
-        handle::{Mailboxes, RequestQueues},
+        handle::{Mailboxes, NodeParts, RequestQueues},
         renderers::Renderers,
     },
     protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
-    state::head::HeadCell,
+    state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
@@ -27,7 +27,8 @@ pub(super) struct NodeUnderTest {
     pub(super) handle: NodeHandle,
     pub(super) mailboxes: Mailboxes,
     pub(super) failure: FatalErrorReporter,
-    pub(super) head: HeadCell,
+    pub(super) storage_health: StorageHealth,
+    pub(super) head: HeadReader,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
     /// Nobody takes from them: transactions are checked before they come here.
@@ -44,6 +45,13 @@ pub(super) struct StartUp<'a> {
     pub(super) saved: Option<&'a [u8]>,
     /// Whether the store's index flushes and merges after a few rows.
     pub(super) has_quick_index: bool,
+}
+
+impl NodeUnderTest {
+    /// Whether the disk or an invariant has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.get().is_some() || self.storage_health.fault().is_some()
+    }
 }
 
 impl StartUp<'_> {
@@ -86,18 +94,18 @@ impl StartUp<'_> {
             chain,
             config,
             clock: &clock,
-            head: HeadCell::new(Head::opened(ledger_info)),
-            failure: failure.clone(),
+            ledger_info,
+            reporter: failure.clone(),
             host: SimulatedHost {
                 scheduler: Rc::clone(scheduler),
                 failure: failure.clone(),
             },
         };
-        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
-        let store = (writer, reader.clone());
-        let workers = builder.workers(&mailboxes, (queues, jobs), store, tip);
-        let direct = builder.direct_reads(&reader);
-        let head = builder.head.clone();
+        let actors = builder.start_actors(pool, &tip);
+        let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
+        let head = actors.head.clone();
+        let inline_reader = builder.inline_reader(&actors, &reader);
+        let workers = builder.workers(actors, (writer, reader.clone()), tip);
         scheduler.add(reading(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
         for worker in workers.readers {
@@ -110,18 +118,21 @@ impl StartUp<'_> {
             batches: mailboxes.sequencer.recipient(),
         });
         disk.set_on_sync(preempt_in_sync);
-        let handle = NodeHandle::new(
-            chain.clone(),
-            config.clone(),
-            clock.clone(),
-            mailboxes.clone(),
-            direct,
-            RequestQueues {
+        let storage_health = health.health().clone();
+        let handle = NodeHandle::new(NodeParts {
+            chain: chain.clone(),
+            config: config.clone(),
+            clock: clock.clone(),
+            head: head.clone(),
+            mailboxes: mailboxes.clone(),
+            inline_reader,
+            queues: RequestQueues {
                 signatures: checks,
                 renderers,
             },
-            failure.clone(),
-        );
+            health,
+            reporter: failure.clone(),
+        });
         let (handle, telling) = handle.for_thread();
         let is_wanted = Rc::new(Cell::new(true));
         scheduler.add(Task::new("relay".to_owned(), is_wanted, telling));
@@ -129,6 +140,7 @@ impl StartUp<'_> {
             handle,
             mailboxes,
             failure,
+            storage_health,
             head,
             clock,
             disk,
@@ -139,7 +151,7 @@ impl StartUp<'_> {
 
 fn reading<J>(
     worker: WorkerThread<J>,
-    head: &HeadCell,
+    head: &HeadReader,
     reader: &StoreReader,
 ) -> Box<ReadingWorker<J>> {
     Box::new(ReadingWorker {

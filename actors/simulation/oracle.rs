@@ -13,8 +13,8 @@ use super::{
 use crate::{
     Accepted, Head, MempoolConfig, NodeConfig, NodeError, StorageUnavailable, SubmitError,
     TransactionStatus,
-    runtime::{clock::LedgerClock, fatal::FatalErrorReporter},
-    state::head::HeadCell,
+    runtime::clock::LedgerClock,
+    state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_crypto::HashValue;
 use ledger_store::Store;
@@ -41,9 +41,9 @@ pub(super) struct Asked {
 
 /// The node that runs.
 pub(super) struct Watched {
-    pub(super) head: HeadCell,
+    pub(super) head: HeadReader,
     pub(super) disk: Disk,
-    pub(super) failure: FatalErrorReporter,
+    pub(super) storage_health: StorageHealth,
     pub(super) clock: LedgerClock,
     /// Whether it was started while the clock was wrong.
     pub(super) had_clock_fault: bool,
@@ -249,7 +249,7 @@ impl Oracle {
     pub(super) fn ask(&self) -> Asked {
         self.sync();
         let at = self.scheduler.now();
-        let has_failed = |node: &Watched| node.failure.get().is_some();
+        let has_failed = |node: &Watched| node.storage_health.fault().is_some();
         let has_failed = self.running.borrow().as_ref().is_some_and(has_failed);
         let model = self.model();
         Asked {

@@ -172,7 +172,7 @@ impl World {
         };
         self.account_for(&pending);
         let disk = node.disk.clone();
-        let has_failed = node.failure.get().is_some();
+        let has_failed = node.has_failed();
         if !has_failed {
             self.has_worked_off(&pending, was_quiet);
         }

@@ -12,8 +12,7 @@ use super::{
     scheduler::{Running, Scheduler, Violation},
 };
 use crate::{
-    Clock, ClockReading, FailureKind, FatalError, StorageUnavailable,
-    protocol::mempool::PendingStatus,
+    Clock, ClockReading, StorageFault, StorageUnavailable, protocol::mempool::PendingStatus,
 };
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
@@ -142,7 +141,7 @@ impl World {
                     self.oracle.watch(Some(Watched {
                         head: node.head.clone(),
                         disk,
-                        failure: node.failure.clone(),
+                        storage_health: node.storage_health.clone(),
                         clock: node.clock.clone(),
                         had_clock_fault: self.has_clock_fault,
                         has_clock_fault: Cell::new(self.has_clock_fault),
@@ -309,8 +308,8 @@ impl World {
                     "pauses that ended"
                 });
                 room.set_missing(is_missing, world.scheduler.now());
-                node.handle
-                    .set_no_room(is_missing.then(|| "7 bytes are left".into()));
+                let shortage = is_missing.then(|| "7 bytes are left".into());
+                node.handle.report_disk_space(shortage.as_ref());
             }
         });
     }
@@ -412,14 +411,18 @@ impl World {
     }
 
     /// What the node failed by; only the disk may be the reason, and nothing else may break by that.
-    pub(super) fn failure(&self) -> Option<FatalError> {
+    pub(super) fn failure(&self) -> Option<StorageFault> {
         let node = self.node.as_ref()?;
-        let failure = node.failure.get()?;
-        if failure.kind == FailureKind::Broken || node.disk.failures() == 0 {
-            let verdict = Err(failure.to_string());
+        if let Some(error) = node.failure.get() {
+            let verdict = Err(error.to_string());
             self.oracle.hold(properties::NO_FAILURE, verdict);
         }
-        Some(failure)
+        let fault = node.storage_health.fault()?;
+        if node.disk.failures() == 0 {
+            let verdict = Err(fault.to_string());
+            self.oracle.hold(properties::NO_FAILURE, verdict);
+        }
+        Some(fault)
     }
 
     /// A node that failed is ended, sooner or later.

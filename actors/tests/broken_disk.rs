@@ -6,8 +6,8 @@
 mod wallet;
 
 use ledger_actors::{
-    FailureKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable,
-    SubmitError, TransactionStatus,
+    FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
+    TransactionStatus,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
@@ -193,12 +193,12 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             directory,
             ..
         } = broken;
-        let Err(StopError::Failed(error)) = node.stop().await else {
+        let Err(StopError::Storage(error)) = node.stop().await else {
             panic!("{fault:?}: stopped as if nothing were");
         };
         assert_eq!(
             (error.kind, error.thread),
-            (FailureKind::Disk, "store-writer")
+            (FaultKind::Write, "store-writer")
         );
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(
@@ -305,10 +305,10 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
         directory,
         ..
     } = broken;
-    let Err(StopError::Failed(error)) = node.stop().await else {
+    let Err(StopError::Storage(error)) = node.stop().await else {
         panic!("stopped as if nothing were");
     };
-    assert_eq!((error.kind, error.thread), (FailureKind::Disk, "executor"));
+    assert_eq!((error.kind, error.thread), (FaultKind::Read, "executor"));
     let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
     check_committed(&node, pending, Fault::Reads { after: 0 }).await;
     node.stop().await.unwrap();
