@@ -72,7 +72,7 @@ pub use crate::filter::{Filtered, SubmissionFilter};
 pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
 pub use crate::node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
-    wait_meter::WaitStatus,
+    wait::WaitStatus,
 };
 pub use crate::protocol::{
     block_feed::BlockFeed,

@@ -1,4 +1,4 @@
-//! What the mempool is asked and told.
+//! Messages to the mempool, and the types in them.
 
 use super::{sequencer::Batch, wait::WaiterId};
 use crate::{
@@ -28,40 +28,40 @@ impl PoolKey {
     }
 }
 
-/// What may be given to a block.
+/// Limits of the transactions of one block.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchLimits {
-    /// The most transactions.
+    /// Maximum number of transactions.
     pub transactions_max: usize,
-    /// The most bytes; a single larger transaction comes alone.
+    /// Maximum size of all transactions, in bytes. A larger transaction makes a batch alone.
     pub bytes_max: usize,
 }
 
-/// A transaction of the pool and when it came in, for the file of a graceful stop.
+/// A pending transaction with the time of its insertion, which a graceful stop saves.
 #[derive(Clone, Debug)]
 pub struct Pending {
     /// The transaction.
     pub transaction: Arc<CheckedTransaction>,
-    /// Unix seconds.
+    /// Time of its insertion, in seconds since the Unix epoch.
     pub inserted_at_secs: u64,
 }
 
-/// Gas unit prices, in the coin's smallest unit.
+/// Estimates of the price of a gas unit, in the coin's smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GasEstimate {
-    /// For who can wait.
+    /// Price for inclusion at some time.
     pub deprioritized_gas_estimate: u64,
-    /// For who cannot wait long.
+    /// Price for inclusion soon.
     pub gas_estimate: u64,
-    /// For who cannot wait.
+    /// Price for inclusion in one of the next blocks.
     pub prioritized_gas_estimate: u64,
 }
 
-/// A client's transaction, validated.
+/// A client's validated transaction.
 #[derive(Debug)]
 pub(crate) struct Submit {
     pub(crate) transaction: Arc<CheckedTransaction>,
-    /// The sender's, on the ledger, as it was validated against.
+    /// Sequence number of the sender on the ledger, at the version of the validation.
     pub(crate) sequence_number: u64,
     pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
 }
@@ -70,7 +70,7 @@ impl ActorMessage for Submit {
     const LABEL: &'static str = "submit";
 }
 
-/// Whether there is room for a client's transaction, before anything else of it is looked at.
+/// Request for whether the mempool has capacity for a transaction.
 #[derive(Debug)]
 pub(crate) struct CheckCapacity {
     pub(crate) key: PoolKey,
@@ -82,7 +82,7 @@ impl ActorMessage for CheckCapacity {
     const LABEL: &'static str = "ask_room";
 }
 
-/// What the pool knows of a hash.
+/// Request for the status of a transaction in the mempool.
 #[derive(Debug)]
 pub(crate) struct GetPending {
     pub(crate) hash: HashValue,
@@ -93,7 +93,8 @@ impl ActorMessage for GetPending {
     const LABEL: &'static str = "pending_by_hash";
 }
 
-/// The committer asks for one who waits: answered only if the pool does not hold the transaction.
+/// Request to check that a waiter's transaction is pending. The reply is
+/// [`NotPending`](super::committer::NotPending) to the committer, only if it is not.
 #[derive(Debug)]
 pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
@@ -104,15 +105,18 @@ impl ActorMessage for CheckPending {
     const LABEL: &'static str = "ask_absent";
 }
 
-/// The answer to [`GetPending`].
+/// Status of a transaction in the mempool.
 #[derive(Debug)]
 pub(crate) enum PendingStatus {
+    /// The transaction is pending, or its block is not published yet.
     Pending(Arc<CheckedTransaction>),
+    /// The transaction was removed without being executed.
     Removed(RemovalReason),
+    /// The mempool has no record of it.
     Unknown,
 }
 
-/// How many bytes a stop would save the pool in now.
+/// Request for the size of the file, in bytes, in which a stop would save the mempool now.
 #[derive(Debug)]
 pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
@@ -122,7 +126,7 @@ impl ActorMessage for GetSavedSize {
     const LABEL: &'static str = "ask_saved_bytes";
 }
 
-/// What gas costs.
+/// Request for estimates of the price of a gas unit.
 #[derive(Debug)]
 pub(crate) struct GetGasPrice {
     pub(crate) reply: oneshot::Sender<GasEstimate>,
@@ -132,7 +136,8 @@ impl ActorMessage for GetGasPrice {
     const LABEL: &'static str = "estimate_gas";
 }
 
-/// The sequencer has room for a block. Answered as soon as there is a transaction for it.
+/// Request for the transactions of the next block. The reply is held back while the mempool is empty or
+/// paused.
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
@@ -143,7 +148,7 @@ impl ActorMessage for PullBatch {
     const LABEL: &'static str = "next_batch";
 }
 
-/// Gives up what is in the pool and answers no more: the last message.
+/// Request for all pending transactions. The mempool replies to no later request.
 #[derive(Debug)]
 pub(crate) struct Close {
     pub(crate) reply: oneshot::Sender<Vec<Pending>>,
