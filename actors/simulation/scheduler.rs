@@ -3,8 +3,8 @@
 //! Actors, worker threads and clients are [`Process`]es whose steps take no time. The system can
 //! preempt a real thread anywhere. The points where that matters (sending a message, waiting for
 //! the disk) therefore call [`preempt`], and the seed may have other processes run before the
-//! caller continues. A mailbox receives messages in the order in which they were sent, as on real
-//! threads, and every interleaving that is tried could happen.
+//! caller continues. A mailbox receives messages in the order of sending, as on real threads, and
+//! every interleaving that is tried could happen.
 
 use fastrand::Rng;
 use std::{
@@ -28,7 +28,7 @@ const INTERRUPTION_STEPS_MAX: usize = 6;
 /// Maximum number of steps of other processes in a long interruption: enough for a request and its
 /// response.
 const LONG_INTERRUPTION_STEPS_MAX: usize = 40;
-/// Number of interruptions per long one.
+/// Average number of interruptions per long interruption.
 const SHORT_PER_LONG: usize = 5;
 /// Maximum number of steps of other processes while a slow disk syncs.
 const SLOW_SYNC_STEPS_MAX: usize = 60;

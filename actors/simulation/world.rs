@@ -241,8 +241,7 @@ impl World {
 
     /// Runs steps until the node is idle, and checks that every request has a response.
     ///
-    /// The exceptions are waits before their deadline for a transaction that is pending or unknown
-    /// to the pool.
+    /// The exceptions are waits for pending transactions before their deadline.
     pub(super) fn settle(&self) {
         let mut steps = 0;
         while self.scheduler.step() {
