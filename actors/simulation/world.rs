@@ -330,7 +330,7 @@ impl World {
         tokio::time::advance(Duration::from_millis(millis)).await;
     }
 
-    /// Sets the wall clock to the result of `moved`, and advances the other clock by `passed_usecs`
+    /// Sets the wall clock to the result of `moved`, and advances elapsed time by `passed_usecs`
     /// microseconds.
     fn move_clock(&self, moved: impl FnOnce(u64) -> u64, passed_usecs: u64) {
         self.oracle.clock_moved();
@@ -437,7 +437,7 @@ impl World {
         Some(failure)
     }
 
-    /// Ends a failed node in one of three cases, by a graceful stop or a crash.
+    /// Ends a failed node with a probability of one third, by a graceful stop or a crash.
     async fn look_for_failure(&mut self) {
         if self.failure().is_none() || self.random.u8(..3) > 0 || self.scheduler.is_halted() {
             return;
