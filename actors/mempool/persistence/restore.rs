@@ -193,11 +193,11 @@ fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
         ReplayProtector::Nonce(_) => true,
     }
 }
+
 /// Submits a saved transaction to the pool, and records the removal reason if the pool rejects it.
 ///
 /// `sequence_number` is the number of the sender's next transaction on the ledger, `now_secs` the
 /// ledger's time in Unix seconds.
-
 pub(crate) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
     let hash = pending.transaction.hash();
     let expires_at_secs = pool.expires_at_secs(&pending);

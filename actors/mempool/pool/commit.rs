@@ -69,9 +69,10 @@ impl Pool {
     /// it.
     ///
     /// `executed` is the hash of the ledger's transaction with the last number below
-    /// `sequence_number`, if known. The pool's transaction with this number was executed if its hash
-    /// is the same. Any other was executed if a block had taken it. Each removed transaction that
-    /// was not executed gets the reason [`ValidationStatus::SequenceNumberTooOld`].
+    /// `sequence_number`, if known. The pool's transaction with this number was executed if its
+    /// hash is the same. Any other transaction was executed if a block had taken it. A removed
+    /// transaction that was not executed gets the reason
+    /// [`ValidationStatus::SequenceNumberTooOld`].
     pub(super) fn advance(
         &mut self,
         address: AccountAddress,

@@ -26,7 +26,8 @@ pub(super) struct FairQueue {
 /// State of one price that has waiting transactions.
 #[derive(Debug)]
 struct Level {
-    /// Highest start tag that was taken at this price, or else the price's first tag.
+    /// Highest start tag that was taken since the level was created, but at least the value that
+    /// [`FairQueue::newest`] had then.
     reached: u64,
     /// Number of waiting transactions at this price, at least 1.
     waiting: usize,

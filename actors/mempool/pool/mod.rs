@@ -53,7 +53,7 @@ pub struct Pool {
     /// it.
     evicted_last: AccountAddress,
     fair_queue: FairQueue,
-    /// Number of transactions that the pool has numbered so far.
+    /// Insertion number of the next submitted transaction.
     insertions: u64,
     /// Total size of all transactions in the pool, in bytes.
     bytes: usize,
@@ -124,8 +124,8 @@ impl Pool {
 
     /// Returns the next transactions for a block, in order.
     ///
-    /// The transactions remain in the pool until the block is durable. The first one may exceed the
-    /// limit of bytes.
+    /// The transactions remain in the pool until the block is durable. A first transaction above
+    /// `bytes_max` is returned alone.
     pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
         let mut batch = Vec::new();
         let mut bytes = 0usize;
