@@ -2,37 +2,41 @@
 //! (docs/reference/reference-node.md#r11) with these differences:
 //!
 //! * The newest block counts, because only complete and durable blocks are recorded.
-//! * A block is full if it left ready transactions over, by the limits of a batch or by the gas of
-//!   the block, or if it has the maximum number of transactions.
-//! * Epochs make no difference, and neither do blocks that one contract fills.
+//! * A block is full if it left out ready transactions because of the limits of its batch or of its
+//!   gas, or if it has the maximum number of transactions.
+//! * Epochs have no effect, and neither have blocks that one contract fills.
 
 use crate::protocol::mempool::GasEstimate;
 use ledger_crypto::HashValue;
 use std::collections::{HashSet, VecDeque};
 
-/// The prices above the lowest one that an estimate can name; the reference's buckets.
+/// Gas unit prices above the minimum that an estimate can name: the buckets of the reference node
+/// without 0.
 const BUCKETS: [u64; 9] = [
     150, 300, 500, 1_000, 3_000, 5_000, 10_000, 100_000, 1_000_000,
 ];
 
-/// How many blocks the three estimates look back on.
+/// Number of recent blocks that each of the three estimates covers.
 const LOW_BLOCKS: usize = 10;
 const MARKET_BLOCKS: usize = 30;
 const AGGRESSIVE_BLOCKS: usize = 120;
 
-/// What it took to be in each of the newest blocks, oldest first.
+/// Inclusion prices of the newest blocks, oldest first.
 #[derive(Debug)]
 pub(super) struct GasHistory {
     price_min: u64,
     full_block_transactions: usize,
     inclusion_prices: VecDeque<u64>,
-    /// The last transaction of each batch that had no room for all that were ready; as many as there
-    /// are blocks under way.
+    /// Last transaction of each batch that had no capacity for all ready transactions. The number
+    /// of entries is bounded by the number of blocks in flight.
     cut: HashSet<HashValue>,
 }
 
 impl GasHistory {
-    /// `full_block_transactions`: a block with so many user transactions had no room for more.
+    /// Creates an empty history.
+    ///
+    /// `price_min` is the minimum gas unit price of the chain. A block with
+    /// `full_block_transactions` user transactions is full.
     pub(super) fn new(price_min: u64, full_block_transactions: usize) -> Self {
         Self {
             price_min,
@@ -42,18 +46,21 @@ impl GasHistory {
         }
     }
 
-    /// A batch that ends with `last` had no room for all that were ready.
+    /// Records that the batch that ends with `last` had no capacity for all ready transactions.
     pub(super) fn note_cut(&mut self, last: HashValue) {
         self.cut.insert(last);
     }
 
-    /// Whether a block with these transactions was made of such a batch, which it ends.
+    /// Returns whether the block with these transactions was made of a batch recorded by
+    /// [`Self::note_cut`], and removes the record of that batch.
     pub(super) fn was_cut(&mut self, mut hashes: impl Iterator<Item = HashValue>) -> bool {
         !self.cut.is_empty() && hashes.any(|hash| self.cut.remove(&hash))
     }
 
-    /// Notes a block by the gas unit prices of its user transactions. `is_full`: it had no room for
-    /// all that were ready or ordered.
+    /// Records the inclusion price of a block with these gas unit prices of user transactions.
+    ///
+    /// `is_full` states that the block or its batch had no capacity for all ready or ordered
+    /// transactions.
     pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>, is_full: bool) {
         let mut count = 0;
         let lowest = prices.inspect(|_| count += 1).min();
@@ -69,6 +76,12 @@ impl GasHistory {
         self.inclusion_prices.push_back(price);
     }
 
+    /// Returns the estimates of the gas unit price.
+    ///
+    /// The low estimate is the lowest inclusion price of the newest [`LOW_BLOCKS`]. The market
+    /// estimate is the median of the newest [`MARKET_BLOCKS`]. The aggressive estimate is the first
+    /// bucket above the 90th percentile of the newest [`AGGRESSIVE_BLOCKS`]. Each is at least as
+    /// high as the one before.
     pub(super) fn estimate(&self) -> GasEstimate {
         let low = self.newest(LOW_BLOCKS).first().copied();
         let low = low.unwrap_or(self.price_min);
@@ -86,7 +99,7 @@ impl GasHistory {
         }
     }
 
-    /// The prices of the newest `blocks`, ascending.
+    /// Returns the inclusion prices of the newest `blocks` blocks, in ascending order.
     fn newest(&self, blocks: usize) -> Vec<u64> {
         let mut prices: Vec<u64> = self
             .inclusion_prices
@@ -99,7 +112,7 @@ impl GasHistory {
         prices
     }
 
-    /// The first bucket above `price`, or `price` itself above them all.
+    /// Returns the first bucket above `price`, or `price` itself if no bucket is above it.
     fn next_bucket(&self, price: u64) -> u64 {
         let mut buckets = BUCKETS
             .into_iter()

@@ -1,8 +1,9 @@
-//! The mempool: holds pending transactions and gives them to blocks in order.
+//! The mempool: holds pending transactions and supplies blocks with them in order.
 //!
-//! The sequencer pulls: its `PullBatch` waits here while nothing is ready, and blocks form by
-//! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
-//! whose subscribers may wait for it.
+//! The sequencer pulls batches. Its `PullBatch` waits in the mempool while no transaction is ready,
+//! so a block contains the transactions that arrived while the previous blocks were in flight. The
+//! mempool sends each transaction that it removes unexecuted to the committer, which completes the
+//! transaction's waiters.
 
 mod gas_price;
 pub(crate) mod meter;
@@ -38,20 +39,23 @@ use ledger_types::{
 use meter::PoolMeter;
 use std::{sync::Arc, time::Duration};
 
-/// Interval at which the pool observes the clock and removes expired transactions. It also does both at
-/// every submission, batch and block; look-ups change nothing.
+/// Interval at which the mempool observes the clock and removes expired transactions.
+///
+/// The mempool also does both at every submission, batch and block. Look-ups do neither.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The actor.
+/// The actor that owns the pool of a node.
 #[derive(Debug)]
 pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadCell,
+    /// Recipient of the transactions that were removed unexecuted: the committer.
     dropped: Recipient<TransactionsRemoved>,
+    /// Recipient of the replies to [`CheckPending`]: the committer.
     absent: Recipient<NotPending>,
-    /// The sequencer, when it waits for a transaction.
+    /// Request of the sequencer that waits for a ready transaction.
     parked: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
@@ -59,7 +63,10 @@ pub(crate) struct Mempool {
 }
 
 impl Mempool {
-    /// `gas_unit_price_min` is the chain's; a block with `full_block_transactions` is full.
+    /// Creates the actor.
+    ///
+    /// `gas_unit_price_min` is the minimum price of the chain. The gas price estimate counts a
+    /// block with `full_block_transactions` user transactions as full.
     pub(crate) fn new(
         pool: Pool,
         gas_unit_price_min: u64,
@@ -83,17 +90,23 @@ impl Mempool {
         }
     }
 
-    /// The sequence number of an account, of which a submission was checked against `checked`. The
-    /// submission may have come after the notice of a block that makes it older, when the pool has
-    /// forgotten the account; but its facts are published before that notice.
+    /// Returns the newest known sequence number of an account, which is at least `checked`.
+    ///
+    /// `checked` is the number that a submission was validated against. A submission may arrive
+    /// after the [`BlockCommitted`] of a block that outdates the number, when the pool no longer
+    /// holds the account. The committer updates the account cache before it sends that message, so
+    /// the cache has the newer number.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
         let published = self.head.with_accounts(|_, facts| facts.get(address));
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
-    /// Whether an orderless transaction came again while its first copy was executed: after the check of
-    /// its nonce, and after the notice of the block, with which the pool forgets it. The pool would say of
-    /// it that it is pending.
+    /// Returns whether a second copy of an orderless transaction arrived after the first was
+    /// executed.
+    ///
+    /// The nonce of the copy may have been checked before the block of the first one was durable.
+    /// The pool removes the first one with [`BlockCommitted`], so it would accept the copy as
+    /// pending.
     fn was_executed_meanwhile(&self, transaction: &CheckedTransaction) -> bool {
         let is_orderless = matches!(
             transaction.raw().replay_protector(),
@@ -102,15 +115,18 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// Observes the clock and follows a change of the pool, as [`Self::after_change_at`] does.
+    /// Observes the clock and processes a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
         self.after_change_at(now_usecs / 1_000_000);
     }
 
-    /// Follows every change of the pool: removes transactions that have expired at `now_secs`, Unix time, replies to
-    /// the sequencer with a batch if it waits for one, blocks may be made and a transaction is ready, and sends the
-    /// committer the removed transactions.
+    /// Processes a change of the pool. `now_secs` is the Unix time in seconds.
+    ///
+    /// 1. Removes the transactions that have expired at `now_secs`.
+    /// 2. Replies to a waiting [`PullBatch`] if a transaction is ready and blocks may be made.
+    /// 3. Updates the metrics.
+    /// 4. Sends the removed transactions to the committer.
     fn after_change_at(&mut self, now_secs: u64) {
         self.pool.expire(now_secs);
         if self.pool.has_ready()
@@ -183,7 +199,8 @@ impl Handler<Submit> for Mempool {
             let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
             self.pool.submit(pending, sequence_number, now_secs)
         };
-        // A client that went away meanwhile finds its transaction by hash.
+        // A send fails only if the client has disconnected. It can look up the transaction by its
+        // hash.
         let _ = submit.reply.send(outcome);
         self.after_change_at(now_secs);
     }

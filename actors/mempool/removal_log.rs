@@ -1,18 +1,21 @@
-//! The reasons why transactions left the pool.
+//! The reasons why transactions were removed from the pool.
 
 use crate::RemovalReason;
 use ledger_crypto::{HashValue, map::GenerationalMap};
 
-/// Minimum number of reasons that are remembered: enough for some minutes of a pool that rejects a few
-/// hundred transactions per second. A reason takes about 150 bytes.
+/// Maximum number of reasons in a generation, and minimum number of newest reasons that the log
+/// holds.
+///
+/// It covers some minutes of a pool that rejects a few hundred transactions per second. A reason
+/// takes about 150 bytes.
 const GENERATION_REASONS_MAX: usize = 32_768;
 
-/// The newest reasons, at most twice [`GENERATION_REASONS_MAX`].
+/// The newest removal reasons, at most twice [`GENERATION_REASONS_MAX`].
 #[derive(Debug, Default)]
 pub(super) struct RemovalLog(GenerationalMap<HashValue, RemovalReason>);
 
 impl RemovalLog {
-    /// Records why a transaction left the pool.
+    /// Records why a transaction was removed from the pool.
     pub(super) fn record(&mut self, hash: HashValue, reason: RemovalReason) {
         if self.0.younger().len() >= GENERATION_REASONS_MAX {
             self.0.rotate();
@@ -20,7 +23,7 @@ impl RemovalLog {
         self.0.insert(hash, reason);
     }
 
-    /// Returns why a transaction left the pool, if that is remembered.
+    /// Returns why a transaction was removed from the pool, if the log still holds the reason.
     pub(super) fn get(&self, hash: &HashValue) -> Option<&RemovalReason> {
         self.0.get(hash)
     }

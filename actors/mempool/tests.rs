@@ -1,4 +1,4 @@
-//! The actor around the pool: the pull of the sequencer, and the clock.
+//! Tests of the mempool actor: batches that the sequencer pulls, expiration and gas prices.
 
 use super::*;
 use crate::{
@@ -118,7 +118,7 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
         .unwrap()
         .hash();
     fixture.clock.pass_secs(1);
-    // Whatever changes the pool has it look who has expired.
+    // Every change of the pool removes expired transactions.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
     let [waiter, other, last] = [1, 2, 3].map(WaiterId);
@@ -231,8 +231,8 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
     );
 }
 
-/// A client that sends again what it had no answer for: the second copy is checked before the block is
-/// durable, and comes after the notice of it.
+/// A client that received no response submits its transaction again. The second copy is validated
+/// before the block is durable, and arrives after its [`BlockCommitted`].
 #[actix::test]
 async fn what_was_executed_while_it_came_again_is_not_pending() {
     let executed = orderless(1, 7).checked();

@@ -1,8 +1,9 @@
-//! The file in which a graceful stop keeps the pool for the next start.
+//! The file that a graceful stop saves the pool in for the next start.
 //!
-//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. It is
-//! written aside, made durable and renamed, so that it is there whole or not at all. What was written aside
-//! and could not be finished is removed: on a full disk it would take the room that the ledger needs.
+//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. The file is
+//! written under a temporary name, synced and renamed, so it is either complete or absent. A
+//! temporary file that cannot be completed is removed: on a full disk it would occupy space that
+//! the ledger needs.
 
 use crate::protocol::mempool::Pending;
 use ledger_crypto::HashValue;
@@ -16,21 +17,23 @@ use std::{
     sync::Arc,
 };
 
-/// The file's name in the data directory.
+/// Name of the file in the data directory.
 pub(crate) const FILE_NAME: &str = "mempool.bcs";
 
-/// Where the file is while it is written.
+/// Name of the temporary file that is renamed when it is complete.
 const ASIDE_FILE_NAME: &str = "mempool.bcs.tmp";
 
-/// Where a file is kept that could not be used; the newest such file only.
+/// Name of the newest file whose content could not be used. Older ones are overwritten.
 const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
 
-/// Names the format; the last digit is its version.
+/// Identifier of the format. The last digit is its version.
 const MAGIC: &[u8; 8] = b"MEMPOOL1";
-/// Bytes before the content: the magic and the checksum.
+/// Size of the header before the content, in bytes: magic and checksum.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
-/// The largest file that is read, so that a damaged directory cannot take all memory: several times a
-/// full pool of the default capacity. How much of it the pool then takes in is the pool's decision.
+/// Maximum size of a file that is read, in bytes.
+///
+/// The bound keeps a damaged directory from exhausting memory. It is several times the size of a
+/// full pool of the default capacity. The pool itself decides how many transactions it restores.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -45,7 +48,7 @@ struct SavedTransaction {
     transaction: SignedTransaction,
 }
 
-/// Why a saved pool is not used.
+/// Reason why a saved pool is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedPoolError {
     #[error(transparent)]
@@ -62,18 +65,25 @@ pub(crate) enum SavedPoolError {
     OtherChain(u8),
 }
 
-/// How large the file of a pool is: `transactions` that have `bytes` on the wire together. At least that, and
-/// a few bytes more.
+/// Returns an upper bound of the size of the file of a pool, in bytes.
+///
+/// The pool holds `transactions` transactions with a total serialized size of `bytes`. The bound
+/// exceeds the actual size by a few bytes at most.
 pub(crate) fn file_bytes(transactions: usize, bytes: usize) -> u64 {
-    /// The chain's id, and how many transactions follow.
+    /// Maximum size of the chain ID and the length of the list.
     const LIST_BYTES: usize = 1 + 10;
     let moments = transactions.saturating_mul(size_of::<u64>());
     let content = bytes.saturating_add(moments);
     u64::try_from(content.saturating_add(HEADER_BYTES + LIST_BYTES)).unwrap_or(u64::MAX)
 }
 
-/// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty. When it
-/// fails, nothing is left of the attempt.
+/// Saves `pending` in `directory`, or removes an older file if `pending` is empty.
+///
+/// # Errors
+///
+/// Returns the error of the file system, or [`io::ErrorKind::Other`] if the content cannot be
+/// encoded. The temporary file is removed. If only the sync of the directory failed, the new file
+/// exists, but may not survive a power failure.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);
@@ -81,7 +91,8 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
     let bytes = encode(chain, pending).map_err(io::Error::other)?;
     let saved = write(directory, &bytes);
     if saved.is_err() {
-        // The first error is the one to act on.
+        // The caller needs the first error. The next attempt overwrites an unfinished file, and the
+        // next start removes it.
         let _ = remove_unfinished(directory);
     }
     saved
@@ -96,7 +107,7 @@ fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Removes what a process that was killed while it wrote the file has left of it.
+/// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.
 pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
     match fs::remove_file(directory.join(ASIDE_FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -104,7 +115,11 @@ pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// The whole file.
+/// Returns the content of the whole file.
+///
+/// # Errors
+///
+/// Returns [`bcs::Error`] if the transactions exceed a limit of the encoding.
 pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
     let saved = SavedPool {
         chain_id: chain.id(),
@@ -124,9 +139,15 @@ pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs:
     Ok(bytes)
 }
 
-/// What `directory` keeps of a pool, oldest first; `None` when there is no file.
+/// Returns the pool that is saved in `directory`, oldest transaction first, or `None` if there is
+/// no file.
 ///
-/// Signatures are not checked again: the file is the node's own.
+/// Signatures are not verified again, because the node itself wrote the file.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Io`] if the file cannot be read, [`SavedPoolError::TooLarge`] if it
+/// exceeds [`FILE_BYTES_MAX`], or the error of [`decode`].
 pub(super) fn load(
     directory: &Path,
     chain: &Chain,
@@ -145,7 +166,13 @@ pub(super) fn load(
     decode(&bytes, chain).map(Some)
 }
 
-/// What a whole file holds.
+/// Decodes the content of a whole file.
+///
+/// # Errors
+///
+/// * [`SavedPoolError::Foreign`] if the file has no complete header or another magic,
+/// * [`SavedPoolError::Damaged`] if the checksum does not match,
+/// * [`SavedPoolError::Content`] or [`SavedPoolError::OtherChain`] as [`decode_content`] does.
 pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
     let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
@@ -158,7 +185,12 @@ pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedP
     decode_content(content, chain)
 }
 
-/// What follows the checksum of a file.
+/// Decodes the content that follows the checksum.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Content`] if it is no [`SavedPool`], or [`SavedPoolError::OtherChain`]
+/// if the chain ID differs.
 pub(crate) fn decode_content(
     content: &[u8],
     chain: &Chain,
@@ -177,8 +209,10 @@ pub(crate) fn decode_content(
     Ok(pending.collect())
 }
 
-/// Removes the file, if it is there: once its content is in the pool of a running node, so that it is not
-/// taken in twice, not even after the power failed.
+/// Removes the file, if it exists, and syncs the directory.
+///
+/// A running node removes the file after it has restored the content. Because of the sync, the next
+/// start does not restore the content again, even after a power failure.
 pub(super) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(directory.join(FILE_NAME)) {
         Ok(()) => File::open(directory)?.sync_all(),
@@ -187,8 +221,8 @@ pub(super) fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a file that cannot be used out of the way of the next stop, for people to look at.
-/// Gives its new path.
+/// Renames a file that cannot be used, so that the next stop does not overwrite it and operators
+/// can inspect it. Returns the new path.
 pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
     let aside = directory.join(UNUSED_FILE_NAME);
     fs::rename(directory.join(FILE_NAME), &aside)?;
@@ -245,7 +279,7 @@ mod tests {
     #[test]
     fn a_save_that_fails_leaves_nothing_behind() {
         let directory = tempfile::tempdir().unwrap();
-        // A directory in the place of the file, which no rename replaces.
+        // No rename replaces a directory.
         fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap_err();
         assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
@@ -289,7 +323,7 @@ mod tests {
     fn a_file_larger_than_any_pool_is_not_read() {
         let directory = tempfile::tempdir().unwrap();
         let file = File::create(directory.path().join(FILE_NAME)).unwrap();
-        // A hole, which takes no place on the disk.
+        // A sparse file, which occupies no disk space.
         file.set_len(FILE_BYTES_MAX + 1).unwrap();
         let error = load_all(directory.path()).unwrap_err();
         assert!(matches!(error, SavedPoolError::TooLarge(_)), "{error}");

@@ -1,4 +1,4 @@
-//! Putting a saved pool into a new one at the start of a node.
+//! Restoration of a saved pool at the start of a node.
 
 use super::file::{self, FILE_NAME, SavedPoolError};
 use crate::{
@@ -22,16 +22,20 @@ pub(crate) struct Restored {
     pub(crate) file: Option<RestoredFile>,
 }
 
-/// The file of a saved mempool that was restored. It stays until [`RestoredFile::remove`], so that a start that
-/// fails loses none of its transactions.
+/// The file of a saved mempool that was restored.
+///
+/// The file remains until [`RestoredFile::remove`], so that a failed start loses none of its
+/// transactions.
 #[derive(Debug)]
 pub(crate) struct RestoredFile {
     directory: PathBuf,
 }
 
 impl RestoredFile {
-    /// Removes the file and syncs its directory. A failure is logged as a warning: the next start would
-    /// restore again what has neither expired nor been executed.
+    /// Removes the file and syncs its directory.
+    ///
+    /// A failure is logged as a warning. The next start then restores the transactions of the file
+    /// that have neither expired nor been executed.
     pub(crate) fn remove(self) {
         match file::remove(&self.directory) {
             Ok(()) => tracing::info!("the file of the restored mempool is removed"),
@@ -41,14 +45,15 @@ impl RestoredFile {
         }
     }
 
-    /// Returns the transactions of the file in their order, followed by those of `pending` that it does not hold.
+    /// Returns the transactions of the file in their order, followed by those of `pending` that it
+    /// does not hold.
     ///
-    /// A stop before the file is removed saves all of them. The next start drops those that the ledger holds by
-    /// then, and records a reason for those that its pool rejects.
+    /// A stop before the file is removed saves all of them. The next start drops the transactions
+    /// that the ledger holds by then, and records a reason for those that its pool rejects.
     ///
     /// # Errors
     ///
-    /// Returns [`SavedPoolError`] if the file cannot be read any more. The file is unchanged.
+    /// Returns [`SavedPoolError`] if the file can no longer be read. The file is unchanged.
     pub(crate) fn join(
         &self,
         chain: &Chain,
@@ -73,14 +78,16 @@ pub(crate) fn joined(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pend
 
 /// Returns a pool with these limits and the content of the saved mempool in `directory`.
 ///
-/// `now_secs` is the ledger's time. A transaction that has expired, or for which there is no capacity, leaves the
-/// pool with a reason. A file whose content cannot be used is
-/// renamed, with a warning; one that an earlier stop did not finish is removed.
+/// `now_secs` is the ledger's time in Unix seconds. The pool records a removal reason for a
+/// transaction that has expired, is invalid, or exceeds the capacity. A file whose content cannot
+/// be used is renamed, with a warning. A temporary file that an earlier stop left unfinished is
+/// removed.
 ///
 /// # Errors
 ///
-/// Returns [`StartError::Store`] if the store cannot be read, or [`StartError::SavedPool`] if the system does
-/// not let the file be read, as without a free descriptor. The file is unchanged.
+/// Returns [`StartError::Store`] if the store cannot be read, or [`StartError::SavedPool`] if the
+/// operating system fails to read the file, for example without a free file descriptor. The file is
+/// unchanged.
 pub(crate) fn restore(
     limits: &MempoolConfig,
     directory: &Path,
@@ -112,7 +119,8 @@ pub(crate) fn restore(
 /// Returns a pool with these limits and the transactions of an earlier one, as [`restore`] does.
 ///
 /// # Errors
-/// When the store cannot be read.
+///
+/// Returns [`StoreError`] if the store cannot be read.
 pub(crate) fn refill(
     limits: &MempoolConfig,
     pending: Vec<Pending>,
@@ -151,11 +159,12 @@ pub(crate) fn refill(
     Ok(pool)
 }
 
-/// Returns the saved transactions, or `None` if there is no file with content that can be used.
+/// Returns the saved transactions, or `None` if there is no file with usable content.
 ///
 /// # Errors
 ///
-/// Returns the error of the system if the file cannot be read: it may be readable at the next start.
+/// Returns the error of the operating system if the file cannot be read. It may be readable at the
+/// next start.
 fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<Pending>>> {
     let error = match file::load(directory, chain) {
         Ok(pending) => return Ok(pending),
@@ -176,7 +185,8 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
     Ok(None)
 }
 
-/// Whether the ledger may have it already: a block that was under way at the stop may have become durable.
+/// Returns whether the ledger may hold the transaction. A block that was in flight at the stop may
+/// have become durable.
 fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
     match pending.transaction.raw().replay_protector() {
         ReplayProtector::SequenceNumber(number) => number < sequence_number,
@@ -184,6 +194,10 @@ fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
     }
 }
 
+/// Submits a saved transaction to the pool, and records the removal reason if the pool rejects it.
+///
+/// `sequence_number` is the number of the sender's next transaction on the ledger, `now_secs` the
+/// ledger's time in Unix seconds.
 pub(crate) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
     let hash = pending.transaction.hash();
     let expires_at_secs = pool.expires_at_secs(&pending);

@@ -1,4 +1,4 @@
-//! Saving the pool on a disk that is full: whoever stops the node may still make room.
+//! Saving of the pool, with retries while the disk is full, so that an operator can free space.
 
 use super::file::save;
 use crate::protocol::mempool::Pending;
@@ -9,14 +9,22 @@ use std::{
     time::Duration,
 };
 
-/// Between two tries. Each writes as much as there is room for.
+/// Interval between two attempts. Each attempt writes until the disk is full.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
-/// How many tries there are: about a minute, which is less than service managers wait before they kill.
+/// Maximum number of attempts: about a minute, which is shorter than service managers wait before
+/// they kill a process.
 const TRIES_MAX: u32 = 60;
 
-/// As [`save`], but on a full disk it waits for room, and says so. Whoever has no patience drops it between
-/// two tries, and nothing is left of them.
+/// Saves the pool as [`save`] does, and retries while the disk is full.
+///
+/// Logs the failure and the remaining attempts. The future may be dropped between two attempts,
+/// because a failed attempt leaves no unfinished file.
+///
+/// # Errors
+///
+/// Returns the error of [`save`]: immediately if free disk space would not help, otherwise after
+/// the last attempt.
 pub(crate) async fn save_with_retry(
     directory: &Path,
     chain: &Chain,
@@ -32,7 +40,7 @@ pub(crate) async fn save_with_retry(
     save(directory, chain, pending)
 }
 
-/// Whether room on the disk would help.
+/// Returns whether the error is one that free disk space resolves.
 fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -40,7 +48,7 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Says what to do, at the first try and then now and again.
+/// Logs the failure and its remedy at the first attempt and then at every tenth.
 fn log_retry(directory: &Path, pending: &[Pending], error: &io::Error, tries_left: u32) {
     const LOG_EVERY: u32 = 10;
     if tries_left + 1 == TRIES_MAX || tries_left.is_multiple_of(LOG_EVERY) {

@@ -1,4 +1,4 @@
-//! Who comes into the pool: replacement, limits, and who makes room for whom.
+//! Admission to the pool: replacement, limits and eviction.
 
 use super::{
     Pool,
@@ -19,16 +19,20 @@ use std::{ops::Bound, sync::Arc};
 impl Pool {
     /// Adds a transaction and returns the pool's copy of it.
     ///
-    /// A transaction that the pool already holds is returned again. `sequence_number` is the number of
-    /// the next transaction of the sender on the ledger, `now_secs` the Unix time.
+    /// A transaction that the pool already holds is returned again. `sequence_number` is the number
+    /// of the sender's next transaction on the ledger, `now_secs` the Unix time in seconds.
     ///
     /// # Errors
     ///
-    /// The pool is unchanged, except for transactions that the ledger has passed, after:
-    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a block
-    ///   holds another transaction with its nonce,
-    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its number,
-    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different signature,
+    /// The pool is unchanged after an error, except that it removes transactions below
+    /// `sequence_number`.
+    ///
+    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a
+    ///   block holds another transaction with its nonce,
+    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its
+    ///   number,
+    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different
+    ///   signature,
     /// * [`SubmitError::InvalidUpdate`] if a pending transaction cannot be replaced by this one,
     /// * [`SubmitError::AccountFull`] or [`SubmitError::Full`] if a limit is reached.
     pub fn submit(
@@ -69,19 +73,22 @@ impl Pool {
             None => {
                 self.accounts.insert(sender, Account::new(sequence_number));
                 let outcome = self.add(key, entry);
-                // It goes again when the pool had no room.
+                // Removes the account again if the pool rejected the transaction.
                 self.change(sender, |_| ());
                 outcome
             }
         }
     }
 
-    /// Whether a transaction of so many bytes for this place could come in now, as far as that can be told
-    /// without the transaction: what has room here may be refused by [`Self::submit`], and not the other
-    /// way round.
+    /// Checks whether the pool has capacity for a transaction of `size_bytes` bytes with this key.
+    ///
+    /// The check has no access to the transaction itself and is therefore optimistic:
+    /// [`Self::submit`] may reject a transaction that passes the check, but would not accept one
+    /// that fails it.
     ///
     /// # Errors
-    /// What [`Self::submit`] would refuse it with.
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if that limit is reached.
     pub(crate) fn check_capacity(
         &self,
         key: PoolKey,
@@ -89,7 +96,7 @@ impl Pool {
     ) -> Result<(), SubmitError> {
         if let Some(account) = self.accounts.get(&key.sender) {
             if account.get(key.protector).is_some() {
-                // It may replace that one.
+                // The transaction may replace the pending one.
                 return Ok(());
             }
             self.find_own_victim(account, key)?;
@@ -107,7 +114,8 @@ impl Pool {
         }
     }
 
-    /// When a transaction leaves at the latest, Unix seconds.
+    /// Returns the time at which a transaction expires, in Unix seconds: the earlier of its own
+    /// expiration and the end of the pool's time to live.
     pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
         let ttl_end = pending
             .inserted_at_secs
@@ -121,8 +129,8 @@ impl Pool {
 
     /// Handles a transaction whose sequence number or nonce is already pending.
     ///
-    /// The hash of a transaction covers its signatures. Only the pending hash can be committed, so any
-    /// other hash must not be accepted: a client could never learn its outcome.
+    /// The hash of a transaction covers its signatures, and only the pending hash can be committed.
+    /// Any other hash must be rejected, because a client could never look up its outcome.
     fn resubmit(
         &mut self,
         key: PoolKey,
@@ -176,7 +184,12 @@ impl Pool {
         Ok(transaction)
     }
 
-    /// A transaction came for a free place: finds room for it.
+    /// Adds a transaction with a new key, and evicts parked transactions if a limit requires it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if eviction cannot free enough
+    /// capacity. The pool is unchanged.
     fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let account = &self.accounts[&key.sender];
         let own_victim = self.find_own_victim(account, key)?;
@@ -214,8 +227,16 @@ impl Pool {
         Ok(transaction)
     }
 
-    /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
-    /// number of the transaction that then has to leave is given.
+    /// Returns the number of the account's transaction to evict for the new one, or `None` if the
+    /// account is below its capacity.
+    ///
+    /// An account at its capacity may fill its first gap at the cost of its highest parked
+    /// transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] if the account is at its capacity and has no such
+    /// transaction, or if the new one does not fill the gap.
     fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
         let (what, size, capacity) = match key.protector {
             SequenceNumber(_) => (
@@ -248,7 +269,7 @@ impl Pool {
         })
     }
 
-    /// Everything in the pool.
+    /// Returns the amount of all transactions in the pool.
     fn amount(&self) -> Amount {
         Amount {
             count: self.len(),
@@ -272,7 +293,9 @@ impl Pool {
         SubmitError::Full { reason }
     }
 
-    /// Evicts the highest parked transaction of the next account that has one.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
+    ///
+    /// Returns `false` if no transaction is parked.
     fn evict_parked(&mut self) -> bool {
         let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
         let account = self
@@ -298,7 +321,8 @@ impl Pool {
     }
 }
 
-/// Returns whether two transactions with the same sender and replay protector have the same content.
+/// Returns whether two transactions with the same sender and replay protector have the same
+/// content.
 ///
 /// The sequence number of an orderless transaction has no meaning and is not compared.
 fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {

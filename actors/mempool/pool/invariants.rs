@@ -1,4 +1,4 @@
-//! What must hold in a pool at any time.
+//! Invariants of the pool.
 
 use super::{
     Pool,
@@ -8,7 +8,7 @@ use crate::protocol::mempool::PoolKey;
 use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Recomputes every index of the pool from its accounts.
+/// Recomputes every index of the pool from its accounts and compares it with the pool's own.
 pub(super) fn check_indices(pool: &Pool) {
     let mut bytes = 0;
     let mut parked = Amount::default();

@@ -1,4 +1,4 @@
-//! The pool's rules over a plain list, in which everything is found anew each time.
+//! A model of the pool: the same rules over a plain list, computed without indices.
 
 use super::Removed;
 use crate::{
@@ -57,19 +57,20 @@ impl Item {
 pub(super) struct Model {
     pub(super) limits: MempoolConfig,
     pub(super) items: Vec<Item>,
-    /// The next sequence numbers on the ledger, 0 where there is none.
+    /// Next sequence number of each account on the ledger. A missing entry stands for 0.
     pub(super) numbers: BTreeMap<AccountAddress, u64>,
     pub(super) left: Vec<Removed>,
     arrivals: u64,
     evicted_last: AccountAddress,
     newest_start_tag: u64,
-    /// The turn that each price has reached at which somebody waits.
+    /// Start tag that each price with waiting transactions has reached.
     reached: BTreeMap<u64, u64>,
-    /// The last turn of each account at each price at which it waits.
+    /// Highest start tag of each account at each price at which it has waiting transactions.
     last_start_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// The last turn of each account at each price that was taken while it waits there.
+    /// Highest start tag of each account at each price that was taken while the account had
+    /// transactions waiting there.
     last_taken: BTreeMap<(AccountAddress, u64), u64>,
-    /// Of each account the number after the highest that was its head, up to its gap.
+    /// Of each account the number after its highest former head, at most its first gap.
     exposed_ends: BTreeMap<AccountAddress, u64>,
 }
 
@@ -102,7 +103,7 @@ impl Model {
         self.items.iter().map(Item::size).sum()
     }
 
-    /// The first number of an account that is missing.
+    /// Returns the first missing number of an account.
     fn gap(&self, sender: AccountAddress) -> u64 {
         let mut numbers = self.number(sender)..;
         let missing = numbers.find(|&number| self.find(key(sender, number)).is_none());
@@ -114,7 +115,7 @@ impl Model {
         matches!(protector, SequenceNumber(number) if !item.taken && number > self.gap(sender))
     }
 
-    /// Whether a block could take it now: all before it are taken.
+    /// Returns whether a block could take the transaction now, because all before it are taken.
     fn is_next(&self, item: &Item) -> bool {
         let PoolKey { sender, protector } = item.key();
         let is_taken = |number| {
@@ -132,7 +133,7 @@ impl Model {
         self.items.iter().any(|item| self.is_next(item))
     }
 
-    /// The answer, and whom the pool then holds at that place.
+    /// Returns the hash of the transaction that the pool then holds under the key, or the error.
     pub(super) fn submit(
         &mut self,
         transaction: &Arc<CheckedTransaction>,
@@ -304,7 +305,7 @@ impl Model {
             .map(Item::hash)
     }
 
-    /// Evicts the highest parked one of the next account in order that has any.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
     fn evict(&mut self) -> bool {
         let parked = self.items.iter().filter(|item| self.is_parked(item));
         let accounts: BTreeSet<_> = parked.map(|item| item.key().sender).collect();
@@ -381,7 +382,8 @@ impl Model {
         self.expose_heads();
     }
 
-    /// Who has become the head of its account gets a turn that has not passed.
+    /// Gives each transaction that has become the head of its account a start tag that has not
+    /// passed.
     pub(super) fn expose_heads(&mut self) {
         let senders: BTreeSet<_> = self.items.iter().map(|item| item.key().sender).collect();
         self.exposed_ends
@@ -416,7 +418,7 @@ impl Model {
         }
     }
 
-    /// It has a share in the turns from now on.
+    /// Records the start tag of a transaction that waits from now on.
     fn wait(&mut self, item: &Item) {
         self.reached
             .entry(item.price())
@@ -426,7 +428,7 @@ impl Model {
         *last = (*last).max(item.start_tag);
     }
 
-    /// Takes it off the list; without a reason it was executed.
+    /// Removes a transaction from the list. `reason` is `None` if it was executed.
     pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
         self.items.retain(|item| item.hash() != hash);
         self.left.extend(reason.map(|reason| (hash, reason)));
@@ -434,7 +436,7 @@ impl Model {
         self.expose_heads();
     }
 
-    /// Where nobody waits any more there is no turn to remember.
+    /// Removes the start tags of prices and accounts without waiting transactions.
     fn forget_turns(&mut self) {
         let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);

@@ -1,27 +1,30 @@
-//! The pending transactions of one account that have sequence numbers, in their order.
+//! The pending transactions of one account that have sequence numbers, in ascending order.
 //!
-//! Seen from the account's sequence number up, they are first *taken* (a block has them that is not
-//! durable yet), then *ready* (they follow without a gap), and from the first missing number on *parked*.
-//! Where a block left some out that a later block's follow, taken ones stand between ready ones: those
-//! above wait for them, but are not parked, because no number is missing.
+//! From the account's sequence number upward, transactions are first *taken* (a block that is not
+//! durable yet holds them), then *ready* (they follow without a gap), and *parked* above the first
+//! missing number. A block may leave out transactions that a later block's transactions follow.
+//! Taken transactions then lie between waiting ones. The waiting ones above them are not ready, but
+//! not parked either, because no number is missing.
 
 use super::{
     entry::{Amount, Entry},
     small_sorted_map::SmallSortedMap,
 };
 
-/// The transactions with sequence numbers of one account.
+/// The transactions of one account with sequence numbers.
 #[derive(Debug, Default)]
 pub(super) struct SequenceQueue {
-    /// The number of its next transaction on the ledger, as far as the pool knows.
+    /// Number of the account's next transaction on the ledger, as far as the pool knows.
     sequence_number: u64,
-    /// The next that a block would get: all from `sequence_number` to before it are taken.
+    /// Lowest number that no block has taken. All numbers from `sequence_number` to before it are
+    /// taken.
     next: u64,
-    /// All from `next` to before it are ready.
+    /// End of the ready numbers, which begin at `next`.
     ready_end: u64,
-    /// The first missing number: what lies above it is parked.
+    /// First missing number. Transactions above it are parked unless a block has taken them.
     gap: u64,
-    /// All from `next` to before it have been the head since they were last parked: they keep their turns.
+    /// End of the numbers, from `next`, that have been the head since they were last parked. These
+    /// transactions keep their start tags.
     exposed_end: u64,
     parked: Amount,
     entries: SmallSortedMap<Entry>,
@@ -51,12 +54,12 @@ impl SequenceQueue {
         self.sequence_number
     }
 
-    /// The lowest number that no block has.
+    /// Returns the lowest number that no block has taken.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The number that parked transactions wait for: the first that is missing.
+    /// Returns the first missing number, which parked transactions wait for.
     pub(super) fn first_gap(&self) -> u64 {
         self.gap
     }
@@ -73,14 +76,16 @@ impl SequenceQueue {
         self.entries.iter()
     }
 
-    /// The transaction that a block would get next.
+    /// Returns the transaction that a block takes next.
     pub(super) fn head(&self) -> Option<&Entry> {
         (self.next < self.ready_end)
             .then(|| self.entries.get(self.next))
             .flatten()
     }
 
-    /// The head, if it has become that since the last call. One that a block gave back has been it before.
+    /// Returns the head if it has become the head since the last call.
+    ///
+    /// A transaction that a block returned has been the head before.
     pub(super) fn expose_head(&mut self) -> Option<&mut Entry> {
         if self.next == self.ready_end || self.next < self.exposed_end {
             return None;
@@ -89,7 +94,7 @@ impl SequenceQueue {
         self.entries.get_mut(self.next)
     }
 
-    /// The highest parked number.
+    /// Returns the highest parked number.
     pub(super) fn highest_parked(&self) -> Option<u64> {
         let mut parked = self.entries.range_from(self.gap).rev();
         parked
@@ -97,7 +102,9 @@ impl SequenceQueue {
             .map(|(number, _)| number)
     }
 
-    /// What would be parked no longer with a newcomer at the first gap, except `but_not`.
+    /// Returns the amount of parked transactions that a transaction at the first gap would promote.
+    ///
+    /// `but_not` is a number that is treated as missing.
     pub(super) fn promoted_by_gap(&self, but_not: Option<u64>) -> Amount {
         let mut amount = Amount::default();
         let mut expected = self.gap;
@@ -113,7 +120,9 @@ impl SequenceQueue {
         amount
     }
 
-    /// Puts a transaction at a free number, or in the place of one that no block has.
+    /// Inserts a transaction and returns the waiting transaction that it replaces, if any.
+    ///
+    /// No block may have taken the one with the same number.
     pub(super) fn insert(&mut self, sequence_number: u64, entry: Entry) -> Option<Entry> {
         let amount = Amount::of(&entry);
         let before = self.entries.insert(sequence_number, entry);
@@ -129,7 +138,7 @@ impl SequenceQueue {
         before
     }
 
-    /// Takes the head for a block.
+    /// Marks the head as taken by a block and returns it.
     pub(super) fn take(&mut self) -> Option<Entry> {
         if self.next == self.ready_end {
             return None;
@@ -138,15 +147,18 @@ impl SequenceQueue {
         entry.taken = true;
         let entry = entry.clone();
         self.next += 1;
-        // What other blocks have may follow, where one before it had gone back or was refused.
+        // Transactions that other blocks have taken may follow if one before them was left out or
+        // rejected.
         if self.next == self.ready_end && self.entries.get(self.next).is_some() {
             self.settle();
         }
         Some(entry)
     }
 
-    /// Gives taken transactions back: their block did not execute them. At once for all of a block,
-    /// which may have many of one account. Tells which those were.
+    /// Makes taken transactions wait again, because their block did not execute them.
+    ///
+    /// Returns the transactions that were taken before the call. One call handles all transactions
+    /// of a block, because each call scans the queue and a block may have many of one account.
     pub(super) fn untake(&mut self, sequence_numbers: &[u64]) -> Vec<Entry> {
         let mut back = Vec::new();
         for &number in sequence_numbers {
@@ -159,8 +171,10 @@ impl SequenceQueue {
         back
     }
 
-    /// Takes one out; those above it wait for its number then. Only these are looked at, and none of them
-    /// again until its gap is filled, so that it costs little to take out many, in whatever order.
+    /// Removes a transaction. The waiting ones above it are then parked.
+    ///
+    /// Only these are visited, and not again until the gap is filled, so it is cheap to remove many
+    /// transactions in any order.
     pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {
         let entry = self.entries.remove(sequence_number)?;
         if sequence_number >= self.gap {
@@ -182,7 +196,9 @@ impl SequenceQueue {
         Some(entry)
     }
 
-    /// The ledger has executed all below `sequence_number`: they leave, in order.
+    /// Removes the transactions below `sequence_number`, because the ledger has passed them.
+    ///
+    /// Returns them in ascending order.
     pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
         let mut gone = Vec::new();
         while let Some(lowest) = self
@@ -193,14 +209,16 @@ impl SequenceQueue {
             gone.extend(self.entries.remove(lowest));
         }
         self.sequence_number = self.sequence_number.max(sequence_number);
-        // When all were taken, which is the way of a node that makes its own blocks, nothing else moves.
+        // If all removed transactions were taken, as on a node that makes its own blocks, the marks
+        // are still valid.
         if self.next < self.sequence_number || gone.iter().any(|entry| !entry.taken) {
             self.settle();
         }
         gone
     }
 
-    /// Moves the first gap and the end of the ready ones over what follows them.
+    /// Advances the first gap and the end of the ready transactions over the transactions that
+    /// follow.
     fn promote(&mut self) {
         while let Some(entry) = self.entries.get(self.gap) {
             if !entry.taken {
@@ -218,7 +236,7 @@ impl SequenceQueue {
         }
     }
 
-    /// Finds anew what is taken, ready and parked.
+    /// Recomputes which transactions are taken, ready and parked.
     fn settle(&mut self) {
         self.next = self.sequence_number;
         while self.entries.get(self.next).is_some_and(|entry| entry.taken) {
@@ -274,7 +292,7 @@ mod tests {
     }
 
     proptest! {
-        /// What each step changes in place is what looking at everything finds.
+        /// Compares the marks that each step updates incrementally with recomputed ones.
         #[test]
         fn the_marks_are_where_they_would_be_found(steps in prop::collection::vec(step(), 0..60)) {
             let mut lane = SequenceQueue::new(0);

@@ -1,17 +1,19 @@
-//! A map with numbers as keys, in their order, that takes little room while it holds little.
+//! A sorted map with integer keys that uses little memory for few entries.
 //!
-//! Most accounts of a large pool have one pending transaction, for which a node of a B-tree has room
-//! eleven times over; a few have thousands, among which a sorted list would move too much.
+//! Most accounts of a large pool have one pending transaction, but a node of a B-tree has capacity
+//! for eleven. A few accounts have thousands, and a sorted list would move too many entries for
+//! them.
 
 use std::collections::BTreeMap;
 
-/// Up to so many entries lie in a list, which is searched and moved as fast as a tree of their size.
+/// Maximum number of entries in the list. Search and insertion in a list of this size are as fast
+/// as in a tree.
 const FEW_MAX: usize = 8;
 
-/// The map.
+/// A sorted map that is a list up to [`FEW_MAX`] entries and a tree above.
 #[derive(Debug)]
 pub(super) enum SmallSortedMap<V> {
-    /// In ascending order.
+    /// Entries in ascending order of their keys.
     Few(Vec<(u64, V)>),
     Many(BTreeMap<u64, V>),
 }
@@ -48,7 +50,7 @@ impl<V> SmallSortedMap<V> {
         }
     }
 
-    /// Gives the value whose place the new one took.
+    /// Inserts a value and returns the value that it replaces, if any.
     pub(super) fn insert(&mut self, key: u64, value: V) -> Option<V> {
         if let Self::Few(few) = self {
             let at = match position(few, key) {
@@ -57,7 +59,7 @@ impl<V> SmallSortedMap<V> {
             };
             if few.len() < FEW_MAX {
                 if few.len() == few.capacity() {
-                    // One, two, four, eight: a list would begin with four.
+                    // Capacities of one, two, four and eight: `Vec` itself would begin with four.
                     few.reserve_exact(few.len().max(1));
                 }
                 few.insert(at, (key, value));
@@ -85,7 +87,7 @@ impl<V> SmallSortedMap<V> {
         value
     }
 
-    /// The lowest key.
+    /// Returns the lowest key.
     pub(super) fn first_key(&self) -> Option<u64> {
         self.iter().next().map(|(key, _)| key)
     }
@@ -94,7 +96,7 @@ impl<V> SmallSortedMap<V> {
         self.range_from(0)
     }
 
-    /// The entries with `first` and above, ascending.
+    /// Returns the entries with keys of at least `first`, in ascending order.
     pub(super) fn range_from(&self, first: u64) -> impl DoubleEndedIterator<Item = (u64, &V)> {
         let (few, many) = match self {
             Self::Few(few) => {
@@ -108,7 +110,7 @@ impl<V> SmallSortedMap<V> {
     }
 }
 
-/// Where `key` is in the list, or where it would be.
+/// Returns the index of `key` in the list, or the index at which to insert it.
 fn position<V>(few: &[(u64, V)], key: u64) -> Result<usize, usize> {
     few.binary_search_by_key(&key, |(key, _)| *key)
 }
