@@ -21,7 +21,8 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A transaction without a valid signature; [`Draft::checked`] makes it one that the pool accepts.
+/// A transaction without a valid signature. [`Draft::checked`] marks it as checked, so that the
+/// pool accepts it.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) sender: u64,
@@ -216,7 +217,7 @@ pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     }
 }
 
-/// Returns the time of a ledger that has only genesis.
+/// Returns the ledger clock of a chain that has only genesis.
 pub(crate) fn ledger_clock(clock: &HandClock) -> LedgerClock {
     LedgerClock::new(clock.clock(), &SequencerConfig::default(), 0)
 }

@@ -1,4 +1,4 @@
-//! Clients that count their own sequence numbers, and stores of development chains.
+//! Accounts that count their own sequence numbers, and stores of development chains.
 
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
@@ -88,7 +88,7 @@ pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Sto
     initialized_with(store, parameters)
 }
 
-/// Creates a development chain in a store, unless there is one.
+/// Creates a development chain in the store if it is empty.
 pub fn initialized(store: Store) -> (Chain, Store) {
     initialized_with(store, Parameters::default())
 }

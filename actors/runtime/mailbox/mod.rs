@@ -1,9 +1,10 @@
 //! The bounded mailbox in front of every actor.
 //!
-//! actix alone does not bound a mailbox: each sender owns a guaranteed slot, and `do_send` never
-//! looks at the capacity. So the bound is kept here: a *request*, which originates outside the
-//! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
-//! actors are bounded by their protocol, so they are always admitted and counted apart.
+//! actix alone does not bound a mailbox: each sender owns a guaranteed slot, and `do_send`
+//! ignores the capacity. So this module enforces the bound. A *request*, which originates outside
+//! the node, is accepted only while fewer than `capacity` requests wait. The protocols between
+//! actors bound their *protocol messages*, so a mailbox always accepts these and counts them
+//! separately.
 
 mod envelope;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub(crate) trait EnvelopeSink<A: Actor>: Send + Sync {
     /// Returns whether the actor still runs.
     fn is_open(&self) -> bool;
 
-    /// Receives an envelope. Envelopes come in the order in which they were sent.
+    /// Receives an envelope. Envelopes arrive in the order in which they were sent.
     fn deliver(&self, envelope: Envelope<A>);
 }
 
@@ -71,7 +72,8 @@ impl<A: Actor> Address<A> {
     }
 }
 
-/// The way to an actor. Cheap to clone; all clones share the bound and the counts.
+/// A handle to the mailbox of an actor. Cheap to clone; all clones share the capacity and the
+/// metrics.
 pub(crate) struct Mailbox<A: Actor> {
     address: Address<A>,
     metrics: Arc<MailboxMetrics>,
@@ -133,7 +135,7 @@ impl<A: Actor> Mailbox<A> {
         self.address.is_open()
     }
 
-    /// The actor's name.
+    /// Returns the name of the actor.
     pub(crate) fn actor(&self) -> &'static str {
         self.metrics.actor()
     }
@@ -159,8 +161,8 @@ impl<A: Actor> Mailbox<A> {
         Ok(())
     }
 
-    /// Sends a message of the node's own protocols. One to an actor that is gone is dropped: the
-    /// node is stopping.
+    /// Sends a protocol message. It is dropped if the actor has stopped, because the node is
+    /// stopping then.
     pub(crate) fn send<M>(&self, message: M)
     where
         M: ActorMessage,
@@ -179,7 +181,7 @@ impl<A: Actor> Mailbox<A> {
             .send(Envelope::new(message, &self.metrics, permit));
     }
 
-    /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
+    /// Returns a handle that sends only protocol messages of type `M`, for another actor.
     pub(crate) fn recipient<M>(&self) -> Recipient<M>
     where
         M: ActorMessage,
@@ -189,12 +191,13 @@ impl<A: Actor> Mailbox<A> {
         Recipient::new(move |message| mailbox.send(message))
     }
 
-    /// The numbers.
+    /// Returns the metrics of the mailbox.
     pub(crate) fn status(&self) -> MailboxStatus {
         self.metrics.status()
     }
 
-    /// Changes how many requests may wait, for the next request on. Those that wait already stay.
+    /// Changes the maximum number of waiting requests and returns the metrics. The change applies
+    /// to later requests; requests that already wait stay in the mailbox.
     pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
         self.metrics.set_capacity(capacity);
         self.status()
@@ -258,7 +261,7 @@ impl<A: Actor> PolledActor<A> {
     }
 }
 
-/// The way to whoever handles protocol messages of type `M`.
+/// A handle that sends protocol messages of type `M` to their receiver.
 pub(crate) struct Recipient<M>(Arc<dyn Fn(M) + Send + Sync>);
 
 impl<M> Clone for Recipient<M> {
@@ -274,7 +277,7 @@ impl<M> fmt::Debug for Recipient<M> {
 }
 
 impl<M> Recipient<M> {
-    /// A port whose messages go to `send`.
+    /// Creates a handle that passes its messages to `send`.
     pub(crate) fn new(send: impl Fn(M) + Send + Sync + 'static) -> Self {
         Self(Arc::new(send))
     }
