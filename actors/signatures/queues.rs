@@ -92,7 +92,8 @@ impl QueueCapacity {
     }
 }
 
-/// Adds `cost` to `sum` if the sum is below `limit`. Returns `None` if it is not.
+/// Adds `cost` to `sum` if the sum is below `limit`, and returns the previous sum. Returns `None`
+/// otherwise.
 fn add_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
     let added = |before| (before < limit).then(|| cost.saturating_add(before));
     sum.fetch_update(Relaxed, Relaxed, added).ok()
@@ -174,7 +175,7 @@ impl LaneCounters {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
-    /// Permit of the transaction in the lane, which is released when a thread takes the job.
+    /// Permit of the transaction in the lane. A thread releases it when it checks the batch.
     pub(super) permit: QueuePermit,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }

@@ -78,8 +78,8 @@ pub fn development(directory: &Path) -> (Chain, Store) {
     development_with(directory, Parameters::default())
 }
 
-/// Opens the store in `directory`, and creates a development chain with these parameters in it if it
-/// is empty.
+/// Opens the store in `directory`. If it is empty, creates a development chain with these
+/// parameters in it.
 pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Store) {
     let options = StoreOptions {
         cache_bytes: 8 << 20,

@@ -30,7 +30,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// Starts a node at `START`, with a wall clock off by `offset_usecs` and a newest block `age_usecs` old.
+    /// Starts a node at `START`. The wall clock is off by `offset_usecs`, and the newest block is
+    /// `age_usecs` old.
     fn started(limits: ClockLimits, age_usecs: u64, offset_usecs: i64) -> Self {
         let newest_usecs = START - age_usecs;
         let wall_usecs = START.saturating_add_signed(offset_usecs);

@@ -35,7 +35,8 @@ impl<A: Actor> Envelope<A> {
         }
     }
 
-    /// Creates an envelope that calls `open` and is counted as a message of the actor's first label.
+    /// Creates an envelope that calls `open`. It counts as a message with the actor's first
+    /// label.
     #[cfg(test)]
     pub(super) fn calling(
         open: impl FnOnce(&mut A) + Send + 'static,

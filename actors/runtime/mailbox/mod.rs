@@ -34,7 +34,7 @@ enum Address<A: Actor> {
     Sink(Arc<dyn EnvelopeSink<A>>),
 }
 
-/// Receives the envelopes of an actor that a test runs.
+/// A receiver of the envelopes of an actor that a test runs.
 #[cfg(test)]
 pub(crate) trait EnvelopeSink<A: Actor>: Send + Sync {
     /// Returns whether the actor still runs.
@@ -99,8 +99,8 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
 impl<A: Actor> Mailbox<A> {
     /// Starts an actor on the thread of an arbiter.
     ///
-    /// At most `capacity` requests wait. `thread` is the name of the thread. A panic of a handler is
-    /// reported to `reporter`.
+    /// At most `capacity` requests wait. `thread` is the name of the thread. The mailbox reports
+    /// a panic of a handler to `reporter`.
     pub(super) fn start(
         arbiter: &ArbiterHandle,
         thread: &'static str,
