@@ -14,8 +14,8 @@ pub(super) struct Window {
     /// Whether the newest step left nothing to remove below its bound. Some versions may remain,
     /// because a step removes whole blocks.
     is_done: bool,
-    /// Number of new versions for which no step has removed another version yet. Never more than
-    /// the number of due versions.
+    /// Number of new versions for which no step has removed another version yet.
+    /// [`Self::next_step`] limits it to the number of due versions.
     unmatched_versions: u64,
     is_in_flight: bool,
 }
@@ -82,8 +82,8 @@ impl Window {
         Some(below)
     }
 
-    /// Returns the maximum number of versions that the next step removes: a batch, and one per
-    /// new version.
+    /// Returns the number of versions that the next step should remove: a batch, and one per new
+    /// version.
     ///
     /// There is one step per group of committed blocks. On a slow disk the groups are large, so a
     /// batch alone would remove fewer versions than are added, and the ledger would grow without

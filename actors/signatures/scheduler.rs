@@ -50,9 +50,9 @@ pub(crate) struct Batch<J> {
 /// State of the fair share between the two lanes.
 #[derive(Debug, Default)]
 pub(crate) struct LaneScheduler {
-    /// Cost of the trusted transactions that were verified while untrusted ones waited, minus the
-    /// cost that the untrusted lane's share of it allowed and used. Negative after a costly
-    /// untrusted transaction has exceeded the share. Later turns compensate for it.
+    /// Cost of trusted transactions verified while both lanes waited, minus
+    /// [`TRUSTED_PER_UNTRUSTED`] times the cost of the untrusted ones. Negative after a costly
+    /// untrusted transaction has exceeded its lane's share; later turns compensate for it.
     ahead: i64,
 }
 
