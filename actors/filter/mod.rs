@@ -1,21 +1,24 @@
-//! Which submissions the operator lets in: rules on sender, module and function.
+//! The submission filter: the operator's rules about senders, modules and functions.
 //!
-//! The first rule that matches decides; a transaction that none matches is let in. So a list of those who
-//! are let in ends with `deny all`. What is called is seen through every form of payload: as the sender,
-//! as a multisig account, with a nonce. Only what a multisig account has stored on the ledger before is not
-//! named by the transaction that runs it; who denies a function to everybody denies
-//! `0x1::multisig_account::create_transaction` with it.
+//! The first matching rule decides. A transaction without a matching rule is accepted, so an
+//! allow list must end with `deny all`.
 //!
-//! A filter is for what clients submit. What the pool has taken stays, also over a restart, and what the
-//! node itself sends (the faucet) is not filtered.
+//! The filter finds the called function in every form of payload: a call by the sender, by a
+//! multisig account, or with a nonce. The only exception is a call that a multisig account has
+//! stored on the ledger earlier, because the transaction that executes it does not name the
+//! function. To deny a function for all accounts, deny
+//! `0x1::multisig_account::create_transaction` as well.
+//!
+//! The filter applies only to transactions that clients submit. Transactions in the pool stay
+//! there, also across a restart. Transactions of the node itself (the faucet) are not filtered.
 
 use crate::config::filter_rules::{FilterAction, FilterRule, FilterRules, FilterSubject};
 
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
 use std::collections::HashMap;
 
-/// Rules with a look-up for each kind of subject, so that a decision costs as much with thousands of rules
-/// as with one.
+/// A filter with an index for each kind of subject, so that the cost of a decision does not
+/// depend on the number of rules.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
     rules: FilterRules,
@@ -24,24 +27,24 @@ pub struct SubmissionFilter {
     all: Option<RuleIndex>,
 }
 
-/// Where a rule stands among the others, from 0.
+/// Index of a rule in the list, from 0.
 type RuleIndex = usize;
 
-/// The first rules about one module.
+/// The first rules about one module and its functions.
 #[derive(Clone, Debug, Default)]
 struct OfModule {
     any_function: Option<RuleIndex>,
     functions: HashMap<Identifier, RuleIndex>,
 }
 
-/// A transaction that the filter does not let in. It names the rule, which says nothing that the
-/// transaction does not say itself.
+/// The error of a transaction that the filter denies. The rule that it names contains only data
+/// of the transaction itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Transaction rejected by the submission filter of this node, rule {number}: {rule}")]
 pub struct Filtered {
-    /// Where the rule stands in the filter, from 1.
+    /// Number of the rule in the filter, from 1.
     pub number: usize,
-    /// The rule.
+    /// The rule that denies the transaction.
     pub rule: Box<FilterRule>,
 }
 
@@ -57,15 +60,16 @@ impl From<FilterRules> for SubmissionFilter {
 }
 
 impl SubmissionFilter {
-    /// The rules, in the order in which they are tried.
+    /// Returns the rules in the order in which the filter tries them.
     pub fn rules(&self) -> &FilterRules {
         &self.rules
     }
 
-    /// Whether the transaction is let in.
+    /// Checks that the filter accepts the transaction.
     ///
     /// # Errors
-    /// The rule that denies it.
+    ///
+    /// Returns [`Filtered`] with the rule that denies the transaction.
     pub fn check(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
         let Some(index) = self.first_match(transaction) else {
             return Ok(());
@@ -89,7 +93,9 @@ impl SubmissionFilter {
             .min()
     }
 
-    /// The first rule about the module of what is called, and the first about the function.
+    /// Returns the first rule about the module of the called function and the first rule about
+    /// the function itself. Returns `None` if the payload names no function or no rule names its
+    /// module.
     fn first_about_call(
         &self,
         transaction: &SignedTransaction,
@@ -100,7 +106,8 @@ impl SubmissionFilter {
         Some((of_module.any_function, function))
     }
 
-    /// Remembers the first place of a subject: a later rule about the same never decides.
+    /// Adds a rule to the index. An earlier rule about the same subject stays, because the later
+    /// one never decides.
     fn index_rule(&mut self, subject: &FilterSubject, index: RuleIndex) {
         match subject {
             FilterSubject::Sender(address) => {

@@ -1,4 +1,5 @@
-//! Which rule decides, for every form of payload; the text of rules; many rules against a plain search.
+//! Tests of decisions for every form of payload, of the text of rules, and of the index against a
+//! linear search.
 
 use super::*;
 use crate::{config::filter_rules::FilterError, testing::draft};
@@ -23,7 +24,7 @@ fn call(function: &str) -> EntryFunction {
     }
 }
 
-/// A transaction of the sender `number`.
+/// Creates a transaction of sender `number`.
 fn sent(number: u64, payload: TransactionPayload) -> SignedTransaction {
     let mut signed = draft(number, 0).checked().transaction().clone();
     signed.raw.payload = payload;
@@ -34,7 +35,7 @@ fn calling(number: u64, function: &str) -> SignedTransaction {
     sent(number, TransactionPayload::EntryFunction(call(function)))
 }
 
-/// Every payload that calls the function, in each form of the wire.
+/// Returns payloads of every wire format that call the function.
 fn forms(function: &str) -> Vec<TransactionPayload> {
     let inner = |multisig_address, replay_protection_nonce| {
         TransactionPayload::Payload(InnerPayload::V1 {
@@ -64,7 +65,7 @@ fn filter(rules: &str) -> SubmissionFilter {
         .into()
 }
 
-/// The number of the rule that denies.
+/// Returns the number of the rule that denies the transaction.
 fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Option<usize> {
     filter
         .check(transaction)
@@ -142,7 +143,6 @@ fn who_acts_as_a_multisig_account_is_not_its_sender() {
     assert_eq!(denied_by(&as_sender, &transaction), None);
 }
 
-/// Whoever pays for a transaction has not sent it.
 #[test]
 fn who_pays_is_not_the_sender() {
     let mut transaction = calling(2, "0x1::m::f");
@@ -277,7 +277,7 @@ fn any_rule() -> impl Strategy<Value = FilterRule> {
     })
 }
 
-/// Whether a rule matches, as its text says.
+/// Returns whether the rule matches the transaction, without the index.
 fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
     let call = transaction.raw.entry_function().unwrap();
     match &rule.subject {

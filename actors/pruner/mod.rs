@@ -1,7 +1,8 @@
-//! The pruner: has the storage remove what is older than the window, one bounded step at a time.
+//! The pruner: requests that storage removes versions below the prune horizon, in bounded steps.
 //!
-//! While the disk has little room no step is begun. A step writes new pages before it frees the old ones, and
-//! what it frees is room inside the ledger's file, which the disk does not get back: it would only take.
+//! The pruner starts no step while disk space is low. A step writes new pages before it frees old
+//! ones, and the freed pages stay in the ledger's file, so a step only reduces the free disk
+//! space.
 
 mod window;
 
@@ -21,7 +22,7 @@ use crate::{
 use ledger_types::LedgerInfo;
 use window::Window;
 
-/// The actor. It has no messages of its own: it hears of new blocks and of steps that are done.
+/// The pruner actor. It receives notifications of committed blocks and of completed steps.
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
@@ -30,7 +31,7 @@ pub(crate) struct Pruner {
 }
 
 impl Pruner {
-    /// A pruner of the ledger that `ledger_info` tells of.
+    /// Creates a pruner of the ledger that `ledger_info` describes.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
@@ -61,7 +62,7 @@ impl Actor for Pruner {
     const LABELS: &'static [&'static str] =
         &[BlockCommitted::LABEL, SetPaused::LABEL, PruneDone::LABEL];
 
-    /// The window may have become smaller since the last run.
+    /// Starts a step if the configured window has become smaller since the last run.
     fn started(&mut self) {
         self.step_if_due();
     }

@@ -1,8 +1,8 @@
 //! Timers of actors.
 //!
-//! actix runs the timers of an actor only when its mailbox is empty. A timer here is a task of its own
-//! that sends a message. The message takes its turn, so that an actor under load is not late by more
-//! than the messages that wait before it.
+//! actix runs the timers of an actor only when its mailbox is empty. A timer in this module is a
+//! task of its own that sends a message. The message is queued like any other, so the messages
+//! before it are the only delay of a timer under load.
 
 use super::{
     actor::{Actor, ActorMessage, Handler},
@@ -25,7 +25,8 @@ pub(crate) struct Timer<A: Actor> {
     send: Box<dyn Fn(&Mailbox<A>, TimerTurn) + Send>,
 }
 
-/// Held by the message of a timer until it is handled, so that at most one of a timer waits.
+/// A token that the message of a timer holds until it is handled, so that at most one message per
+/// timer waits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimerTurn(Arc<()>);
 
@@ -51,8 +52,9 @@ impl<A: Actor> Timer<A> {
         }
     }
 
-    /// Starts the timer. The returned future sends the message to `mailbox` at each interval until the actor
-    /// stops. It omits the message while the last one still waits.
+    /// Returns the task of the timer, whose first interval starts now. The task sends the message
+    /// to `mailbox` at each interval until the actor stops. It omits the message while the
+    /// previous one still waits.
     pub(crate) fn run(self, mailbox: Mailbox<A>) -> impl Future<Output = ()> + Send {
         let first = Instant::now() + self.interval;
         async move {
@@ -69,7 +71,7 @@ impl<A: Actor> Timer<A> {
     }
 }
 
-/// Time by which a timer of the runtime may be late: it rounds deadlines up to milliseconds.
+/// Maximum delay of a timer of the tokio runtime, which rounds deadlines up to milliseconds.
 #[cfg(test)]
 pub(crate) const RESOLUTION: Duration = Duration::from_millis(1);
 
@@ -140,7 +142,7 @@ mod tests {
         );
     }
 
-    /// Keeps what is sent to an actor that is late.
+    /// A sink that holds the envelopes of an actor that handles none.
     #[derive(Default)]
     struct Waiting(Mutex<Vec<Envelope<Ticking>>>);
 

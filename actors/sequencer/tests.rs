@@ -1,4 +1,4 @@
-//! The pull, the limit of blocks in flight, the heartbeat.
+//! Tests of the pull, of the limit on blocks in flight, and of the heartbeat.
 
 use super::*;
 use crate::{
@@ -45,14 +45,14 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
 }
 
 impl Fixture {
-    /// Answers the next pull with a transaction; gives the block that it became.
+    /// Replies to the next pull with one transaction and returns its block.
     async fn give(&mut self, number: u64) -> OrderedBlock {
         let pull = self.pulls.recv().await.unwrap();
         pull.reply_to.send(Batch(vec![draft(1, number).checked()]));
         self.blocks.recv().await.unwrap()
     }
 
-    /// Ends when all that was told is handled.
+    /// Waits until the sequencer has handled all messages.
     async fn settle(&self) {
         let status = || self.sequencer.status();
         while status().handled < status().protocol {

@@ -1,9 +1,12 @@
-//! How much work may wait in a lane, counted as what its checks cost.
+//! The queue of a lane, bounded by the cost of the waiting signature checks.
 //!
-//! One transaction may cost as much as two hundred others, so that a number of transactions would bound no
-//! wait. What comes is let in while less waits than may, whatever it costs itself: a lane that is nearly full
-//! would else take plain transactions only, and a costly one would never find room. Plain and costly ones
-//! leave each other a part, so that a flood of either refuses none of the other for as long as those are few.
+//! One transaction may cost as much as two hundred others, so a limit on the number of
+//! transactions would not bound the waiting time. A queue accepts a transaction of any cost while
+//! the cost of the waiting ones is below the capacity. With a stricter rule, a nearly full lane
+//! would only accept plain transactions.
+//!
+//! Plain and costly transactions leave each other a part of the capacity. So a flood of one class
+//! causes no rejection of the other class while that class needs no more than this part.
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
@@ -16,26 +19,30 @@ use std::sync::{
 };
 use tokio::sync::oneshot;
 
-/// What costs more is costly: one or two signers with an ordinary key each cost less.
+/// Maximum cost of a plain transaction; a higher cost is costly. One or two signers with an
+/// ordinary key each cost less.
 const PLAIN_COST_MAX: usize = 8;
 
-/// The part of a lane that plain and costly transactions leave each other.
+/// Divisor of the capacity that yields the part that plain and costly transactions leave each
+/// other.
 const LEFT_TO_OTHERS: usize = 4;
 
-/// The room of a lane; clones are the same room. Its counts order no other memory, hence relaxed.
+/// The capacity of a lane in units of cost. Clones share one capacity.
+///
+/// The counts order no other memory accesses, so relaxed atomics are sufficient.
 #[derive(Clone, Debug)]
 pub(super) struct QueueCapacity(Arc<Counts>);
 
 #[derive(Debug)]
 struct Counts {
     capacity: usize,
-    /// What all cost that wait.
+    /// Total cost of the waiting transactions.
     all: AtomicUsize,
     plain: AtomicUsize,
     costly: AtomicUsize,
 }
 
-/// The place of a transaction that waits; given back when dropped.
+/// A permit of a waiting transaction. Dropping it releases its cost.
 #[derive(Debug)]
 pub(super) struct QueuePermit {
     capacity: QueueCapacity,
@@ -43,7 +50,7 @@ pub(super) struct QueuePermit {
 }
 
 impl QueueCapacity {
-    /// An empty room for work of this cost, at least 1.
+    /// Creates an unused capacity for work of the cost `capacity`, at least 1.
     pub fn new(capacity: usize) -> Self {
         Self(Arc::new(Counts {
             capacity,
@@ -53,17 +60,18 @@ impl QueueCapacity {
         }))
     }
 
-    /// How much may wait, but for the last, which may bring it beyond.
+    /// Returns the cost that may wait. The last accepted transaction may exceed it.
     pub fn capacity(&self) -> usize {
         self.0.capacity
     }
 
-    /// How much waits.
+    /// Returns the cost of the waiting transactions.
     pub fn taken(&self) -> usize {
         self.0.all.load(Relaxed)
     }
 
-    /// Takes a place for work of a cost, at least 1; `None` where too much waits.
+    /// Acquires a permit for a transaction of the given cost, at least 1. Returns `None` if the
+    /// waiting transactions of all classes or of its class have reached their limit.
     pub fn take(&self, cost: usize) -> Option<QueuePermit> {
         let capacity = self.0.capacity;
         let of_its_kind = capacity - capacity / LEFT_TO_OTHERS;
@@ -84,14 +92,15 @@ impl QueueCapacity {
     }
 }
 
-/// Adds where the sum is below a limit before.
+/// Adds `cost` to `sum` if the sum is below `limit`, and returns the previous sum. Returns `None`
+/// otherwise.
 fn add_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
     let added = |before| (before < limit).then(|| cost.saturating_add(before));
     sum.fetch_update(Relaxed, Relaxed, added).ok()
 }
 
 impl QueuePermit {
-    /// What it was taken for.
+    /// Returns the cost of the transaction.
     pub fn cost(&self) -> usize {
         self.cost
     }
@@ -111,7 +120,7 @@ counters! {
     /// Snapshot of one lane. Counts are since the start of the node.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct LaneStatus {
-        /// Name of the lane: `trusted` or `untrusted`.
+        /// Name of the lane: `trusted` or `suspect`.
         pub lane: Computed<&'static str>,
         /// Cost of the checks that may wait, in ed25519 signatures that are checked one by one. The
         /// last accepted transaction may exceed it.
@@ -162,19 +171,19 @@ impl LaneCounters {
     }
 }
 
-/// A transaction to be checked, and the way back to who asked.
+/// A transaction to verify, and the channel for the verdict.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
-    /// Its place in the lane, until it is taken out to be checked.
+    /// Permit of the transaction in the lane. A thread releases it when it checks the batch.
     pub(super) permit: QueuePermit,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }
 
-/// Where transactions come into a lane.
+/// Sending side of a lane's queue.
 pub(super) type QueueSender = Sender<Box<Job>>;
 
-/// Where threads take them out.
+/// Receiving side of a lane's queue.
 pub(super) type QueueReceiver = Receiver<Box<Job>>;
 
 /// One side of a lane's queue, with the lane's capacity and counters.
@@ -201,7 +210,7 @@ impl<Q> Lanes<Q> {
     }
 }
 
-/// What a thread takes its work from.
+/// The queues from which a thread takes its work.
 pub(super) type Work = Lanes<QueueReceiver>;
 
 impl Clone for LaneQueue<QueueReceiver> {
@@ -215,7 +224,7 @@ impl Clone for LaneQueue<QueueReceiver> {
 }
 
 pub(super) fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
-    // Bounded by the room: a job has its place there, and takes at least 1 of it.
+    // The capacity bounds the channel: each job holds a permit of a cost of at least 1.
     let (sender, receiver) = crossbeam_channel::unbounded();
     let (capacity, counters) = (
         QueueCapacity::new(capacity),
@@ -260,7 +269,6 @@ mod tests {
         assert_eq!(fill(&capacity, 1).len(), 750);
     }
 
-    /// One of the smallest rooms has any transaction, but no other beside it.
     #[test]
     fn an_empty_room_takes_whatever_comes() {
         for cost in [1, COST_MAX] {
@@ -285,8 +293,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever comes and goes: never more than the capacity and one transaction beyond it, nobody is
-        /// refused below the quarter that is left to each kind, and nothing stays taken.
+        /// The occupied capacity never exceeds the limit by more than one transaction. No
+        /// transaction is rejected while less than three quarters are occupied. Dropping all
+        /// permits releases everything.
         #[test]
         fn room_is_bounded_and_comes_back(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
             let capacity = QueueCapacity::new(CAPACITY);

@@ -1,54 +1,64 @@
-//! Which lane is served next, and where a batch is cut. Pure: any queue will do.
+//! Selection of the next lane and of the size of a batch, independent of threads.
 //!
-//! Signatures that do not hold cost twice: they break the batch that they are checked in, and each is
-//! then looked for on its own. So they are kept apart. The suspect lane has a share all the same,
-//! who is in it by mistake is served late, but is served. Shares and batches are counted in what their
-//! checks cost and not in transactions: one with 32 passkeys costs as much as two hundred plain ones.
+//! A bad signature costs more than a valid one, because it breaks the batch that contains it, and
+//! a search must then find it. So transactions of untrusted clients have a lane of their own. The
+//! untrusted lane always has a share of the work, so a well-behaved client in it is served late
+//! but is served.
+//!
+//! Shares and batches are measured by the cost of the checks and not by the number of
+//! transactions: a transaction with 32 passkeys costs as much as two hundred plain ones.
 
 use crossbeam_channel::Receiver;
 use std::iter;
 
-/// A batch ends with the transaction that brings its cost to this, in ed25519 signatures that are checked
-/// alone. Checking more at once saves little more, and who comes meanwhile waits for all of it: about
-/// 2 ms, and 6 ms more where the last one is of the costliest.
+/// Cost at which a batch of the trusted lane ends, in ed25519 signatures that are verified alone.
+///
+/// The transaction that reaches the cost is the last one of the batch. A larger batch would save
+/// little more per signature, and later transactions wait for the whole batch: about 2 ms, and 6
+/// ms more if the last transaction is of the costliest kind.
 pub(crate) const TRUSTED_BATCH_MAX: usize = 64;
 
-/// The same of the suspect lane: few, as a bad batch gains nothing by being large, and those who are
-/// trusted wait for it.
+/// Cost at which a batch of the untrusted lane ends, in the same unit.
+///
+/// The value is small, because a batch with bad signatures gains nothing from its size, and
+/// trusted transactions wait for it.
 pub(crate) const UNTRUSTED_BATCH_MAX: usize = 8;
 
-/// While both lanes wait, suspect transactions get one part of the time for so many of trusted ones: a
-/// quarter of the work is what a flood may take from the rest.
+/// Cost of trusted transactions per cost of untrusted transactions while both lanes wait.
+///
+/// A flood of bad signatures takes at most a quarter of the work from the trusted lane.
 pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
 
-/// Where a transaction waits for the check of its signatures.
+/// A queue of transactions that wait for signature verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For clients whose last transactions were taken.
+    /// For clients whose last transactions were accepted.
     Trusted,
-    /// For clients that are new or sent a bad signature lately, and for signatures that need not hold.
-    /// Served after the trusted lane, with a share that is always its own.
+    /// For clients that are new or have recently sent a bad signature, and for simulations, whose
+    /// signatures need not be valid. Served after the trusted lane, with a guaranteed share of
+    /// the work.
     Untrusted,
 }
 
-/// Transactions of one lane, to be checked at once, in the order in which they came.
+/// Transactions of one lane that are verified as one batch, in order of arrival.
 #[derive(Debug)]
 pub(crate) struct Batch<J> {
     pub(crate) lane: Lane,
     pub(crate) jobs: Vec<J>,
 }
 
-/// How much the suspect lane has waited for.
+/// State of the fair share between the two lanes.
 #[derive(Debug, Default)]
 pub(crate) struct LaneScheduler {
-    /// What it cost to check trusted transactions while suspect ones waited and have not had their share of
-    /// that; negative where a costly suspect one took more than its share, which is made up for.
+    /// Cost of trusted transactions verified while both lanes waited, minus
+    /// [`TRUSTED_PER_UNTRUSTED`] times the cost of the untrusted ones. Negative after a costly
+    /// untrusted transaction has exceeded its lane's share; later turns compensate for it.
     ahead: i64,
 }
 
 impl LaneScheduler {
-    /// Takes the next batch from the lane whose turn it is; `None` when nothing waits. `cost_of` tells
-    /// what checking a job costs, at least 1.
+    /// Takes the next batch from the lane whose turn it is. Returns `None` if both lanes are
+    /// empty. `cost_of` returns the cost of a job's check, at least 1.
     pub(crate) fn cut<J>(
         &mut self,
         trusted: &Receiver<J>,
@@ -63,8 +73,10 @@ impl LaneScheduler {
         Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
     }
 
-    /// Takes a batch that begins with `first`, beside which nothing waited when it came, and goes on with what came after it;
-    /// a suspect one is alone where trusted ones wait by now.
+    /// Takes a batch that begins with `first` and continues with later jobs of its lane.
+    ///
+    /// Both lanes were empty when `first` arrived. An untrusted `first` forms a batch alone if
+    /// trusted transactions have arrived since.
     pub(crate) fn cut_after<J>(
         &mut self,
         (lane, first): (Lane, J),
@@ -85,7 +97,7 @@ impl LaneScheduler {
         )
     }
 
-    /// A batch of the jobs of a lane, until they cost so much.
+    /// Fills a batch of the lane with jobs until their cost reaches `cost_max`.
     fn fill<J>(
         &mut self,
         lane: Lane,
@@ -104,10 +116,11 @@ impl LaneScheduler {
         Batch { lane, jobs: taken }
     }
 
-    /// The lane that is served next while so many wait, and to which cost.
+    /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
+    /// the numbers of waiting jobs.
     fn turn(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
         if trusted == 0 || untrusted == 0 {
-            // Nobody waits for another, so nobody is owed anything.
+            // One lane is empty, so neither lane is owed a share.
             self.ahead = 0;
         }
         match (trusted, untrusted) {
@@ -140,7 +153,7 @@ mod tests {
     use crossbeam_channel::{Sender, unbounded};
     use proptest::prelude::*;
 
-    /// Both lanes; a job is its number in its lane.
+    /// Both lanes. A job is its index in its lane.
     struct Lanes {
         trusted: (Sender<usize>, Receiver<usize>),
         untrusted: (Sender<usize>, Receiver<usize>),
@@ -201,8 +214,8 @@ mod tests {
             }
         }
 
-        /// Whatever comes in between: while both lanes wait, suspect transactions get no more than their
-        /// share, and no run of trusted batches is so long that they get nothing.
+        /// While both lanes wait, the untrusted lane gets no more than its share, and no sequence
+        /// of trusted batches is long enough to starve it.
         #[test]
         fn while_both_wait_each_lane_has_its_share(
             arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
@@ -210,7 +223,7 @@ mod tests {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let (mut trusted, mut untrusted, mut trusted_batches) = (0, 0, 0);
             for (more_trusted, more_suspect) in arrivals {
-                // Whoever was served may be missing now; both wait before each turn.
+                // The last batch may have emptied a lane. Both lanes wait before each turn.
                 lanes.come(more_trusted, more_suspect);
                 let batch = lanes.cut(&mut scheduler).unwrap();
                 match batch.lane {
@@ -228,8 +241,8 @@ mod tests {
             }
         }
 
-        /// As above, where some cost much more than others: what the suspect lane takes too much with one
-        /// of them is made up for before its next.
+        /// The same property with jobs of different costs. After a costly job has exceeded the
+        /// share of the untrusted lane, later turns compensate for it.
         #[test]
         fn shares_are_of_the_work_and_not_of_the_transactions(
             arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
@@ -257,7 +270,7 @@ mod tests {
             prop_assert!(served[1] > 0, "the suspect lane had nothing");
         }
 
-        /// A flood that was alone has saved nothing up, and owes nothing.
+        /// While one lane is empty, the other lane neither saves nor owes any share.
         #[test]
         fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
@@ -303,7 +316,7 @@ mod tests {
             })
             .collect();
         use Lane::{Trusted as T, Untrusted as S};
-        // The fourth of the trusted waits while the first of the suspect ones is served.
+        // The fourth trusted job waits while the first untrusted job is served.
         assert_eq!(order[..5], [T, T, T, S, T]);
         assert_eq!(
             order.iter().filter(|lane| **lane == S).count(),

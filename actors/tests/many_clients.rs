@@ -1,4 +1,4 @@
-//! Many clients at once, each of which waits for its transfers one after the other.
+//! A test of many concurrent clients, each of which waits for one transfer at a time.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -9,7 +9,7 @@ use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
 use wallet::{Wallet, development, funded};
 
-/// 256 clients that submit and wait, several transfers each.
+/// Each of 256 clients submits 40 transfers and waits for the commit of each.
 #[actix::test]
 async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
     const CLIENTS: u64 = 256;

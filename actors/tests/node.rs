@@ -1,4 +1,4 @@
-//! A whole node, through its handle.
+//! Tests of a whole node through its handle.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -31,7 +31,8 @@ async fn start(directory: &Path, config: NodeConfig) -> Node {
         .expect("the node starts")
 }
 
-/// A config whose waits end by commitment or not at all, as far as a test can see.
+/// Returns a configuration with waits so long that only a commit ends them within the time of a
+/// test.
 fn patient() -> NodeConfig {
     let mut config = NodeConfig::default();
     config.wait.timeout_ms = 60_000;
@@ -82,7 +83,7 @@ async fn a_transfer_is_committed_and_found_again_after_a_restart() {
 }
 
 impl Wallet {
-    /// Some hash that nobody knows.
+    /// Returns a hash of no transaction.
     fn address_hash(&self) -> ledger_crypto::HashValue {
         ledger_crypto::HashValue::sha3_of(&[self.address.as_bytes()])
     }
@@ -215,7 +216,8 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     }
     node.stop().await.unwrap();
 
-    // A crash before the start is complete leaves the file, and in it what was executed meanwhile.
+    // A crash before the start is complete keeps the file, including transactions that have been
+    // executed meanwhile.
     let saved = std::fs::read(&file).unwrap();
     let node = start(directory.path(), patient()).await;
     committed(&node.handle(), executed.clone()).await;
@@ -225,7 +227,8 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     node.stop().await.unwrap();
     std::fs::write(&file, saved).unwrap();
 
-    // A stop before the start is complete keeps what did not fit.
+    // A stop before the start is complete also saves the transactions that exceeded the pool's
+    // capacity.
     let mut small = patient();
     small.mempool.capacity_transactions = 1;
     let node = start(directory.path(), small).await;
@@ -243,7 +246,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     );
     node.stop().await.unwrap();
 
-    // It also keeps what was accepted meanwhile.
+    // Such a stop also saves the transactions that were accepted meanwhile.
     let node = start(directory.path(), patient()).await;
     wallets[2].sequence_number = 1;
     let accepted = wallets[2].transfer(&chain, to, 1);
@@ -287,7 +290,7 @@ async fn rejects_a_saved_pool_that_cannot_be_read() {
         .await
         .unwrap();
     let file = directory.path().join("mempool.bcs");
-    // Reading a directory is an error of the system, as is a missing descriptor.
+    // Reading a directory is an error of the operating system, like a lack of file descriptors.
     std::fs::create_dir(&file).unwrap();
     let (chain, store) = development(directory.path());
     let error = Node::start(chain, store, Some(directory.path()), patient())
@@ -398,7 +401,7 @@ async fn mailboxes_are_named_counted_and_tuned() {
     );
     for status in handle.mailboxes() {
         assert_eq!((status.depth, status.refused), (0, 0));
-        // The storage is told of prunes only: blocks go from the executor to the writer.
+        // Storage receives only prune steps: the executor sends blocks directly to the writer.
         assert!(
             status.protocol > 0 || status.actor == "storage",
             "{status:?}"

@@ -1,4 +1,4 @@
-//! The queue of the reader threads, through the handle of a whole node.
+//! A test of the reader threads' queue through the handle of a whole node.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]

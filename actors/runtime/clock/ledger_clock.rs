@@ -8,8 +8,8 @@ use crate::{SequencerConfig, StorageUnavailable, runtime::clock::bounded::ClockS
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 
-/// How far past the current clock a suggested `sequencer.clock_confirmed_until_secs` is: time to
-/// change the setting and restart.
+/// Lead of a suggested `sequencer.clock_confirmed_until_secs` over the current clock, in seconds.
+/// It leaves time to change the setting and to restart.
 const CONFIRMATION_SECS: u64 = 3_600;
 
 /// The system clock compared with the ledger's time.
@@ -17,14 +17,16 @@ const CONFIRMATION_SECS: u64 = 3_600;
 pub struct ClockStatus {
     /// The state at the last observation.
     pub state: ClockState,
-    /// How far the system clock is ahead of the ledger's time now, in microseconds. Negative: behind.
+    /// Lead of the system clock over the ledger's time now, in microseconds. Negative if the
+    /// system clock is behind.
     pub drift_usecs: i64,
 }
 
 /// The ledger's time. Cheap to clone; all clones share one [`BoundedTime`].
 ///
-/// The mempool observes the clock, at least once per second, and the sequencer records the time of
-/// each block. All other threads only read. A change is one compare-and-swap, as of the Head.
+/// The mempool observes the clock at least once per second, and the sequencer records the time of
+/// each block. All other threads only read. A change is one compare-and-swap, like a change of
+/// the Head.
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerClock {
     source: Clock,
@@ -32,7 +34,8 @@ pub(crate) struct LedgerClock {
 }
 
 impl LedgerClock {
-    /// Starts on a chain whose newest block has the time `newest_block_usecs`, 0 for genesis.
+    /// Creates the clock of a chain whose newest block has the time `newest_block_usecs`; 0 means
+    /// genesis. Logs the state unless the clocks agree.
     pub(crate) fn new(source: Clock, config: &SequencerConfig, newest_block_usecs: u64) -> Self {
         let limits = ClockLimits {
             jump_max_usecs: config.clock_jump_max_secs.saturating_mul(1_000_000),
@@ -52,7 +55,7 @@ impl LedgerClock {
         }
     }
 
-    /// Returns the clock of the system.
+    /// Returns the system clock.
     pub(crate) fn source(&self) -> &Clock {
         &self.source
     }
@@ -70,13 +73,13 @@ impl LedgerClock {
         self.now_usecs() / 1_000_000
     }
 
-    /// Reads the clock and takes the reading into account, as [`Self::observe_at`] does.
+    /// Reads the clock and observes the reading as [`Self::observe_at`] does.
     pub(crate) fn observe(&self) -> u64 {
         self.observe_at(self.source.read())
     }
 
-    /// Takes a reading into account and returns the ledger's time then, in microseconds since the
-    /// Unix epoch. Logs a change of the clock's state.
+    /// Observes a reading and returns the ledger's time at it, in microseconds since the Unix
+    /// epoch. Logs a change of the clock's state.
     pub(crate) fn observe_at(&self, reading: ClockReading) -> u64 {
         let ClockReading {
             wall_usecs,
@@ -91,19 +94,19 @@ impl LedgerClock {
 
     /// Records that a block with the time `block_usecs` was ordered at `reading`.
     ///
-    /// The reading is the one that gave the block its time: a suspend after it is time that passed,
-    /// not a block that is behind.
+    /// `reading` must be the one from which the block got its time. A suspend after that reading
+    /// then counts as elapsed time, and the block does not count as late.
     pub(crate) fn record_block(&self, block_usecs: u64, reading: ClockReading) {
         let elapsed_usecs = reading.elapsed_usecs;
         self.change(|bounded| bounded.record_block(block_usecs, elapsed_usecs));
     }
 
-    /// Returns whether blocks may be made.
+    /// Returns whether blocks may be ordered.
     pub(crate) fn is_believed(&self) -> bool {
         self.bounded.load().is_believed()
     }
 
-    /// Returns why no block is made, if the clock is not believed.
+    /// Returns the reason that no block may be ordered, or `None` if the clock is believed.
     pub(crate) fn unbelieved(&self) -> Option<StorageUnavailable> {
         let bounded = self.bounded.load();
         (!bounded.is_believed()).then(|| {
@@ -111,7 +114,7 @@ impl LedgerClock {
         })
     }
 
-    /// Returns the system clock compared with the ledger's time.
+    /// Returns the state of the clock and its lead over the ledger's time.
     pub(crate) fn status(&self) -> ClockStatus {
         let reading = self.source.read();
         let bounded = self.bounded.load();
@@ -121,7 +124,8 @@ impl LedgerClock {
         }
     }
 
-    /// Replaces the value by what `change` makes of it; calls it again if another thread was faster.
+    /// Applies `change` to the value. Calls it again if another thread has replaced the value in
+    /// the meantime.
     fn change(&self, change: impl Fn(&mut BoundedTime)) -> Changed {
         let mut current = self.bounded.load();
         loop {
@@ -155,7 +159,8 @@ fn drift_usecs(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) -> i6
     }
 }
 
-/// Words for a clock that is not believed: what it reads, against which limit, and what to do.
+/// Returns the message about a clock that is not believed: its reading, the limit, and the
+/// remedy.
 fn disbelief(bounded: &BoundedTime, wall_usecs: u64) -> String {
     let wall_secs = wall_usecs / 1_000_000;
     if bounded.newest_block_usecs() == 0 {
@@ -182,7 +187,7 @@ fn duration_words(usecs: u64) -> String {
     }
 }
 
-/// Logs the state, which has changed.
+/// Logs a new state of the clock.
 fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
     let drift_secs = drift_usecs(bounded, wall_usecs, elapsed_usecs) / 1_000_000;
     match bounded.state() {

@@ -1,4 +1,5 @@
-//! The ledger's time under wrong clocks: at a start and while running, with and without load.
+//! Tests of the ledger's time under wrong clocks: at a start and while running, with and without
+//! load.
 
 use super::{
     ClockState,
@@ -23,13 +24,14 @@ const LIMITS: ClockLimits = ClockLimits {
 struct Chain {
     bounded: BoundedTime,
     elapsed_usecs: u64,
-    /// How far the wall clock is ahead of the right time.
+    /// Lead of the wall clock over the right time.
     offset_usecs: i64,
     newest_usecs: u64,
 }
 
 impl Chain {
-    /// Starts a node at `START`, with a wall clock off by `offset_usecs` and a newest block `age_usecs` old.
+    /// Starts a node at `START`. The wall clock is off by `offset_usecs`, and the newest block is
+    /// `age_usecs` old.
     fn started(limits: ClockLimits, age_usecs: u64, offset_usecs: i64) -> Self {
         let newest_usecs = START - age_usecs;
         let wall_usecs = START.saturating_add_signed(offset_usecs);
@@ -80,7 +82,8 @@ impl Chain {
         self.block()
     }
 
-    /// Lets time pass, with a block every `pause_usecs`, or with nothing but an observation every second.
+    /// Advances time by `usecs`, with a block every `pause_usecs`. Without a pause, only observes
+    /// once per second.
     fn run(&mut self, usecs: u64, pause_usecs: Option<u64>) {
         let end_usecs = self.elapsed_usecs + usecs;
         while self.elapsed_usecs < end_usecs {
@@ -99,7 +102,7 @@ impl Chain {
         }
     }
 
-    /// How far the newest block is ahead of the right time.
+    /// Returns the lead of the newest block over the right time.
     fn ahead_usecs(&self) -> i64 {
         self.newest_usecs as i64 - self.true_usecs() as i64
     }
@@ -154,7 +157,7 @@ fn believes_a_confirmed_clock_at_a_start_and_none_beyond() {
     assert_eq!(chain.block(), START);
     let chain = Chain::started(confirmed, YEAR, HOUR as i64 + 1);
     assert!(!chain.bounded.is_believed());
-    // While running it changes nothing.
+    // While the node runs, the confirmation has no effect.
     let mut chain = Chain::started(confirmed, SEC, 0);
     chain.offset_usecs = HOUR as i64 - 1;
     assert_eq!(chain.block(), START);
@@ -322,7 +325,7 @@ fn block_time_nearly_stands_still_while_the_clock_is_set_back() {
             "never before the newest block"
         );
         chain.offset_usecs = 0;
-        // The clock is ahead of the newest block by the minute that it was wrong for.
+        // The clock is ahead of the newest block by the minute for which it was wrong.
         chain.run(PERSISTENCE_USECS + 20 * SEC, load);
         assert_eq!(chain.next_block(), chain.true_usecs());
     }
@@ -358,11 +361,11 @@ fn survives_the_extremes_of_both_clocks() {
     }
 }
 
-/// What happens next to a chain.
+/// An event in the history of a chain.
 #[derive(Clone, Debug)]
 enum Event {
     Pass(u64),
-    /// Sets the wall clock so far from the right time.
+    /// Sets the wall clock to this offset from the right time.
     Set(i64),
     Observe,
     Block,
@@ -394,7 +397,8 @@ impl Chain {
 }
 
 proptest! {
-    /// Whatever the clock does, a block is bounded by its parent, elapsed time, and the tolerance.
+    /// For any sequence of readings, the parent, elapsed time, and the tolerance bound the time
+    /// of a block.
     #[test]
     fn bounds_each_block_by_its_parent_and_elapsed_time(
         age_usecs in 0..30 * DAY,
@@ -418,7 +422,7 @@ proptest! {
         }
     }
 
-    /// Readings beyond the limit, however many and however long, never enter a block.
+    /// No number of readings beyond the limit, over any time, enters a block.
     #[test]
     fn a_clock_beyond_the_limit_never_enters_a_block(
         age_usecs in 0..30 * DAY,
@@ -437,7 +441,7 @@ proptest! {
         prop_assert!((0..=events.len() as i64).contains(&chain.ahead_usecs()));
     }
 
-    /// After any history within the limit, a clock that is right and stays so is reached.
+    /// After any history within the limit, the ledger's time reaches a clock that stays right.
     #[test]
     fn reaches_a_clock_that_stays(
         events in prop::collection::vec(event(-(2 * HOUR as i64)..2 * HOUR as i64), 1..100),

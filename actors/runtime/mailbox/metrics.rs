@@ -21,7 +21,7 @@ counters! {
         pub capacity: Computed<usize>,
         /// Number of requests that wait now.
         pub depth: Computed<usize>,
-        /// Highest number of requests that waited at once.
+        /// Maximum number of requests that waited simultaneously.
         pub high_water: Gauge,
         /// Requests that were accepted.
         pub accepted: Counter,

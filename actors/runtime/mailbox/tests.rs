@@ -1,4 +1,4 @@
-//! The bound is real, and it can be moved while the actor runs.
+//! Tests of the bound of a mailbox, its changes, and its metrics.
 
 use super::*;
 use actix::Arbiter;
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An actor that handles a message for as long as the test wants.
+/// An actor that handles a message until the test releases it.
 struct Slow {
     begun: mpsc::Sender<u32>,
     go_on: mpsc::Receiver<()>,
@@ -40,7 +40,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// An actor that is busy with its first message.
+    /// Starts an actor and waits until it handles its first message.
     fn busy(capacity: usize) -> Self {
         let (begun, has_begun) = mpsc::channel();
         let (go_on, may_go_on) = mpsc::channel();
@@ -67,7 +67,7 @@ impl Fixture {
         admitted.count()
     }
 
-    /// Lets the actor finish `count` messages, and begin the next if there is one.
+    /// Releases `count` messages, after which the actor begins the next one, if any.
     fn finish(&self, count: usize) {
         for _ in 0..count {
             self.go_on.send(()).unwrap();
@@ -83,7 +83,7 @@ impl Fixture {
         } = self;
         drop(go_on);
         arbiter.stop();
-        // Ends by a panic when the actor was still at work, which is of no interest here.
+        // The thread panics if the actor still handles a message. The test does not depend on it.
         let _ = arbiter.join();
         mailbox.status()
     }
@@ -198,7 +198,7 @@ async fn a_handler_that_panics_is_told() {
     let fixture = Fixture::busy(1);
     assert!(fixture.failure.get().is_none());
     let failure = fixture.failure.clone();
-    // The handler at work has nobody left to wait for.
+    // Ends the release channel, so the handler in progress panics.
     fixture.end();
     assert_eq!(failure.get().expect("it is told").thread, "slow");
 }

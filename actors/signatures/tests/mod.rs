@@ -1,5 +1,7 @@
-//! The threads behind the lanes: order, refusals, answers at a stop. The waker of an answer runs on the
-//! thread that gives it, so that a test sees the exact order, and can hold the thread.
+//! Tests of the lanes and their threads: order, rejections, and replies at a stop.
+//!
+//! A verdict runs the waker of its request on the signature thread. So a test can record the
+//! exact order of the verdicts and can block the thread.
 
 mod threads;
 
@@ -20,15 +22,16 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// What the check of [`Fixture::costly`] costs: its signatures, and a quarter of as many keys.
+/// Cost of the check of [`Fixture::costly`]: one per signature, and a quarter per key.
 const COSTLY: usize = SIGNATURES_MAX + SIGNATURES_MAX / 4;
 
 type Verdict = Result<CheckedTransaction, SubmitError>;
 
-/// Somebody who waits for a verdict.
+/// A request that waits for its verdict.
 type Waiting<'a> = Pin<Box<dyn Future<Output = Verdict> + 'a>>;
 
-/// Says who is answered, and holds the thread until the test lets it go on.
+/// A waker that records the number of its request and then blocks the thread until the test
+/// releases it.
 struct Told {
     number: usize,
     answered: mpsc::Sender<usize>,
@@ -39,13 +42,14 @@ impl Wake for Told {
     fn wake(self: Arc<Self>) {
         let _ = self.answered.send(self.number);
         if let Some(go_on) = &self.go_on {
-            // Gone: the test goes on, or has failed.
+            // An error means that the test has released the thread by dropping the sender, or has
+            // failed.
             let _ = go_on.lock().unwrap().recv();
         }
     }
 }
 
-/// Both lanes before their thread is started, and everybody who is answered.
+/// A chain, a wallet, and the numbers of the requests in the order of their verdicts.
 struct Fixture {
     chain: Chain,
     wallet: Wallet,
@@ -70,14 +74,14 @@ impl Fixture {
             .clone()
     }
 
-    /// A transaction with the signature of another.
+    /// Creates a transaction with the signature of another one.
     fn bad(&mut self) -> SignedTransaction {
         let mut signed = self.good();
         signed.raw.expiration_timestamp_secs += 1;
         signed
     }
 
-    /// A transaction with as many signatures as there may be, which do not hold.
+    /// Creates a transaction with the maximum number of signatures, all of them bad.
     fn costly(&mut self) -> SignedTransaction {
         let mut signed = self.good();
         let sender = AccountAuthenticator::MultiKey {
@@ -94,7 +98,7 @@ impl Fixture {
         signed
     }
 
-    /// Takes a place in the lane; the fixture is told the number once there is an answer.
+    /// Adds a transaction to the lane. The fixture receives `number` when the verdict is sent.
     fn ask<'a>(
         &self,
         checks: &'a SignatureChecks,
@@ -106,8 +110,9 @@ impl Fixture {
         asked.unwrap_or_else(|_| panic!("it was answered at once"))
     }
 
-    /// As [`Self::ask`], and holds the thread after the answer until `go_on` says so; the verdict, where
-    /// that comes before it can be waited for.
+    /// Adds a transaction to the lane as [`Self::ask`] does. With `go_on`, blocks the thread
+    /// after the verdict until a message arrives on it. Returns `Err` with the verdict if that is
+    /// ready at the first poll.
     fn try_ask<'a>(
         &self,
         checks: &'a SignatureChecks,
@@ -134,7 +139,7 @@ impl Fixture {
     }
 }
 
-/// The answer of somebody who was told that there is one.
+/// Returns the verdict of a request whose waker has run.
 fn answer(mut waiting: Waiting<'_>) -> Verdict {
     match waiting
         .as_mut()
@@ -221,7 +226,8 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
     join(threads);
 }
 
-/// Else a flood of those with many signatures would take nearly all of the time.
+/// Without this rule, a flood of transactions with many signatures would take nearly all of the
+/// time.
 #[test]
 fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
@@ -293,7 +299,7 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     join(threads);
 }
 
-/// Else a lane of transactions with many signatures each would be a wait of many seconds.
+/// Without this rule, a lane full of transactions with many signatures would take many seconds.
 #[test]
 fn a_lane_is_full_of_work_and_not_of_transactions() {
     const CAPACITY: usize = 100 * COSTLY;
@@ -338,7 +344,6 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     join(threads);
 }
 
-/// As many plain ones come as find room: one with many signatures finds room too.
 #[test]
 fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
     const CAPACITY: usize = 4;

@@ -1,4 +1,5 @@
-//! The threads: their end, checks on the calling thread, batches, canceled checks, nice values.
+//! Tests of the stop, of checks on the calling thread, of batches, canceled checks, and nice
+//! values.
 
 use super::*;
 
@@ -41,7 +42,7 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
     )))));
 }
 
-/// The threads may have looked for the last time before it came.
+/// The threads may have emptied the queue for the last time before the job arrives.
 #[test]
 fn who_comes_while_the_threads_end_does_not_wait_for_them() {
     let mut fixture = Fixture::new();
@@ -55,7 +56,7 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
     )))));
 }
 
-/// No thread is started, so what is answered was checked by who asked.
+/// No thread runs, so every verdict comes from the calling thread.
 #[test]
 fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() {
     let mut fixture = Fixture::new();
@@ -69,7 +70,7 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
     let asked = |transaction, lane| -> Option<Verdict> {
         let mut waiting: Waiting<'_> = Box::pin(checks.check(&chain, transaction, lane));
-        // It looks who else is there before it is checked.
+        // The check yields once before it reads the number of checks in progress.
         (0..2).find_map(|_| polled(&mut waiting))
     };
     let waiting = fixture.ask(&checks, 0, first, Lane::Untrusted);
@@ -85,7 +86,7 @@ fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() 
     assert_eq!((trusted.accepted, trusted.checked), (3, 1));
 }
 
-/// What is answered to somebody who looks once.
+/// Polls the request once and returns its verdict, if it is ready.
 fn polled(waiting: &mut Waiting<'_>) -> Option<Verdict> {
     match waiting
         .as_mut()
@@ -128,20 +129,20 @@ fn nothing_is_checked_for_a_client_that_went_away() {
     assert_eq!((trusted.accepted, trusted.checked), (2, 1));
 }
 
-/// The nice values of all threads of this process that check signatures.
+/// Returns the nice values of all signature threads of this process.
 #[cfg(target_os = "linux")]
 fn nice_values() -> Vec<i32> {
     let stat = |task: io::Result<std::fs::DirEntry>| {
         std::fs::read_to_string(task.unwrap().path().join("stat"))
     };
-    // Threads of other tests end meanwhile.
+    // Threads of other tests may end during the iteration.
     let stats = std::fs::read_dir("/proc/self/task")
         .unwrap()
         .filter_map(|task| stat(task).ok());
     let checking = stats.filter(|stat| stat.contains("(signature-check)"));
     let nice = |stat: String| {
         let (_, fields) = stat.rsplit_once(") ").unwrap();
-        // The nineteenth field of the line; the third is the first behind the name.
+        // Field 19 of the line is the nice value. The first field after the name is field 3.
         fields.split(' ').nth(19 - 3).unwrap().parse().unwrap()
     };
     checking.map(nice).collect()
@@ -150,7 +151,7 @@ fn nice_values() -> Vec<i32> {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_threads_stand_back_as_far_as_they_are_told_to() {
-    // As no other test has it.
+    // A value that no other test uses.
     const NICE: u8 = 13;
     let mut fixture = Fixture::new();
     let (checks, queues) = SignatureChecks::new(&SignaturesConfig {
