@@ -81,6 +81,27 @@ fn names_exist_in_the_code() {
     );
 }
 
+/// The decision record `docs/decisions/actix.md` counts on it.
+#[test]
+fn actix_is_named_in_the_runtime_only() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources(&["actors"]) {
+        let names_actix = |line: &&str| {
+            let is_comment = line.trim_start().starts_with("//");
+            !is_comment && line.contains("actix::") && !line.contains("#[actix::test]")
+        };
+        if !file.starts_with("actors/runtime/") {
+            let lines = text.lines().filter(names_actix);
+            wrong.extend(lines.map(|line| format!("{file}: {line}")));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "outside of actors/runtime/:\n{}",
+        wrong.join("\n")
+    );
+}
+
 /// Returns one line for each difference between the table and the code.
 fn message_differences(page: &Messages, code: &Messages) -> Vec<String> {
     let names: BTreeSet<_> = page.keys().chain(code.keys()).collect();
