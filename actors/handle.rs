@@ -40,7 +40,7 @@ use crate::{
 use actix::{Actor, Context, Handler};
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
-use ledger_store::{FoundByHash, Query, Snapshot, StoreError};
+use ledger_store::{HashLookup, Query, Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 use std::{
@@ -467,10 +467,10 @@ impl Query for FindByHash {
     fn run(self, snapshot: &Snapshot) -> Result<TransactionStatus, StoreError> {
         Ok(match snapshot.transaction_by_hash(&self.0)? {
             None => TransactionStatus::Unknown,
-            Some(FoundByHash::Kept(rows, block)) => {
-                TransactionStatus::Committed(Committed::stored(*rows, &block))
+            Some(HashLookup::InWindow(found)) => {
+                TransactionStatus::Committed(Committed::stored(found.transaction, &found.block))
             }
-            Some(FoundByHash::Pruned { version }) => TransactionStatus::Pruned { version },
+            Some(HashLookup::Pruned { version }) => TransactionStatus::Pruned { version },
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a transaction that was asked for by its hash.
 
 use crate::RemovalReason;
-use ledger_store::{StoreError, StoredRows, WalBlock, WalTransaction};
+use ledger_store::{StoreError, StoredTransaction, WalBlock, WalTransaction};
 use ledger_types::{BlockInfo, CheckedTransaction, ExecutedBlock, ExecutedTransaction, LedgerInfo};
 use std::{ops::Deref, sync::Arc};
 
@@ -49,7 +49,7 @@ pub struct Committed {
 enum Source {
     /// At that place of a block. One commit answers many waiters, so a block is shared.
     Block(Arc<BlockHandle>, usize),
-    Store(Arc<StoredRows>),
+    Store(Arc<StoredTransaction>),
 }
 
 /// A block in memory.
@@ -102,7 +102,7 @@ impl Deref for CommittedTransaction {
 
 impl Committed {
     /// A transaction as the store gave it, with its block.
-    pub fn stored(rows: StoredRows, block: &BlockInfo) -> Self {
+    pub fn stored(rows: StoredTransaction, block: &BlockInfo) -> Self {
         Self {
             version: rows.version(),
             block_timestamp_usecs: block.header.timestamp_usecs,
@@ -112,7 +112,7 @@ impl Committed {
     }
 
     /// The transaction as it was stored, if the store gave it.
-    pub fn rows(&self) -> Option<&StoredRows> {
+    pub fn rows(&self) -> Option<&StoredTransaction> {
         match &self.source {
             Source::Block(..) => None,
             Source::Store(rows) => Some(rows),
@@ -134,7 +134,7 @@ impl Committed {
     pub fn transaction(&self) -> Result<CommittedTransaction, StoreError> {
         Ok(CommittedTransaction(match &self.source {
             Source::Block(held, index) => Whole::InBlock(Arc::clone(held), *index),
-            Source::Store(rows) => Whole::Decoded(Box::new(rows.decode()?.executed)),
+            Source::Store(rows) => Whole::Decoded(Box::new(rows.decode()?)),
         }))
     }
 }

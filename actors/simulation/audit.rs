@@ -72,7 +72,8 @@ fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     let info = snapshot.block(height)?.ok_or_else(missing)?;
     let mut transactions = Vec::new();
     for version in info.first_version..=info.last_version {
-        transactions.push(snapshot.transaction(version)?.ok_or_else(missing)?.executed);
+        let stored = snapshot.transaction(version)?.ok_or_else(missing)?;
+        transactions.push(stored.decode()?);
     }
     Ok(Block {
         header: info.header,

@@ -62,7 +62,7 @@ impl Query for ReadPage {
         let transaction = snapshot.transaction(self.version)?;
         let transaction = transaction.ok_or_else(|| missing("transaction"))?;
         let block = snapshot.block_of_version(self.version)?;
-        let hash = transaction.executed.hash;
+        let hash = transaction.decode()?.hash;
         Ok(Page::Inside {
             balance: facts.balance,
             sequence_number: facts.sequence_number,

@@ -4,7 +4,7 @@
 //! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
 use ledger_crypto::HashValue;
-use ledger_store::{StoredList, StoredRows, TransactionSummary, WalTransaction};
+use ledger_store::{EncodedList, StoredTransaction, TransactionSummary, WalTransaction};
 use ledger_types::{
     AccountAddress, BlockInfo, ContractEvent, ExecutedTransaction, LedgerInfo, ReplayProtector,
     SignedTransaction, Transaction, TransactionInfo, WriteSet,
@@ -107,7 +107,7 @@ impl ListBcs {
     ///
     /// # Errors
     /// When it is too long for a list of BCS.
-    pub fn push_rows(&mut self, rows: &StoredRows) -> Result<(), bcs::Error> {
+    pub fn push_rows(&mut self, rows: &StoredTransaction) -> Result<(), bcs::Error> {
         append_rows(&mut self.items, rows)?;
         self.count += 1;
         Ok(())
@@ -148,10 +148,10 @@ fn append_count(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
     bcs::serialize_into(out, &Count(count))
 }
 
-fn append_rows(out: &mut Vec<u8>, rows: &StoredRows) -> Result<(), bcs::Error> {
+fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::Error> {
     /// The variant of a [`WriteSet`].
     const WRITE_SET_V0: u8 = 0;
-    let list = |out: &mut Vec<u8>, list: StoredList<'_>| {
+    let list = |out: &mut Vec<u8>, list: EncodedList<'_>| {
         append_count(out, list.count)?;
         out.extend_from_slice(list.bytes);
         Ok(())
@@ -189,7 +189,7 @@ pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8>
 ///
 /// # Errors
 /// When a list is too long for BCS.
-pub(crate) fn on_chain_bytes(rows: &StoredRows) -> Result<Vec<u8>, bcs::Error> {
+pub(crate) fn on_chain_bytes(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::Error> {
     /// What an answer has beside the rows, at the most.
     const FRAME_BYTES: usize = 32;
     let mut body = Vec::with_capacity(rows.size_bytes() + FRAME_BYTES);

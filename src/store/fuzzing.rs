@@ -4,9 +4,12 @@
 //! database for each input. No part of the interface of this crate.
 
 use crate::{
-    index::{Kind, Manifest, bloom::BloomFilter, entry::position, run::entry_at},
-    pruned_state,
-    schema::{PersistedHead, TransactionRow, decode, encode},
+    index::{Kind, Manifest, bloom::BloomFilter, key::position, run::block::entry_at},
+    tables::{
+        codec::{self, decode, encode},
+        rows::TransactionRow,
+        schema::PersistedHead,
+    },
 };
 use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
@@ -59,7 +62,7 @@ fn check_transaction(row: &[u8]) {
 }
 
 fn check_write(row: &[u8]) {
-    if let Ok(write) = pruned_state::decode_write(row, "a row") {
+    if let Ok(write) = codec::decode_write(row, "a row") {
         same(row, &write);
         // Whether the key's own bytes are a key's is asked where it is shown.
         let _ = write.0.decode();
@@ -67,11 +70,11 @@ fn check_write(row: &[u8]) {
 }
 
 fn check_pruned_state(row: &[u8]) {
-    pruned_state::is_deletion(row);
-    if let Ok(Some(write)) = pruned_state::decode_payload(row) {
+    codec::is_deletion(row);
+    if let Ok(Some(write)) = codec::decode_payload(row) {
         same(&row[1..], &write);
     }
-    if let Ok(end) = pruned_state::decode_stream_end(row) {
+    if let Ok(end) = codec::decode_stream_end(row) {
         same(&row[1..], &end);
     }
 }

@@ -23,53 +23,40 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
-mod check;
-mod digest;
 mod directory;
 mod error;
-mod fault_isolation;
 #[doc(hidden)]
 pub mod fuzzing;
 mod index;
-mod listings;
-mod lock;
-mod open;
-mod pager;
-mod prune;
-mod pruned_state;
-mod query;
-mod reader;
-mod recovery;
-mod rows;
-mod schema;
-mod snapshot;
-mod state_keys;
+mod io;
+mod options;
+mod read;
 mod store;
-mod stream;
-mod sync_stats;
-mod transactions;
-mod usage;
-mod view;
+mod tables;
 mod wal;
-mod writer;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use directory::open::FileSize;
 pub use error::StoreError;
-pub use fault_isolation::OVERLAY_BYTES_MAX;
-pub use index::{bloom::BLOOM_BYTES_MAX, merge::WAL_BYTES_MAX};
-pub use listings::TransactionSummary;
-pub use pager::PageEnd;
-pub use prune::Pruned;
-pub use query::Query;
-pub use reader::StoreReader;
-pub use rows::{StoredList, StoredRows};
-pub use snapshot::{FoundByHash, Snapshot, StateAt, StoredTransaction};
-pub use state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor};
-pub use store::{Store, StoreOptions};
-pub use stream::{StreamEvent, StreamEvents};
-pub use sync_stats::{SyncStats, SyncTimer};
-pub use usage::{FileSize, Usage};
+pub use index::{bloom_set::BLOOM_BYTES_MAX, compaction::WAL_BYTES_MAX};
+pub use io::{
+    overlay::OVERLAY_BYTES_MAX,
+    sync_stats::{SyncStats, SyncTimer},
+};
+pub use options::StoreOptions;
+pub use read::{
+    accounts::TransactionSummary,
+    events::{StreamEvent, StreamEvents},
+    pager::PageEnd,
+    query::Query,
+    reader::StoreReader,
+    snapshot::{HashLookup, Snapshot, StateAt, TransactionInBlock},
+    state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
+};
+pub use store::{Store, Usage};
+pub use tables::rows::{EncodedList, StoredTransaction};
 pub use wal::block::{WalBlock, WalTransaction};
-pub use writer::StoreWriter;
+pub use write::{prune::Pruned, writer::StoreWriter};

@@ -1,24 +1,22 @@
 //! An opened data directory, until it is split into its writer and its readers.
 
 use crate::{
-    StoreError, StoreReader, StoreWriter,
-    digest::DigestKey,
-    index::merge::CompactionConfig,
-    open::{self, StoreLocation},
-    schema::{META, META_GENESIS},
-    writer::CommitKind,
+    StoreError, StoreOptions, StoreReader, StoreWriter,
+    directory::{format::create_tables_if_empty, open},
+    index::compaction::CompactionConfig,
+    tables::{
+        digest::DigestKey,
+        schema::{META, META_GENESIS},
+    },
+    write::{
+        open::{StoreLocation, load},
+        writer::CommitKind,
+    },
 };
 use ledger_crypto::HashValue;
 use ledger_types::{ExecutedBlock, Genesis};
 use redb::ReadableDatabase;
 use std::{path::Path, sync::Arc};
-
-/// How a store is opened.
-#[derive(Clone, Debug)]
-pub struct StoreOptions {
-    /// Memory for database pages, in bytes.
-    pub cache_bytes: u64,
-}
 
 /// An opened data directory, exclusively ours from before anything in it is looked at. It is free again when
 /// the store, its writer and every reader and snapshot are dropped.
@@ -52,7 +50,7 @@ impl Store {
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = open::load(database, StoreLocation::Directory(directory, lock))?;
+        let writer = load(database, StoreLocation::Directory(directory, lock))?;
         Ok(Self { writer })
     }
 
@@ -66,7 +64,7 @@ impl Store {
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = open::load(database, StoreLocation::Backend(Arc::new(log)))?;
+        let writer = load(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -83,8 +81,8 @@ impl Store {
         secret: [u8; 16],
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        open::create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
-        let writer = open::load(database, StoreLocation::Backend(Arc::new(log)))?;
+        create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
+        let writer = load(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
@@ -186,6 +184,34 @@ impl Store {
     pub fn split(self) -> (StoreWriter, StoreReader) {
         let reader = StoreReader::new(self.writer.latest_view.clone());
         (self.writer, reader)
+    }
+}
+
+/// The pages of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Pages that hold something, or will be free when the next commits have passed.
+    pub used_pages: u64,
+    /// The size of a page, in bytes.
+    pub page_bytes: usize,
+    /// Keys and values, in bytes; the rest of the used pages is structure and room left in them.
+    pub stored_bytes: u64,
+}
+
+impl Store {
+    /// Counts what is in use. Reads the whole file, so it is for a store, or a copy of one, that does no
+    /// work; a running node tells only how long its file is.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn usage(&mut self) -> Result<Usage, StoreError> {
+        // Only a write knows the allocated pages; it is taken back when it is dropped.
+        let stats = self.writer.begin_write(CommitKind::Checkpoint)?.stats()?;
+        Ok(Usage {
+            used_pages: stats.allocated_pages(),
+            page_bytes: stats.page_size(),
+            stored_bytes: stats.stored_bytes(),
+        })
     }
 }
 

@@ -1,9 +1,11 @@
-//! Tests of the source tree: imports between files, citations of documents, the page on the actors,
-//! and the crates of the workspace.
+//! Tests of the source tree: import cycles and layers, citations of documents, the page on the
+//! actors, and the crates of the workspace.
 
 mod actors;
 mod citations;
-mod imports;
+mod cycles;
+mod layers;
+mod modules;
 mod workspace;
 
 use std::path::Path;

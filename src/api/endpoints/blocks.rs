@@ -12,8 +12,8 @@ use crate::{
     tables::TableTypes,
     wire::{ListBcs, block_bytes},
 };
-use ledger_store::{Snapshot, StoreError, StoredRows, StoredTransaction};
-use ledger_types::{BlockInfo, LedgerInfo};
+use ledger_store::{Snapshot, StoreError, StoredTransaction};
+use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
 
 /// The most transactions of a block in one answer; the reference's number. The first ones are
@@ -33,7 +33,8 @@ struct Found {
 /// The transactions of a block, as far as the form of the answer needs them.
 enum Transactions {
     Json {
-        all: Vec<StoredTransaction>,
+        /// Those of the block's first versions, ascending.
+        all: Vec<ExecutedTransaction>,
         /// The types of the tables whose items they changed.
         tables: TableTypes,
     },
@@ -94,13 +95,13 @@ impl Transactions {
         &mut self,
         chain: &Chain,
         snapshot: &Snapshot,
-        rows: &StoredRows,
+        rows: &StoredTransaction,
     ) -> Result<(), StoreError> {
         match self {
             Self::Json { all, tables } => {
-                let stored = rows.decode()?;
-                tables.learn_all(chain, snapshot, &stored.executed.writes, stored.version)?;
-                all.push(stored);
+                let executed = rows.decode()?;
+                tables.learn_all(chain, snapshot, &executed.writes, rows.version())?;
+                all.push(executed);
             }
             Self::Bcs(list) => list
                 .push_rows(rows)

@@ -15,8 +15,8 @@ use crate::{
     wire::OnChainBcs,
 };
 use ledger_framework::modules::account::Account;
-use ledger_store::{Snapshot, StoreError, StoredTransaction};
-use ledger_types::{AccountAddress, BlockInfo, LedgerInfo, StateKey};
+use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, BlockInfo, ExecutedTransaction, LedgerInfo, StateKey};
 use ledger_vm::Chain;
 
 /// The reference's numbers.
@@ -119,7 +119,8 @@ struct Listing {
 
 /// A transaction with the time of its block, in microseconds since the Unix epoch.
 struct Listed {
-    stored: StoredTransaction,
+    version: u64,
+    executed: ExecutedTransaction,
     timestamp_usecs: u64,
 }
 
@@ -135,9 +136,9 @@ impl Listing {
         large::render(call.node(), permit, move || match format {
             Format::Json => {
                 let committed = transactions.iter().map(|listed| CommittedJson {
-                    version: listed.stored.version,
+                    version: listed.version,
                     timestamp_usecs: listed.timestamp_usecs,
-                    executed: &listed.stored.executed,
+                    executed: &listed.executed,
                     tables: &tables,
                 });
                 let views = TransactionJson::all_committed(&chain, committed);
@@ -146,7 +147,7 @@ impl Listing {
             Format::Bcs => {
                 let views = transactions
                     .iter()
-                    .map(|Listed { stored, .. }| OnChainBcs::new(stored.version, &stored.executed));
+                    .map(|listed| OnChainBcs::new(listed.version, &listed.executed));
                 Answer::bcs(ledger_info, &views.collect::<Vec<_>>())
             }
         })
@@ -190,9 +191,10 @@ impl Reader {
             let missing = |what| {
                 StoreError::Inconsistent(format!("the {what} of version {version} is missing"))
             };
-            let stored = snapshot
+            let executed = snapshot
                 .transaction(version)?
-                .ok_or_else(|| missing("transaction"))?;
+                .ok_or_else(|| missing("transaction"))?
+                .decode()?;
             let block = match last_block.take() {
                 Some(block) if (block.first_version..=block.last_version).contains(&version) => {
                     block
@@ -203,14 +205,15 @@ impl Reader {
             };
             let block = last_block.insert(block);
             if self.format == Format::Json {
-                let writes = &stored.executed.writes;
+                let writes = &executed.writes;
                 listing
                     .tables
                     .learn_all(&self.chain, snapshot, writes, version)?;
             }
-            listing.read_bytes += size_bytes(&stored.executed);
+            listing.read_bytes += size_bytes(&executed);
             listing.transactions.push(Listed {
-                stored,
+                version,
+                executed,
                 timestamp_usecs: block.header.timestamp_usecs,
             });
             if listing.permit.is_none() {

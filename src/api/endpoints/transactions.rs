@@ -79,10 +79,10 @@ fn at_version(
     }
     let missing =
         || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
-    let (rows, block) = snapshot
+    let found = snapshot
         .transaction_in_block(version)?
         .ok_or_else(missing)?;
-    let committed = Committed::stored(rows, &block);
+    let committed = Committed::stored(found.transaction, &found.block);
     Ok(Ok(match format {
         Format::Bcs => Found::Bcs(committed),
         Format::Json => {

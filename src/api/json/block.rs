@@ -3,8 +3,7 @@
 use super::{CommittedJson, Text, TransactionJson};
 use crate::tables::TableTypes;
 use ledger_crypto::HashValue;
-use ledger_store::StoredTransaction;
-use ledger_types::BlockInfo;
+use ledger_types::{BlockInfo, ExecutedTransaction};
 use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,14 +29,14 @@ impl<'a> BlockJson<'a> {
     pub fn new(
         chain: &'a Chain,
         block: &BlockInfo,
-        transactions: Option<(&'a Vec<StoredTransaction>, &'a TableTypes)>,
+        transactions: Option<(&'a Vec<ExecutedTransaction>, &'a TableTypes)>,
     ) -> Self {
         let timestamp_usecs = block.header.timestamp_usecs;
         let committed = |tables| {
-            move |stored: &'a StoredTransaction| CommittedJson {
-                version: stored.version,
+            move |(index, executed): (usize, &'a ExecutedTransaction)| CommittedJson {
+                version: block.first_version + index as u64,
                 timestamp_usecs,
-                executed: &stored.executed,
+                executed,
                 tables,
             }
         };
@@ -48,7 +47,7 @@ impl<'a> BlockJson<'a> {
             first_version: Text(block.first_version),
             last_version: Text(block.last_version),
             transactions: transactions.map(|(all, tables)| {
-                TransactionJson::all_committed(chain, all.iter().map(committed(tables)))
+                TransactionJson::all_committed(chain, all.iter().enumerate().map(committed(tables)))
             }),
         }
     }

@@ -3,7 +3,7 @@
 //! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
 //! interrupts goes on where its last durable step ended.
 
-use super::{bloom::bloom_id, entry::Kind, merge::CompactionConfig};
+use crate::index::{bloom::bloom_id, key::Kind};
 use serde::{Deserialize, Serialize};
 
 /// A finished run.
@@ -76,32 +76,6 @@ impl Manifest {
     /// Adds a run that is newer than all others of its index.
     pub(crate) fn add(&mut self, kind: Kind, run: Run) {
         self.runs_mut(kind).list.push(run);
-    }
-
-    /// Starts a merge on every level that has enough idle runs for one.
-    pub(crate) fn start_jobs(&mut self, kind: Kind, config: &CompactionConfig) {
-        let levels: Vec<u32> = {
-            let mut levels: Vec<u32> = self.runs(kind).list.iter().map(|run| run.level).collect();
-            levels.dedup();
-            levels
-        };
-        for level in levels {
-            let runs = self.runs(kind);
-            if runs.jobs.iter().any(|job| job.level == level) {
-                continue;
-            }
-            let sources = config.pick_compaction(kind, level, &runs.list);
-            if !sources.is_empty() {
-                let output = self.new_run();
-                self.runs_mut(kind).jobs.push(MergeJob {
-                    level,
-                    sources,
-                    output,
-                    written: 0,
-                    last_taken: Vec::new(),
-                });
-            }
-        }
     }
 
     /// Puts the output of a finished merge in the place of its sources.

@@ -20,17 +20,19 @@
 //! when runs merge, and a run wholly below it is dropped. The kinds of which single keys are asked for (`Hash`, `State`,
 //! `PrunedState`) have a `filter` beside each run, which says of most runs that do not hold a key that they do not.
 
+pub(crate) mod batch;
 pub(crate) mod bloom;
-pub(crate) mod digests;
-pub(crate) mod entry;
+pub(crate) mod bloom_set;
+pub(crate) mod compaction;
+pub(crate) mod digest;
+pub(crate) mod key;
 pub(crate) mod manifest;
 pub(crate) mod memtable;
-pub(crate) mod merge;
 pub(crate) mod reader;
 pub(crate) mod run;
 
-pub(crate) use bloom::BloomFilters;
-pub(crate) use entry::Kind;
+pub(crate) use bloom_set::BloomFilters;
+pub(crate) use key::Kind;
 pub(crate) use manifest::Manifest;
 pub(crate) use memtable::Memtable;
 pub(crate) use reader::IndexReader;

@@ -1,13 +1,13 @@
 //! Looking through an index: the entries in memory and all runs, by time.
 
-use super::{
-    bloom::BloomFilters,
-    entry::Kind,
+use crate::index::{
+    bloom_set::BloomFilters,
+    key::Kind,
     manifest::Runs,
     memtable::{Memtable, SortedEntries},
     run,
 };
-use crate::{StoreError, schema::RunTable};
+use crate::{StoreError, tables::schema::RunTable};
 use std::{
     ops::{ControlFlow, RangeInclusive},
     sync::Arc,
@@ -84,7 +84,7 @@ impl<'a> IndexReader<'a> {
         for id in self.runs_holding(span).rev() {
             let bounds = (span.low, span.high);
             if let ControlFlow::Break(end) =
-                run::descend(self.kind, self.table, id, bounds, &mut visit)?
+                run::reader::descend(self.kind, self.table, id, bounds, &mut visit)?
             {
                 return Ok(Some(end));
             }
@@ -101,7 +101,7 @@ impl<'a> IndexReader<'a> {
         for id in self.runs_holding(span) {
             let bounds = (span.low, span.high);
             if let ControlFlow::Break(end) =
-                run::ascend(self.kind, self.table, id, bounds, &mut visit)?
+                run::reader::ascend(self.kind, self.table, id, bounds, &mut visit)?
             {
                 return Ok(Some(end));
             }
@@ -120,7 +120,7 @@ impl<'a> IndexReader<'a> {
     pub(crate) fn newest_payload(&self, entry: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let runs = self.runs.list.iter().rev();
         for run in runs.filter(|run| self.filters.may_contain(run.id, entry)) {
-            if let Some(payload) = run::payload(self.kind, self.table, run.id, entry)? {
+            if let Some(payload) = run::reader::payload(self.kind, self.table, run.id, entry)? {
                 return Ok(Some(payload));
             }
         }

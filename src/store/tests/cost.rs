@@ -5,12 +5,12 @@
 
 #![expect(clippy::print_stdout, reason = "the counts are the figures of a run")]
 
-use super::{
+use crate::tests::{
     kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
     with_config,
 };
 use crate::{
-    Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::merge::CompactionConfig,
+    Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::compaction::CompactionConfig,
 };
 use fastrand::Rng;
 use ledger_crypto::HashValue;

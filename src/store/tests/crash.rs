@@ -2,7 +2,7 @@
 //! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
 //! (`ledger_test_support::Disk`).
 
-use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{Store, StoreError};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};

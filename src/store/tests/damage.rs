@@ -1,7 +1,7 @@
 //! Bytes of the file that are not what was written: whatever they are, a start refuses the file or every
 //! answer is right.
 
-use super::{OPTIONS, kit::genesis, workload::Workload};
+use crate::tests::{OPTIONS, kit::genesis, workload::Workload};
 use crate::{Snapshot, Store, StoreError};
 use fastrand::Rng;
 use std::{fs, ops::Range, path::Path};

@@ -3,7 +3,6 @@
 mod cost;
 mod crash;
 mod damage;
-mod fault_isolation;
 mod kit;
 mod model;
 mod recovery;
@@ -11,7 +10,7 @@ mod refusals;
 mod state_keys;
 mod workload;
 
-use crate::{Store, StoreOptions, index::merge::CompactionConfig};
+use crate::{Store, StoreOptions, index::compaction::CompactionConfig};
 
 /// Little memory for pages, so that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {

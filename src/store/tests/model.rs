@@ -1,12 +1,13 @@
 //! The store against the model: random chains, groups, prunes, reopenings and snapshots.
 
-use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
     index::{
-        BloomFilters, Kind, bloom::bloom_id, entry::number, manifest::Run, merge::CompactionConfig,
+        BloomFilters, Kind, bloom::bloom_id, compaction::CompactionConfig, key::number,
+        manifest::Run,
     },
-    schema::{RUNS, encode},
+    tables::{codec::encode, schema::RUNS},
 };
 use proptest::prelude::*;
 use redb::ReadableTable;

@@ -1,10 +1,10 @@
 //! The block log as the store uses it: what costs a sync, what a start brings back, and what it refuses.
 
-use super::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
     Store, StoreError, StoreOptions, StoreReader, StoreWriter,
-    index::merge::CompactionConfig,
-    schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
+    index::compaction::CompactionConfig,
+    tables::schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};

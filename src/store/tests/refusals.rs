@@ -1,13 +1,13 @@
 //! What the store refuses, and that its words name the directory and the way out.
 
-use super::{
+use crate::tests::{
     OPTIONS,
     kit::{genesis, stream},
     workload::Workload,
 };
 use crate::{
     Snapshot, Store, StoreError,
-    schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
+    tables::schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
 use ledger_types::FrameworkUpgrade;
 use redb::Database;

@@ -1,6 +1,6 @@
 //! Slots of an address where the model's random chains do not reach.
 
-use super::{
+use crate::tests::{
     OPTIONS, SMALL_RUNS,
     kit::{Maker, Spec, address, genesis, resource_key},
     with_config,

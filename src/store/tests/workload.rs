@@ -1,7 +1,7 @@
 //! A chain made from a seed, what it should answer, and the comparison of the two.
 
-use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
-use crate::{FoundByHash, PageEnd, Snapshot, StoreError, TransactionSummary};
+use crate::tests::kit::{Maker, Spec, address, resource_key, state_key, stream};
+use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{
     ContractEvent, EventKey, ExecutedBlock, ExecutedTransaction, LedgerInfo, StateKey, WriteOp,
@@ -134,18 +134,17 @@ impl Workload {
     fn check_transactions(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         let window = info.oldest_version..=info.version;
         for (version, executed) in self.versioned() {
-            let found = snapshot.transaction(version)?.map(|stored| {
-                assert_eq!(stored.version, version);
-                stored.executed
-            });
+            let stored = snapshot.transaction(version)?;
+            assert!(stored.iter().all(|stored| stored.version() == version));
+            let found = stored.map(|stored| stored.decode()).transpose()?;
             let expected = window.contains(&version).then(|| executed.clone());
             assert_eq!(found, expected, "transaction {version}");
             let by_hash = snapshot.version_by_hash(&executed.hash)?;
             let whole = snapshot.transaction_by_hash(&executed.hash)?;
             assert_eq!(whole.as_ref().map(version_of), by_hash, "the same version");
-            if let Some(FoundByHash::Kept(transaction, block)) = whole {
-                assert_eq!(Some(transaction.decode()?.executed), expected);
-                assert_eq!(Some(*block), snapshot.block_of_version(version)?);
+            if let Some(HashLookup::InWindow(found)) = whole {
+                assert_eq!(Some(found.transaction.decode()?), expected);
+                assert_eq!(Some(found.block), snapshot.block_of_version(version)?);
             }
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
@@ -165,7 +164,7 @@ impl Workload {
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
         assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
         let consecutive = snapshot.transactions(window.clone())?;
-        let consecutive: Result<Vec<_>, _> = consecutive.map(|rows| rows?.decode()).collect();
+        let consecutive: Result<Vec<_>, _> = consecutive.collect();
         let one_by_one: Result<Vec<_>, _> = window
             .clone()
             .map(|version| snapshot.transaction(version))
@@ -183,9 +182,9 @@ impl Workload {
             for version in [block.first_version, block.last_version()] {
                 assert_eq!(snapshot.block_of_version(version)?, expected);
                 let both = snapshot.transaction_in_block(version)?;
-                let of_block = both.as_ref().map(|(_, block)| block.clone());
+                let of_block = both.as_ref().map(|both| both.block.clone());
                 assert_eq!(of_block, expected);
-                let transaction = both.map(|(rows, _)| rows.decode()).transpose()?;
+                let transaction = both.map(|both| both.transaction);
                 assert_eq!(transaction, snapshot.transaction(version)?);
             }
         }
@@ -416,9 +415,9 @@ impl Workload {
     }
 }
 
-fn version_of(found: &FoundByHash) -> u64 {
+fn version_of(found: &HashLookup) -> u64 {
     match found {
-        FoundByHash::Kept(rows, _) => rows.version(),
-        FoundByHash::Pruned { version } => *version,
+        HashLookup::InWindow(found) => found.transaction.version(),
+        HashLookup::Pruned { version } => *version,
     }
 }

@@ -1,7 +1,7 @@
 //! A block as its record in the log has it. Who answers in BCS copies a transaction from there: it lies in one piece,
 //! which is read several times as fast as the some twenty pieces of memory that it was written from.
 
-use super::{Record, RecordWriter};
+use crate::wal::{Record, RecordWriter};
 use ledger_crypto::HashValue;
 use ledger_types::{
     BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,

@@ -5,13 +5,13 @@
 //! the program that executed them first. Not the rows, which are as large: the index entries that come with them are
 //! made of what is in the blocks.
 
-use super::{
+use crate::wal::{
     RecordWriter,
     block::{OffsetTracker, RecordOffsets, Tracked},
 };
 use crate::{
     StoreError,
-    schema::{decode, no_form},
+    tables::codec::{decode, no_form},
 };
 use ledger_types::ExecutedBlock;
 use serde::{Deserialize, Serialize};

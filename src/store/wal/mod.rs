@@ -17,9 +17,8 @@ mod record;
 mod tests;
 
 pub(crate) use reader::{WalReadError, WalReader};
-pub(crate) use record::LogKey;
 
-use crate::{StoreError, SyncTimer};
+use crate::{StoreError, SyncTimer, tables::digest::LogKey};
 use record::{HEADER_BYTES, Header, PAGE_BYTES};
 use redb::{StorageBackend, StorageError};
 use std::{io, sync::Arc};

@@ -3,7 +3,10 @@
 //! A record is written only when the one before it is synced. So at most the last one may be torn, and nothing
 //! was acknowledged of it. One that is not whole and has a later one behind it was synced, and is damaged.
 
-use super::record::{HEADER_BYTES, Header, LogKey, PAGE_BYTES};
+use crate::{
+    tables::digest::LogKey,
+    wal::record::{HEADER_BYTES, Header, PAGE_BYTES},
+};
 use redb::StorageBackend;
 use std::{io, sync::Arc};
 

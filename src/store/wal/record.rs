@@ -14,38 +14,16 @@
 //! Numbers are little endian. Digests are keyed with the secret of the directory: records of another directory
 //! are none here, and no client can send bytes that would be taken for a record.
 
-use siphasher::sip128::{Hasher128, SipHasher13};
-use std::hash::Hasher;
+use crate::tables::digest::{DIGEST_BYTES, Digest, LogKey};
 
 /// What the disk writes at once without reading, and what begins every record.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Begins every record.
 const MAGIC: [u8; 8] = *b"blocklog";
-const DIGEST_BYTES: usize = 16;
 /// Where the digest of the header stands.
 const HEADER_DIGEST: usize = 8 * 5 + DIGEST_BYTES;
 /// How long a header is.
 pub(crate) const HEADER_BYTES: usize = HEADER_DIGEST + DIGEST_BYTES;
-
-type Digest = [u8; DIGEST_BYTES];
-
-/// The secret of the digests.
-#[derive(Clone, Copy)]
-pub(crate) struct LogKey(pub(crate) [u8; 16]);
-
-impl std::fmt::Debug for LogKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LogKey")
-    }
-}
-
-impl LogKey {
-    fn digest(&self, bytes: &[u8]) -> Digest {
-        let mut hasher = SipHasher13::new_with_key(&self.0);
-        hasher.write(bytes);
-        hasher.finish128().as_bytes()
-    }
-}
 
 /// What a header says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,13 @@
 //! What a start reads of a log, whatever a crash, an earlier use or damage left in it.
 
-use super::{
-    GROWTH_BYTES, LogKey, Wal, WalReadError,
-    record::{HEADER_BYTES, PAGE_BYTES},
-};
 use crate::{StoreError, SyncTimer};
+use crate::{
+    tables::digest::LogKey,
+    wal::{
+        GROWTH_BYTES, Wal, WalReadError,
+        record::{HEADER_BYTES, PAGE_BYTES},
+    },
+};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault};
 use proptest::{prelude::*, test_runner::TestCaseError};

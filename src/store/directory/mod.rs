@@ -1,0 +1,7 @@
+//! The data directory: names and their sync, lock, format, and checksums.
+
+pub(crate) mod error;
+pub(crate) mod format;
+pub(crate) mod lock;
+pub(crate) mod names;
+pub(crate) mod open;

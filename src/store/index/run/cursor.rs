@@ -1,0 +1,85 @@
+//! Cursors over the entries of a run.
+
+use super::{block::entry_at, reader::blocks_from};
+use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
+use redb::{AccessGuard, Range};
+
+/// Goes through the entries of a run in order.
+pub(crate) struct RunCursor {
+    kind: Kind,
+    blocks: Range<'static, &'static [u8], &'static [u8]>,
+    block: Option<Guard>,
+    entry: Option<EntryOffsets>,
+}
+
+/// Where in its block an entry lies.
+#[derive(Clone, Copy)]
+struct EntryOffsets {
+    begin: usize,
+    payload_begin: usize,
+    end: usize,
+}
+
+impl EntryOffsets {
+    fn at(kind: Kind, block: &[u8], begin: usize) -> Option<Self> {
+        let (_, payload, end) = entry_at(kind, block, begin)?;
+        Some(Self {
+            begin,
+            payload_begin: end - payload.len(),
+            end,
+        })
+    }
+}
+
+impl RunCursor {
+    /// Starts at the first entry above `after`; an empty `after` is below all.
+    pub(crate) fn new(
+        kind: Kind,
+        table: &RunTable,
+        run: u64,
+        after: &[u8],
+    ) -> Result<Self, StoreError> {
+        let mut cursor = Self {
+            kind,
+            blocks: blocks_from(table, run, after)?,
+            block: None,
+            entry: None,
+        };
+        cursor.next_block()?;
+        while cursor.peek().is_some_and(|(entry, _)| entry <= after) {
+            cursor.advance()?;
+        }
+        Ok(cursor)
+    }
+
+    fn next_block(&mut self) -> Result<(), StoreError> {
+        self.block = self.blocks.next().transpose()?.map(|(_, block)| block);
+        self.entry = self.place_at(0);
+        Ok(())
+    }
+
+    fn place_at(&self, offset: usize) -> Option<EntryOffsets> {
+        EntryOffsets::at(self.kind, self.block.as_ref()?.value(), offset)
+    }
+
+    /// The entry the cursor is at, with its payload.
+    pub(crate) fn peek(&self) -> Option<(&[u8], &[u8])> {
+        let (block, place) = (self.block.as_ref()?.value(), self.entry?);
+        let entry = &block[place.begin..place.begin + self.kind.width()];
+        Some((entry, &block[place.payload_begin..place.end]))
+    }
+
+    /// Goes to the next entry.
+    pub(crate) fn advance(&mut self) -> Result<(), StoreError> {
+        if self.block.is_none() {
+            return Ok(());
+        }
+        self.entry = self.entry.and_then(|place| self.place_at(place.end));
+        if self.entry.is_none() {
+            self.next_block()?;
+        }
+        Ok(())
+    }
+}
+
+type Guard = AccessGuard<'static, &'static [u8]>;

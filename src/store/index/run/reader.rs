@@ -1,0 +1,96 @@
+//! Reading of entries between two bounds, and of payloads.
+
+use super::block::{entry_at, first_entry, key};
+use crate::{
+    StoreError,
+    index::{key::Kind, memtable::between},
+    tables::schema::RunTable,
+};
+use redb::Range;
+use std::ops::ControlFlow;
+
+/// The blocks of a run from the one that could hold `low`.
+pub(super) fn blocks_from(
+    table: &RunTable,
+    run: u64,
+    low: &[u8],
+) -> Result<Range<'static, &'static [u8], &'static [u8]>, StoreError> {
+    let (start, low) = (key(run, &[]), key(run, low));
+    let floor = table
+        .range(start.as_slice()..=low.as_slice())?
+        .next_back()
+        .transpose()?;
+    let from = floor.map_or(start, |(key, _)| key.value().to_vec());
+    let end = key(run + 1, &[]);
+    Ok(table.range(from.as_slice()..end.as_slice())?)
+}
+
+/// Calls `visit` with the entries between `low` and `high`, both included, ascending.
+pub(crate) fn ascend<B>(
+    kind: Kind,
+    table: &RunTable,
+    run: u64,
+    (low, high): (&[u8], &[u8]),
+    visit: &mut impl FnMut(&[u8]) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, StoreError> {
+    for block in blocks_from(table, run, low)? {
+        let (key, block) = block?;
+        if first_entry(key.value()) > high {
+            break;
+        }
+        let found = between(block.value(), kind.width(), low, high);
+        for entry in block.value()[found].chunks_exact(kind.width()) {
+            if let ControlFlow::Break(end) = visit(entry) {
+                return Ok(ControlFlow::Break(end));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Calls `visit` with the entries between `low` and `high`, both included, descending.
+pub(crate) fn descend<B>(
+    kind: Kind,
+    table: &RunTable,
+    run: u64,
+    (low, high): (&[u8], &[u8]),
+    visit: &mut impl FnMut(&[u8]) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, StoreError> {
+    let (start, end) = (key(run, &[]), key(run, high));
+    for block in table.range(start.as_slice()..=end.as_slice())?.rev() {
+        let (key, block) = block?;
+        let found = between(block.value(), kind.width(), low, high);
+        for entry in block.value()[found].chunks_exact(kind.width()).rev() {
+            if let ControlFlow::Break(end) = visit(entry) {
+                return Ok(ControlFlow::Break(end));
+            }
+        }
+        if first_entry(key.value()) < low {
+            break;
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// The payload of `entry` in a run.
+pub(crate) fn payload(
+    kind: Kind,
+    table: &RunTable,
+    run: u64,
+    entry: &[u8],
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let (start, end) = (key(run, &[]), key(run, entry));
+    let Some(block) = table.range(start.as_slice()..=end.as_slice())?.next_back() else {
+        return Ok(None);
+    };
+    let (_, block) = block?;
+    let block = block.value();
+    let mut offset = 0;
+    while let Some((found, payload, next)) = entry_at(kind, block, offset) {
+        if found == entry {
+            return Ok(Some(payload.to_vec()));
+        }
+        offset = next;
+    }
+    Ok(None)
+}

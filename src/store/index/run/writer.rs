@@ -1,0 +1,112 @@
+//! Writing of runs.
+
+use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, key};
+use crate::{
+    StoreError,
+    index::{
+        bloom::{self, BloomFilterWriter, Segment, bloom_id},
+        key::Kind,
+    },
+};
+use redb::{CursorMut, ReadableTable};
+use std::ops::Bound;
+
+/// Appends entries to a run, in order.
+pub(crate) struct RunWriter<'t> {
+    kind: Kind,
+    run: u64,
+    cursor: CursorMut<'t, &'static [u8], &'static [u8]>,
+    first: Vec<u8>,
+    block: Vec<u8>,
+    filter: BloomFilterWriter,
+    written: u64,
+}
+
+/// What was appended to a run.
+pub(crate) struct AppendedRun {
+    run: u64,
+    /// How many entries.
+    pub entries: u64,
+    filter: Vec<Segment>,
+}
+
+impl AppendedRun {
+    /// Writes the filter of the entries.
+    pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
+        for (first, row) in &self.filter {
+            let key = key(bloom_id(self.run), first);
+            let replaced = table.get(key.as_slice())?.map(|row| row.value().to_vec());
+            let row = bloom::replacing(row, replaced.as_deref());
+            table.insert(key.as_slice(), row.as_slice())?;
+        }
+        Ok(())
+    }
+}
+
+impl<'t> RunWriter<'t> {
+    /// Goes on after the last block of `run`.
+    pub(crate) fn new(
+        kind: Kind,
+        run: u64,
+        table: &'t mut RunTableMut<'_>,
+    ) -> Result<Self, StoreError> {
+        let end = key(run + 1, &[]);
+        Ok(Self {
+            kind,
+            run,
+            cursor: table.upper_bound_mut(Bound::Excluded(end.as_slice()))?,
+            first: Vec::new(),
+            block: Vec::with_capacity(BLOCK_BYTES),
+            filter: BloomFilterWriter::default(),
+            written: 0,
+        })
+    }
+
+    /// Appends an entry, which is greater than all before.
+    pub(crate) fn push(&mut self, entry: &[u8], payload: &[u8]) -> Result<(), StoreError> {
+        let length = if self.kind.has_payload() {
+            LENGTH_BYTES + payload.len()
+        } else {
+            0
+        };
+        if self.block.len() + entry.len() + length > BLOCK_BYTES {
+            self.end_block()?;
+        }
+        if self.block.is_empty() {
+            self.first.clear();
+            self.first.extend_from_slice(entry);
+        }
+        self.block.extend_from_slice(entry);
+        if self.kind.has_payload() {
+            let length = u32::try_from(payload.len())
+                .map_err(|_| StoreError::Inconsistent("a state value of over 4 GiB".to_owned()))?;
+            self.block.extend_from_slice(&length.to_le_bytes());
+            self.block.extend_from_slice(payload);
+        }
+        if let Some(bytes) = self.kind.bloom_key_bytes() {
+            self.filter.push(&entry[..bytes]);
+        }
+        self.written += 1;
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<(), StoreError> {
+        if !self.block.is_empty() {
+            self.cursor
+                .insert_before(key(self.run, &self.first).as_slice(), self.block.as_slice())?;
+            self.block.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and tells what was appended.
+    pub(crate) fn close(mut self) -> Result<AppendedRun, StoreError> {
+        self.end_block()?;
+        self.cursor.close()?;
+        Ok(AppendedRun {
+            run: self.run,
+            entries: self.written,
+            filter: self.filter.finish(),
+        })
+    }
+}
