@@ -3,7 +3,7 @@
 //! The file is read at start only, from the node's own directory, so no public function takes its bytes; the
 //! fuzzer would have to start a node for each input. No part of the interface of this crate.
 
-use crate::mempool::saved::{HEADER_BYTES, decode_content, encode};
+use crate::mempool::persistence::file::{HEADER_BYTES, decode_content, encode};
 use ledger_vm::Chain;
 
 /// Reads `content` as what follows the checksum of a saved pool.

@@ -9,18 +9,16 @@
 //! A filter is for what clients submit. What the pool has taken stays, also over a restart, and what the
 //! node itself sends (the faucet) is not filtered.
 
-mod rule;
-
-pub use rule::{FilterAction, FilterRule, FilterRuleError, FilterSubject};
+use crate::config::filter_rules::{FilterAction, FilterRule, FilterRules, FilterSubject};
 
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
 /// Rules with a look-up for each kind of subject, so that a decision costs as much with thousands of rules
 /// as with one.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
-    rules: Vec<FilterRule>,
+    rules: FilterRules,
     senders: HashMap<AccountAddress, RuleIndex>,
     modules: HashMap<ModuleId, OfModule>,
     all: Option<RuleIndex>,
@@ -36,32 +34,6 @@ struct OfModule {
     functions: HashMap<Identifier, RuleIndex>,
 }
 
-/// Rules that are no filter.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FilterError {
-    /// More rules than the filter takes.
-    #[error("a filter has at most {max} rules, not {0}", max = SubmissionFilter::RULES_MAX)]
-    TooMany(usize),
-    /// A text that is no rule.
-    #[error("rule {number}, {text:?}, is no rule: {cause}")]
-    Rule {
-        /// Which, from 1.
-        number: usize,
-        /// Its text, cut where it is long.
-        text: String,
-        /// Why.
-        cause: FilterRuleError,
-    },
-    /// A rule that nothing reaches; most likely its author meant another order.
-    #[error("rule {number} never decides, because rule {all} matches everything before it")]
-    Unreachable {
-        /// Which, from 1.
-        number: usize,
-        /// Where the rule about all stands.
-        all: usize,
-    },
-}
-
 /// A transaction that the filter does not let in. It names the rule, which says nothing that the
 /// transaction does not say itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,69 +45,20 @@ pub struct Filtered {
     pub rule: Box<FilterRule>,
 }
 
-/// How much of a text that is no rule an error repeats, in characters: more than the longest address.
-const SHOWN_CHARS_MAX: usize = 100;
-
-impl SubmissionFilter {
-    /// The most rules: some MB in memory, and as many as fit into one change on the operator's listener.
-    pub const RULES_MAX: usize = 10_000;
-
-    /// A filter of these rules.
-    ///
-    /// # Errors
-    /// When they are more than [`Self::RULES_MAX`], or one stands behind a rule about all.
-    pub fn new(rules: Vec<FilterRule>) -> Result<Self, FilterError> {
-        if rules.len() > Self::RULES_MAX {
-            return Err(FilterError::TooMany(rules.len()));
-        }
+impl From<FilterRules> for SubmissionFilter {
+    fn from(rules: FilterRules) -> Self {
         let mut filter = Self::default();
         for (index, rule) in rules.iter().enumerate() {
-            if let Some(all) = filter.all {
-                let (number, all) = (index + 1, all + 1);
-                return Err(FilterError::Unreachable { number, all });
-            }
             filter.index_rule(&rule.subject, index);
         }
         filter.rules = rules;
-        Ok(filter)
+        filter
     }
+}
 
-    /// A filter of rules in the form of a text each.
-    ///
-    /// # Errors
-    /// As [`Self::new`], and when a text is no rule.
-    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, FilterError> {
-        if texts.len() > Self::RULES_MAX {
-            return Err(FilterError::TooMany(texts.len()));
-        }
-        let rules = texts.iter().enumerate().map(|(index, text)| {
-            let text = text.as_ref();
-            text.parse().map_err(|cause| FilterError::Rule {
-                number: index + 1,
-                text: text.chars().take(SHOWN_CHARS_MAX).collect(),
-                cause,
-            })
-        });
-        Self::new(rules.collect::<Result<_, _>>()?)
-    }
-
-    /// A filter of rules with commas between, as in the configuration. An empty text has none; a comma may
-    /// follow the last.
-    ///
-    /// # Errors
-    /// As [`Self::parse`].
-    pub fn parse_list(text: &str) -> Result<Self, FilterError> {
-        let text = text.trim();
-        let text = text.strip_suffix(',').unwrap_or(text);
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
-        let texts: Vec<_> = text.split(',').map(str::trim).collect();
-        Self::parse(&texts)
-    }
-
+impl SubmissionFilter {
     /// The rules, in the order in which they are tried.
-    pub fn rules(&self) -> &[FilterRule] {
+    pub fn rules(&self) -> &FilterRules {
         &self.rules
     }
 
@@ -193,19 +116,6 @@ impl SubmissionFilter {
             }
             FilterSubject::All => self.all = Some(index),
         }
-    }
-}
-
-/// The rules with commas between, as [`SubmissionFilter::parse_list`] reads them.
-impl fmt::Display for SubmissionFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, rule) in self.rules.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "{rule}")?;
-        }
-        Ok(())
     }
 }
 

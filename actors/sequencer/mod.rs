@@ -4,31 +4,33 @@
 //! the next batch, and the mempool answers when there is one. How a batch becomes a block is the
 //! [`Engine`]'s matter; nothing below knows which one runs.
 
-pub(crate) mod messages;
 mod solo;
 
 use crate::{
     SequencerConfig,
-    clock::LedgerClock,
-    committer::messages::{BlockCommitted, ExecuteBlock},
-    mailbox::{Recipient, receives_envelopes},
-    mempool::{
-        BatchLimits,
-        messages::{Batch, PullBatch, SetPaused},
+    protocol::{
+        broadcast::{BlockCommitted, SetPaused},
+        committer::ExecuteBlock,
+        mempool::{BatchLimits, PullBatch},
+        sequencer::{Batch, CheckHeartbeat, Start, Stop},
+    },
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        clock::LedgerClock,
+        mailbox::Recipient,
+        timer::{TimedActor, Timer},
     },
 };
-use actix::{Actor, AsyncContext, Context, Handler};
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
-use messages::{Start, Stop};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};
-
-/// The actor's name.
-pub(crate) const NAME: &str = "sequencer";
 
 /// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
 /// kept a place for it, and may make one when nothing is in flight.
 const HEARTBEATS_MAX: usize = 1;
+
+/// Interval at which a heartbeat is checked: a heartbeat is at most this late.
+const HEARTBEAT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most blocks that are ordered and not announced.
 pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
@@ -129,9 +131,10 @@ impl Sequencer {
         self.committer.send(ExecuteBlock(block));
     }
 
-    /// Makes an empty block when the chain has been idle for too long, by elapsed time: a clock that is set back
-    /// does not stop the heartbeat.
-    fn beat(&mut self) {
+    /// Orders an empty block if no block was ordered for `heartbeat_secs`.
+    ///
+    /// The idle time is elapsed time, so that a clock that is set back does not stop the heartbeat.
+    fn order_heartbeat_if_due(&mut self) {
         let idle_usecs = self
             .clock
             .source()
@@ -146,31 +149,42 @@ impl Sequencer {
 }
 
 impl Actor for Sequencer {
-    type Context = Context<Self>;
+    const NAME: &'static str = "sequencer";
+    const LABELS: &'static [&'static str] = &[
+        Start::LABEL,
+        Batch::LABEL,
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        Stop::LABEL,
+        CheckHeartbeat::LABEL,
+    ];
+}
 
-    fn started(&mut self, context: &mut Self::Context) {
-        if self.config.heartbeat_secs > 0 {
-            // Looks often enough that a beat is at most a second late.
-            context.run_interval(Duration::from_secs(1), |sequencer, _| sequencer.beat());
+impl TimedActor for Sequencer {
+    fn timers(&self) -> Vec<Timer<Self>> {
+        if self.config.heartbeat_secs == 0 {
+            return Vec::new();
         }
+        vec![Timer::every(HEARTBEAT_CHECK_INTERVAL, CheckHeartbeat)]
     }
 }
 
-receives_envelopes!(Sequencer);
-
 impl Handler<Start> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, start: Start, _: &mut Self::Context) {
+    fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
         self.ask_if_room();
     }
 }
 
-impl Handler<Batch> for Sequencer {
-    type Result = ();
+impl Handler<CheckHeartbeat> for Sequencer {
+    fn handle(&mut self, CheckHeartbeat(turn): CheckHeartbeat) {
+        self.order_heartbeat_if_due();
+        drop(turn);
+    }
+}
 
-    fn handle(&mut self, batch: Batch, _: &mut Self::Context) {
+impl Handler<Batch> for Sequencer {
+    fn handle(&mut self, batch: Batch) {
         self.is_asking = false;
         if self.batches.is_some() {
             self.order(batch.0);
@@ -180,26 +194,20 @@ impl Handler<Batch> for Sequencer {
 }
 
 impl Handler<BlockCommitted> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, _: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, _: BlockCommitted) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.ask_if_room();
     }
 }
 
 impl Handler<SetPaused> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
     }
 }
 
 impl Handler<Stop> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, stop: Stop, _: &mut Self::Context) {
+    fn handle(&mut self, stop: Stop) {
         self.batches = None;
         let _ = stop.done.send(());
     }

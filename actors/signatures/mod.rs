@@ -1,11 +1,11 @@
 //! The check of signatures, on threads of its own behind two queues, which are bounded by the work that
-//! waits in them (`capacity.rs`).
+//! waits in them (`queues.rs`).
 //!
 //! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
 //! which check many transactions at once, and it happens before an actor is asked: the actors see only
 //! transactions whose signatures hold. Clients that have not shown that theirs do wait in a [`Lane`] of their
 //! own, so that a flood of bad signatures costs those who send good ones a bounded share
-//! (`lanes.rs`).
+//! (`scheduler.rs`).
 //!
 //! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written
 //! before more is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn
@@ -14,21 +14,19 @@
 //! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody
 //! to share a batch with, going through another thread would only cost two hand-overs.
 
-mod counters;
-mod lanes;
-mod room;
+mod queues;
+mod scheduler;
 mod threads;
 
-pub use counters::LaneStatus;
-pub use lanes::Lane;
+pub use queues::LaneStatus;
+pub use scheduler::Lane;
 
-use crate::{NodeError, SignaturesConfig, SubmitError, failure::FatalErrorReporter};
-use counters::LaneCounters;
-use crossbeam_channel::{Receiver, Sender};
+use crate::{NodeError, SignaturesConfig, SubmitError, runtime::fatal::FatalErrorReporter};
+use crossbeam_channel::Sender;
 use ledger_limits::{Limit, Permit};
 use ledger_types::{CheckedTransaction, SignedTransaction, transaction::TransactionAuthenticator};
 use ledger_vm::Chain;
-use room::QueueCapacity;
+use queues::{Job, LaneQueue, Lanes, QueueSender, Work, lane};
 use std::{
     convert::Infallible,
     io,
@@ -38,44 +36,11 @@ use std::{
     },
     thread::JoinHandle,
 };
-use threads::{End, Job};
+use threads::End;
 use tokio::sync::oneshot;
 
 /// What is named where too many wait.
 const NAME: &str = "signature check";
-
-/// Where transactions come into a lane.
-type QueueSender = Sender<Box<Job>>;
-
-/// Where threads take them out.
-type QueueReceiver = Receiver<Box<Job>>;
-
-/// One side of a lane's queue, with the lane's capacity and counters.
-#[derive(Debug)]
-struct LaneQueue<Q> {
-    jobs: Q,
-    capacity: QueueCapacity,
-    counters: Arc<LaneCounters>,
-}
-
-/// One side of both lanes.
-#[derive(Debug)]
-struct Lanes<Q> {
-    trusted: LaneQueue<Q>,
-    untrusted: LaneQueue<Q>,
-}
-
-impl<Q> Lanes<Q> {
-    fn of(&self, lane: Lane) -> &LaneQueue<Q> {
-        match lane {
-            Lane::Trusted => &self.trusted,
-            Lane::Untrusted => &self.untrusted,
-        }
-    }
-}
-
-/// What a thread takes its work from.
-type Work = Lanes<QueueReceiver>;
 
 /// The way to the threads.
 #[derive(Debug)]
@@ -240,36 +205,6 @@ impl SignatureQueues {
         };
         Ok((shutdown, spawned))
     }
-}
-
-impl Clone for LaneQueue<QueueReceiver> {
-    fn clone(&self) -> Self {
-        Self {
-            jobs: self.jobs.clone(),
-            capacity: self.capacity.clone(),
-            counters: Arc::clone(&self.counters),
-        }
-    }
-}
-
-fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
-    // Bounded by the room: a job has its place there, and takes at least 1 of it.
-    let (sender, receiver) = crossbeam_channel::unbounded();
-    let (capacity, counters) = (
-        QueueCapacity::new(capacity),
-        Arc::new(LaneCounters::default()),
-    );
-    let entrance = LaneQueue {
-        jobs: sender,
-        capacity: capacity.clone(),
-        counters: Arc::clone(&counters),
-    };
-    let exit = LaneQueue {
-        jobs: receiver,
-        capacity,
-        counters,
-    };
-    (entrance, exit)
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! The threads that check signatures.
 
 use super::{
-    Lane, Work,
-    lanes::{Batch, LaneScheduler},
-    room::QueuePermit,
+    queues::{Job, Work},
+    scheduler::{Batch, Lane, LaneScheduler},
 };
-use crate::failure::FatalErrorReporter;
+use crate::runtime::fatal::FatalErrorReporter;
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
-use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
+use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
 use std::{
     convert::Infallible,
@@ -19,19 +18,9 @@ use std::{
     },
     thread::{self, JoinHandle},
 };
-use tokio::sync::oneshot;
 
 /// The threads' name; the kernel shows 15 characters of it.
 const THREAD: &str = "signature-check";
-
-/// A transaction to be checked, and the way back to who asked.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) transaction: SignedTransaction,
-    /// Its place in the lane, until it is taken out to be checked.
-    pub(super) permit: QueuePermit,
-    pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
-}
 
 /// How a thread learns that it is to end.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ pub(crate) mod wallet;
 
 use crate::{
     SequencerConfig,
-    clock::{Clock, ClockReading, LedgerClock},
+    runtime::clock::{Clock, ClockReading, LedgerClock},
 };
 pub(crate) use hand_clock::HandClock;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};

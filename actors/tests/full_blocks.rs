@@ -111,15 +111,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
             let TransactionStatus::Committed(committed) = lookup else {
                 panic!("{lookup:?}");
             };
-            assert!(
-                committed
-                    .transaction()
-                    .unwrap()
-                    .info
-                    .v0()
-                    .status
-                    .is_success()
-            );
+            assert!(committed.content().unwrap().info.v0().status.is_success());
             assert!(committed.version > newest, "in the order of the account");
             newest = committed.version;
         }

@@ -11,7 +11,7 @@ use ledger_actors::{
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
 use ledger_types::{
-    AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
+    CheckedTransaction, ValidationStatus,
     transaction::{Multisig, TransactionPayload},
 };
 use std::{
@@ -20,7 +20,6 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
-        mpsc,
     },
 };
 use wallet::{Wallet, development, funded};
@@ -45,15 +44,7 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
     match handle.wait_for_commit(hash).await.expect("the node runs") {
         (info, TransactionStatus::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
-            assert!(
-                committed
-                    .transaction()
-                    .unwrap()
-                    .info
-                    .v0()
-                    .status
-                    .is_success()
-            );
+            assert!(committed.content().unwrap().info.v0().status.is_success());
             committed.version
         }
         (_, other) => panic!("{other:?}"),
@@ -389,44 +380,6 @@ async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
 }
 
 #[actix::test]
-async fn a_full_read_queue_is_an_answer() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut config = patient();
-    config.storage.readers = 1;
-    config.storage.read_queue_capacity = 1;
-    let node = start(directory.path(), config).await;
-    let handle = node.handle();
-    let (begun, has_begun) = mpsc::channel();
-    let (go_on, may_go_on) = mpsc::channel::<()>();
-    let slow = actix::spawn({
-        let handle = handle.clone();
-        async move {
-            let query = move |_: &Snapshot| {
-                begun.send(()).unwrap();
-                let _ = may_go_on.recv();
-                Ok::<_, StoreError>(())
-            };
-            handle.read(query).await
-        }
-    });
-    while has_begun.try_recv().is_err() {
-        tokio::task::yield_now().await;
-    }
-    let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
-    let queued = handle.read(version);
-    let refused = handle.read(version);
-    let release = async { go_on.send(()).unwrap() };
-    let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
-    assert!(matches!(
-        refused,
-        Err(NodeError::Overloaded { actor: "storage" })
-    ));
-    assert_eq!(queued.unwrap().1, 0);
-    slow.await.unwrap().unwrap();
-    node.stop().await.unwrap();
-}
-
-#[actix::test]
 async fn mailboxes_are_named_counted_and_tuned() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), patient()).await;
@@ -497,72 +450,4 @@ async fn the_window_is_kept_and_the_rest_is_pruned() {
         "{lookup:?}"
     );
     node.stop().await.unwrap();
-}
-
-/// 256 clients that submit and wait, several transfers each.
-#[actix::test]
-async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
-    const CLIENTS: u64 = 256;
-    const TRANSFERS: usize = 40;
-    let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
-    let handle = node.handle();
-    let chain = handle.chain().clone();
-    let mut bank = funded().remove(0);
-    let mut clients: Vec<Wallet> = (0..CLIENTS).map(Wallet::new).collect();
-    for client in &clients {
-        let funding = bank.transfer(&chain, client.address, 1_000_000_000);
-        committed(&handle, funding).await;
-    }
-    let (tell, told) = mpsc::channel();
-    for client in clients.drain(..) {
-        let (handle, tell) = (handle.clone(), tell.clone());
-        actix::spawn(async move {
-            let _ = tell.send(transfer_and_wait(&handle, client, TRANSFERS).await);
-        });
-    }
-    drop(tell);
-    let mut done = 0;
-    while done < CLIENTS {
-        match told.try_recv() {
-            Ok(info) => {
-                done += 1;
-                assert!(info.version <= handle.head().ledger_info().version);
-            }
-            Err(mpsc::TryRecvError::Empty) => tokio::task::yield_now().await,
-            Err(mpsc::TryRecvError::Disconnected) => panic!("a client has failed"),
-        }
-    }
-    node.stop().await.unwrap();
-}
-
-async fn transfer_and_wait(
-    handle: &NodeHandle,
-    mut client: Wallet,
-    transfers: usize,
-) -> LedgerInfo {
-    let mut newest = *handle.head().ledger_info();
-    for round in 0..transfers {
-        let to = AccountAddress::from_low_u64(1_000_000 + round as u64);
-        let transaction = client.transfer(handle.chain(), to, 1);
-        let hash = transaction.hash();
-        handle.submit(transaction).await.expect("it is accepted");
-        let (info, lookup) = handle.wait_for_commit(hash).await.expect("the node runs");
-        assert!(
-            matches!(lookup, TransactionStatus::Committed(_)),
-            "{lookup:?}"
-        );
-        assert!(info.version >= newest.version, "the ledger never goes back");
-        newest = info;
-        let (info, lookup) = handle
-            .transaction_by_hash(hash)
-            .await
-            .expect("the node runs");
-        assert!(
-            matches!(lookup, TransactionStatus::Committed(_)),
-            "{lookup:?}"
-        );
-        assert!(info.version >= newest.version);
-    }
-    newest
 }

@@ -1,111 +1,113 @@
-//! What can go wrong with a data directory, each with the way out.
+//! Errors of the store. Messages of errors that an operator can repair include the remedy.
 
 use std::{path::PathBuf, sync::Arc};
 
-/// A store that cannot be opened, read or written. Cheap to clone: one failure may answer many.
+/// An error of opening, reading or writing a store.
+///
+/// Clones are cheap, so one failure can be returned to many callers.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// The directory holds files of something else.
+    /// The directory contains a file that is not part of a ledger.
     #[error(
         "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
     )]
     Foreign {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// A file that is not ours.
+        /// Name of the foreign file.
         file: String,
     },
-    /// The directory was written by a newer program.
+    /// A newer program wrote the directory.
     #[error(
         "{directory} has format {found}, this program knows up to {known}; use the program that wrote it, or a newer one"
     )]
     NewerFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// The format it has.
+        /// Format of the directory.
         found: u64,
-        /// The newest format that this program knows.
+        /// Newest format that this program reads.
         known: u64,
     },
-    /// The directory was written by an older program.
+    /// The directory has a format that is too old for this program.
     #[error(
         "{directory} has format {found}, this program reads {oldest} to {known}; go on with the program that wrote it, or name an empty directory to start anew"
     )]
     OlderFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// The format it has.
+        /// Format of the directory.
         found: u64,
-        /// The oldest format that this program reads.
+        /// Oldest format that this program reads.
         oldest: u64,
-        /// The newest format that this program knows.
+        /// Newest format that this program reads.
         known: u64,
     },
-    /// The directory is open already, in this process or another.
+    /// The directory is already open, in this process or in another one.
     #[error(
         "{directory} is in use by another node or store; stop that one, or name another directory"
     )]
     InUse {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
     },
-    /// The files in the directory are no whole ledger.
+    /// The files in the directory are damaged or incomplete.
     #[error(
         "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
     )]
     Damaged {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What was found.
+        /// Description of the damage.
         reason: String,
     },
-    /// The directory could not be made, listed or read.
+    /// The directory or a file in it cannot be created, listed, read or written.
     #[error("{directory} cannot be used: {source}; {}", way_out(.source))]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: Arc<std::io::Error>,
     },
-    /// A row is missing or has bytes that its type does not.
+    /// A stored row is missing or malformed, or a block to be written contradicts itself.
     #[error("the ledger contradicts itself: {0}; restore the data directory from a copy")]
     Inconsistent(String),
-    /// Blocks were given that do not follow the newest one. Nothing was written.
+    /// The blocks to be committed do not follow the newest block. Nothing was written.
     #[error("the block does not follow the ledger: {0}")]
     Gap(String),
-    /// The database failed: a full or failing disk, as a rule.
+    /// The database failed, usually because the disk is full or faulty.
     #[error("the database failed: {0}; check the disk, then restart")]
     Database(Arc<redb::Error>),
-    /// An earlier write failed, so this writer takes no more.
+    /// The writer accepts no more writes: an earlier one failed, or the store is closed.
     #[error("an earlier write failed, nothing more is written until a restart: {0}")]
     Poisoned(String),
-    /// The system gave no random bytes for a new directory's secret.
+    /// The operating system provided no random bytes for the secret of a new directory.
     #[error("the system gave no random bytes: {0}")]
     NoRandomness(String),
-    /// Nothing has been committed yet, not even genesis.
+    /// The ledger is empty: not even genesis was committed.
     #[error("the ledger is empty: genesis was not committed")]
     Empty,
-    /// A ledger was there already when genesis was to be written.
+    /// Genesis cannot be committed, because the ledger already has one.
     #[error("the ledger has a genesis already")]
     NotEmpty,
-    /// A genesis is to take the place of another from which it differs in more than what may change.
+    /// The new genesis differs from the stored one in more than the permitted changes.
     #[error("the ledger has another genesis: {0}")]
     OtherGenesis(String),
-    /// A snapshot was asked for at a version that is not durable yet or is pruned.
+    /// A requested version is pruned, or newer than the newest visible version.
     #[error(
         "no snapshot at version {requested}: the durable ledger has versions {oldest} to {newest}"
     )]
     VersionOutOfRange {
-        /// The version that was asked for.
+        /// Requested version.
         requested: u64,
-        /// The oldest version.
+        /// Oldest readable version.
         oldest: u64,
-        /// The newest durable version.
+        /// Newest visible version.
         newest: u64,
     },
 }
 
-/// What an operator can do about a directory that cannot be used.
+/// Returns advice for an operator about a directory that cannot be used.
 fn way_out(source: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{
         AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -120,8 +122,10 @@ fn way_out(source: &std::io::Error) -> &'static str {
 }
 
 impl StoreError {
-    /// Whether the disk did not do what was asked of it, or an earlier error kept the database from asking.
-    /// All that was durable before is as it was.
+    /// Returns whether a disk operation failed, or was not attempted because of an earlier
+    /// failure.
+    ///
+    /// Data that was durable before the failure is unaffected.
     pub fn is_failed_io(&self) -> bool {
         match self {
             Self::Database(error) => {

@@ -1,7 +1,8 @@
-//! The decoders of stored rows, for the fuzzer.
+//! Decoders of stored rows, for the fuzzer.
 //!
-//! Rows come from the file only, so no public function takes one; the fuzzer would have to write a whole
-//! database for each input. No part of the interface of this crate.
+//! No public function accepts a row, because rows are read from the database file only. Without
+//! this module the fuzzer would have to write a whole database for each input. The module is not
+//! part of the crate's interface.
 
 use crate::{
     index::{Kind, Manifest, bloom::BloomFilter, key::position, run::block::entry_at},
@@ -14,11 +15,16 @@ use crate::{
 use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Decodes `row` as the kind of row with that number: a transaction, event, write, block, head, catalog of
-/// runs, entry of the state below the window, from 7 on a block of index entries, or at last a segment of a filter.
+/// Decodes `row` as the given kind of row, and checks that the result is encoded to the same
+/// bytes.
+///
+/// Kinds 0 to 6 are a transaction, an event, a write, a block, a head, a manifest, and an entry of
+/// the pruned state. The kinds from 7 on are a block of entries of each index, in the order of
+/// `Kind::ALL`. Any greater number is a segment of a bloom filter.
 ///
 /// # Panics
-/// When a row that is accepted has another form when it is written again.
+///
+/// Panics if an accepted row is encoded to other bytes.
 pub fn check_row(kind: u8, row: &[u8]) {
     match kind {
         0 => check_transaction(row),
@@ -33,10 +39,10 @@ pub fn check_row(kind: u8, row: &[u8]) {
     }
 }
 
-/// The number of the first kind behind those of entries.
+/// Number of the first kind after those of index entries.
 const FILTER: u8 = 7 + Kind::ALL.len() as u8;
 
-/// What is read of a row is written as the same row.
+/// Checks that a row that decodes as `T` is encoded to the same bytes.
 fn check<T: DeserializeOwned + Serialize>(row: &[u8]) {
     if let Ok(value) = decode::<T>(row, "a row") {
         same(row, &value);
@@ -64,7 +70,7 @@ fn check_transaction(row: &[u8]) {
 fn check_write(row: &[u8]) {
     if let Ok(write) = codec::decode_write(row, "a row") {
         same(row, &write);
-        // Whether the key's own bytes are a key's is asked where it is shown.
+        // Only the reader of the key checks the key's own bytes, so an error is no failure here.
         let _ = write.0.decode();
     }
 }
@@ -79,7 +85,7 @@ fn check_pruned_state(row: &[u8]) {
     }
 }
 
-/// A segment says of every key whether it may be there.
+/// Checks that an accepted segment can be searched for any key.
 fn check_filter(row: &[u8]) {
     let mut filter = BloomFilter::default();
     if filter.push(&[], row).is_ok() {
@@ -88,7 +94,8 @@ fn check_filter(row: &[u8]) {
     }
 }
 
-/// A block of the index of that number: its entries do not run into each other, and each names a place.
+/// Checks that the entries of a block do not overlap, and that their versions and positions can be
+/// decoded.
 fn check_entries(index: u8, block: &[u8]) {
     let Some(kind) = Kind::ALL.get(usize::from(index)).copied() else {
         return;

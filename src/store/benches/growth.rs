@@ -1,11 +1,11 @@
-//! How the cost of a transfer changes as the ledger grows.
+//! Cost of a transfer as the ledger grows.
 //!
 //! `cargo bench -p ledger-store --bench growth -- [total] [accounts] [per_commit] [window]`
 //!
-//! Commits `total` made-up transfers between random accounts, `per_commit` in a block and a
-//! commit, and prunes beside them when a `window` of versions is given. A transfer is a
-//! transaction, two events of streams, three writes and four kinds of index entries. Times are of
-//! the commits and prunes alone; making the blocks is not counted.
+//! Commits `total` generated transfers between random accounts. Each commit has one block of
+//! `per_commit` transfers. If a `window` of versions is given, the store is pruned after each
+//! commit. A transfer is a transaction, two events of streams, three writes and four kinds of
+//! index entries. The times cover commits and prunes alone, and not the generation of blocks.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,13 +29,13 @@ use std::{
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1 << 30,
 };
-/// Look-ups that a time is the mean of.
+/// Number of look-ups per measured mean.
 const LOOKUPS: u64 = 4_000;
-/// Slots of one account, written over the whole run, that are listed together.
+/// Number of slots of one account that are written over the whole run and listed at its end.
 const MANY_SLOTS: u64 = 10_000;
-/// That account.
+/// Number of the account with those slots.
 const MANY: u64 = u64::MAX;
-/// Versions of a prune step.
+/// Maximum number of versions of a prune step.
 const PRUNE_VERSIONS: u64 = 5_000;
 
 struct Arguments {
@@ -47,7 +47,7 @@ struct Arguments {
 
 impl Arguments {
     fn read() -> Self {
-        // Cargo adds `--bench`.
+        // Cargo adds `--bench`, which is no number.
         let mut numbers = std::env::args()
             .skip(1)
             .filter_map(|argument| argument.parse().ok());
@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// What was committed, to be looked up again.
+/// Hashes of committed transactions, for later look-ups.
 struct Sample {
     hashes: Vec<HashValue>,
 }
@@ -143,7 +143,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How long this thread has been on a CPU: what other load on the machine does not change.
+/// Returns the time that this thread has spent on a CPU, which other load does not change.
 fn cpu_time() -> Result<Duration, Box<dyn std::error::Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = text.split_whitespace().next().unwrap_or_default();
@@ -297,8 +297,8 @@ fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens the directory after it was closed, and a copy made while it was open, which is what a
-/// killed process leaves.
+/// Opens the directory after it was closed, and then a copy that was made while it was open, as a
+/// killed process leaves it.
 fn reopen(
     path: &Path,
     parent: &Path,
@@ -310,7 +310,7 @@ fn reopen(
         let entry = entry?;
         let copy = killed.join(entry.file_name());
         fs::copy(entry.path(), &copy)?;
-        // Else opening waits for the copy to reach the disk.
+        // Otherwise opening would wait until the copy reaches the disk.
         fs::File::open(copy)?.sync_all()?;
     }
     close();

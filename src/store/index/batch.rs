@@ -10,7 +10,7 @@ use ledger_types::{
     AccountAddress, EventKey, ExecutedTransaction, ReplayProtector, StateKey, Transaction,
 };
 
-/// Entries of every kind that names rows, gathered before they are sorted.
+/// Unsorted entries of the index kinds in [`Kind::OF_ROWS`](crate::index::Kind::OF_ROWS).
 #[derive(Debug)]
 pub(crate) struct IndexBatch {
     key: DigestKey,
@@ -31,7 +31,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds all that a transaction did.
+    /// Adds the entries of a transaction, its events and its writes.
     pub(crate) fn add(&mut self, version: u64, executed: &ExecutedTransaction) {
         self.add_transaction(version, &executed.hash, &executed.transaction);
         for (number, event) in (0..).zip(&executed.events) {
@@ -44,7 +44,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds a transaction without its events and writes.
+    /// Adds the entries of a transaction, without those of its events and writes.
     pub(crate) fn add_transaction(
         &mut self,
         version: u64,
@@ -62,27 +62,28 @@ impl IndexBatch {
             ReplayProtector::SequenceNumber(number) => {
                 account_entry(&self.key.account(sender), number, version)
             }
-            // Nonces have no order; the version stands for the number.
+            // Nonces have no order, so the entry has the version in the field of the number.
             ReplayProtector::Nonce(_) => {
                 account_entry(&self.key.orderless(sender), version, version)
             }
         });
     }
 
-    /// Adds an event of a stream.
+    /// Adds the entry of an event of a stream.
     pub(crate) fn add_event(&mut self, key: &EventKey, sequence_number: u64, position: Position) {
         let prefix = self.key.stream(key);
         self.streams
             .push(stream_entry(&prefix, sequence_number, position));
     }
 
-    /// Adds a write.
+    /// Adds the entry of a write.
     pub(crate) fn add_write(&mut self, key: &StateKey, position: Position) {
         let digest = self.key.state_key(key);
         self.states.push(state_entry(&digest, position));
     }
 
-    /// The entries of each kind, sorted and packed, in the order of [`Kind::OF_ROWS`].
+    /// Returns the sorted and packed entries of each kind, in the order of
+    /// [`Kind::OF_ROWS`](crate::index::Kind::OF_ROWS).
     pub(crate) fn into_sorted(self) -> [Vec<u8>; 4] {
         fn pack<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
             entries.sort_unstable();

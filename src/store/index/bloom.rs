@@ -1,25 +1,29 @@
-//! Which runs cannot hold a key: a Bloom filter beside each run of a kind that is searched for single keys.
+//! Bloom filters of runs, for index kinds that are searched for single keys.
 //!
-//! A key that has not changed for long lies in the oldest of many runs, and each run before it would cost a descent of
-//! the tree. A filter is made of segments. Each is of so many neighbouring entries of its run that it fills a page, and is
-//! written in the commit that writes them, so that a merge in steps leaves nothing to remember between two of them. Filters
-//! are kept in memory from the commit that lists their run on; at the opening they are read, not made again.
+//! A key that has not changed for long is in the oldest of many runs. Without filters, each newer
+//! run costs a descent of the tree.
 //!
-//! A segment is a split block Bloom filter as the Parquet format has it: a key sets one bit in each of the eight words of
-//! one block of 32 bytes. The layout is ours and not a library's because it is on the disk: a filter that is read by other
-//! rules than it was written by hides rows.
+//! A filter consists of segments. A segment covers as many neighboring entries of its run as fill
+//! a page. The commit that writes the entries also writes the segment, so a merge carries no
+//! state of the filter from one step to the next. A filter is in memory from the commit that lists
+//! its run on. Opening a ledger reads filters and does not build them again.
+//!
+//! A segment is a split block Bloom filter as in the Parquet format: a key sets one bit in each of
+//! the eight words of one block of 32 bytes. The layout is defined here, not by a library, because
+//! it is an on-disk format: a filter that is read by other rules than it was written by hides
+//! rows.
 
 use crate::StoreError;
 
-/// Bits for each entry: about one in a hundred keys that a run does not hold is searched for in it.
+/// Number of bits per key. About 1 % of the keys that a run does not hold pass its filter.
 const ENTRY_BITS: usize = 10;
-/// Bytes of a block, which is one line of a processor's cache or half of one.
+/// Size of a block, in bytes: one cache line of a CPU, or half of one.
 const BLOCK_BYTES: usize = 32;
-/// The most bytes of a segment. With its key it fills a page of 4 KiB.
+/// Maximum size of a segment, in bytes. With its key it fills a page of 4 KiB.
 const SEGMENT_BYTES: usize = 120 * BLOCK_BYTES;
-/// The most entries of a segment.
+/// Maximum number of distinct keys of a segment.
 const SEGMENT_ENTRIES: usize = SEGMENT_BYTES * 8 / ENTRY_BITS;
-/// Odd numbers that make eight bits of one hash, as the Parquet format has them.
+/// Odd multipliers that derive eight bits from one hash, as in the Parquet format.
 const SALTS: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -30,15 +34,17 @@ const SALTS: [u32; 8] = [
     0x9efc_4947,
     0x5c6b_fb31,
 ];
-/// Set in the number of a run, it is the number of its filter in the table of runs.
+/// Bit that is set in the id of a filter in the table of runs, and not in the id of a run.
 const OF_RUN: u64 = 1 << 63;
 
-/// The number under which the filter of a run stands in the table of runs.
+/// Returns the id of a run's filter in the table of runs.
 pub(crate) fn bloom_id(run: u64) -> u64 {
     run | OF_RUN
 }
 
-/// A number for a key, which is a keyed digest or the first bytes of a hash, and so random already.
+/// Returns a hash of a key.
+///
+/// The key is a keyed digest or the prefix of a hash, so its bytes are already random.
 fn hash(key: &[u8]) -> u64 {
     let word = |chunk: &[u8]| {
         let mut bytes = [0; 8];
@@ -48,7 +54,7 @@ fn hash(key: &[u8]) -> u64 {
     key.chunks(8).map(word).fold(0, |all, word| all ^ word)
 }
 
-/// The block of a hash among `blocks`, and its bit in each word of that.
+/// Returns the block of a hash among `blocks` blocks, and its bit in each word of that block.
 fn place(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
     let block = ((hash >> 32) * blocks as u64) >> 32;
     let low = hash as u32;
@@ -56,18 +62,18 @@ fn place(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
     (usize::try_from(block).unwrap_or_default(), bits)
 }
 
-/// A part of a filter as it is written: its first key, and its row, which is the number of entries of the run that it stands
-/// for and its blocks.
+/// A stored segment: its first key, and its row.
+///
+/// The row is the number of entries of the run that the segment covers, followed by the blocks.
 pub(crate) type Segment = (Vec<u8>, Vec<u8>);
-/// Bytes of that number, little endian.
+/// Size of that number, in bytes. It is little-endian.
 const COUNT_BYTES: usize = 8;
 
-/// Returns the row of a segment that is written in place of another one with the same first key.
+/// Returns the row of a segment that replaces one with the same first key.
 ///
-/// That happens where many entries have one key: a step of a merge ends within them, and the next
-/// step begins with the same key. If the replaced segment begins with this key too, it has no
-/// other, and the new segment has it as well. So the bits of the new segment stand for the entries
-/// of both.
+/// This occurs if many entries have the same key: a merge step ends among them, and the next step
+/// begins with that key. The replaced segment then has no other key, and the new segment contains
+/// it. The bits of the new segment therefore cover the entries of both.
 pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     let mut row = row.to_vec();
     let count = |row: &[u8]| {
@@ -81,19 +87,20 @@ pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     row
 }
 
-/// Makes the segments of ascending keys.
+/// Builder of the segments of ascending keys.
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilterWriter {
     done: Vec<Segment>,
     first: Vec<u8>,
     last: Vec<u8>,
-    /// How many keys were added since the last segment ended, and the hash of each that is another than the one before.
+    /// Number of keys added since the last segment ended, including repetitions.
     entries: u64,
+    /// Hashes of those keys, without repetitions.
     hashes: Vec<u64>,
 }
 
 impl BloomFilterWriter {
-    /// Adds the key of an entry; keys may repeat.
+    /// Adds the key of an entry. Keys may repeat.
     pub(crate) fn push(&mut self, key: &[u8]) {
         if self.hashes.is_empty() {
             self.first = key.to_vec();
@@ -101,7 +108,7 @@ impl BloomFilterWriter {
             self.entries += 1;
             return;
         }
-        // Not sooner, so that equal keys beside each other are of one segment.
+        // A segment ends only before a new key, so that equal keys of one writer share a segment.
         if self.hashes.len() == SEGMENT_ENTRIES {
             self.end_segment();
             self.first = key.to_vec();
@@ -131,7 +138,7 @@ impl BloomFilterWriter {
         self.done.push((std::mem::take(&mut self.first), row));
     }
 
-    /// The segments of all keys, in order.
+    /// Returns the segments of all keys, in order.
     pub(crate) fn finish(mut self) -> Vec<Segment> {
         if !self.hashes.is_empty() {
             self.end_segment();
@@ -140,7 +147,7 @@ impl BloomFilterWriter {
     }
 }
 
-/// A key as a number, in the order of keys.
+/// Returns a number for a key that preserves the order of keys.
 fn ordinal(key: &[u8]) -> u128 {
     let mut bytes = [0; size_of::<u128>()];
     let length = key.len().min(bytes.len());
@@ -148,20 +155,24 @@ fn ordinal(key: &[u8]) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// The filter of one run, in memory.
+/// The bloom filter of one run, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilter {
-    /// The first keys of the segments, ascending.
+    /// Ordinals of the first keys of the segments, ascending.
     firsts: Vec<u128>,
-    /// Where the bytes of each begin.
+    /// Offsets of the segments in `bytes`.
     begins: Vec<usize>,
     bytes: Vec<u8>,
-    /// How many entries of the run all segments stand for.
+    /// Number of entries of the run that the segments cover.
     pub(crate) entries: u64,
 }
 
 impl BloomFilter {
-    /// Adds the next segment.
+    /// Appends the next segment.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the size of `row` is invalid.
     pub(crate) fn push(&mut self, first: &[u8], row: &[u8]) -> Result<(), StoreError> {
         let (count, blocks) = row
             .split_first_chunk::<COUNT_BYTES>()
@@ -180,10 +191,10 @@ impl BloomFilter {
         Ok(())
     }
 
-    /// Whether the run may hold entries of `key`; `false` is certain.
+    /// Returns whether the run may hold entries of `key`. `false` is certain.
     pub(crate) fn may_contain(&self, key: &[u8]) -> bool {
         let (hash, key) = (hash(key), ordinal(key));
-        // A key whose entries are parted by the end of a segment may be in both.
+        // Entries of one key may be in several segments if a merge step ended among them.
         let end = self.firsts.partition_point(|first| *first <= key);
         let begin = self.firsts[..end].iter().rposition(|first| *first < key);
         (begin.unwrap_or_default()..end).any(|at| self.segment_holds(at, hash))
@@ -219,7 +230,7 @@ mod tests {
         *digest.as_bytes().first_chunk().unwrap()
     }
 
-    /// The filter of ascending keys that were written in steps of so many.
+    /// Returns the filter of ascending keys that were written in steps of `step` keys.
     fn written(keys: &[[u8; KEY_BYTES]], step: usize) -> BloomFilter {
         let mut filter = BloomFilter::default();
         for keys in keys.chunks(step) {
@@ -262,7 +273,7 @@ mod tests {
         assert!(!BloomFilter::default().may_contain(&key(1)));
     }
 
-    /// The bits of a key are on the disk.
+    /// The bits of a key are part of the on-disk format.
     #[test]
     fn the_place_of_a_key_never_changes() {
         let (block, bits) = place(hash(&key(7)), 120);

@@ -9,22 +9,26 @@ use crate::index::{
 use crate::{StoreError, tables::schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
-/// The most bytes of filters in memory. At ten bits each that is 51 million entries, those of ten million transfers; the runs
-/// that find no room are searched without.
+/// Maximum memory of the filters, in bytes.
+///
+/// At ten bits per entry this covers about 53 million entries, those of more than ten million
+/// transfers. Further runs are searched without a filter.
 pub const BLOOM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The filters of all runs of a moment, by the number of the run; `None` for a run without one. Cheap to clone.
+/// Bloom filters of all runs of a view, by the id of the run. `None` marks a run without a filter.
+///
+/// Clones are cheap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BloomFilters(Arc<HashMap<u64, Option<Arc<BloomFilter>>>>);
 
 impl BloomFilters {
-    /// What they take in memory, in bytes.
+    /// Returns the memory of the filters, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         bytes_of(&self.0)
     }
 
-    /// Whether a run may hold entries of `key`; `false` is certain.
+    /// Returns whether a run may hold entries of `key`. `false` is certain.
     pub(crate) fn may_contain(&self, run: u64, key: &[u8]) -> bool {
         match self.0.get(&run) {
             Some(Some(filter)) => filter.may_contain(key),
@@ -32,11 +36,15 @@ impl BloomFilters {
         }
     }
 
-    /// The filters of the runs that `manifest` lists, of which those that are not here yet are read from `table`; of
-    /// `bytes_max` together.
+    /// Returns the filters of the runs that `manifest` lists.
+    ///
+    /// Reuses the filters of `self`, and reads the others from `table` as long as the total size
+    /// does not exceed `bytes_max`.
     ///
     /// # Errors
-    /// When the database fails or a filter is damaged.
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, or [`StoreError::Inconsistent`] if
+    /// a filter is damaged.
     pub(crate) fn of(
         &self,
         manifest: &Manifest,
@@ -58,7 +66,8 @@ impl BloomFilters {
             .map(|run| (run.id, self.0[&run.id].clone()))
             .collect();
         let mut room_bytes = bytes_max.saturating_sub(bytes_of(&filters));
-        // Of each kind the newest first, which are the smallest and the most.
+        // The newest runs of each kind come first, because they are the smallest and most
+        // numerous.
         for run in new.into_iter().rev() {
             let filter = read(table, run, room_bytes)?;
             room_bytes -= filter.as_ref().map_or(0, |filter| filter.bytes());
@@ -76,8 +85,11 @@ fn bytes_of(filters: &HashMap<u64, Option<Arc<BloomFilter>>>) -> u64 {
         .sum()
 }
 
-/// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its
-/// entries: a program that writes none may have written a part of the run.
+/// Reads the filter of a run.
+///
+/// Returns `None` if the run has no filter, or if the filter exceeds `bytes_max` or does not cover
+/// all entries of the run. The last case occurs if a program that writes no filters wrote a part
+/// of the run.
 fn read(
     table: &RunTable,
     run: &Run,

@@ -1,7 +1,7 @@
-//! The digests of the state index and of the state below the window in order, each once.
+//! Scan of the distinct digests in the state index and in the pruned state, in ascending order.
 //!
-//! A key that is written all the time has millions of entries, so what lies between two digests is
-//! passed with a seek, unless it is short.
+//! A key that is written constantly has millions of entries. The scan therefore seeks to the next
+//! digest, unless only a few entries precede it.
 
 use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
 use crate::{
@@ -13,19 +13,26 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
-/// How many entries are stepped over before a seek: about what a seek costs.
+/// Number of entries that the scan steps over before it seeks. They cost about as much as a seek.
 const STEPS_MAX: usize = 16;
 
-/// Goes through digests in order.
+/// A scan of distinct digests in ascending order.
 pub(crate) struct DigestScan<'a> {
     sources: Vec<DigestSource<'a>>,
 }
 
 impl<'a> DigestScan<'a> {
-    /// Starts above `after`, or with the first one. Runs without a version in `versions` are passed over.
+    /// Creates a scan of the digests above `after`, or of all digests if `after` is `None`.
+    ///
+    /// The scan skips runs without a version in `versions`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     ///
     /// # Panics
-    /// When an index is neither of kind `State` nor of kind `PrunedState`.
+    ///
+    /// Panics if an index is neither of kind `State` nor of kind `PrunedState`.
     pub(crate) fn new(
         indices: &[IndexReader<'a>],
         versions: &RangeInclusive<u64>,
@@ -51,7 +58,11 @@ impl<'a> DigestScan<'a> {
         Ok(Self { sources })
     }
 
-    /// The next digest.
+    /// Returns the next digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn next(&mut self) -> Result<Option<StateDigest>, StoreError> {
         let Some(least) = self.sources.iter().filter_map(DigestSource::digest).min() else {
             return Ok(None);
@@ -63,17 +74,19 @@ impl<'a> DigestScan<'a> {
     }
 }
 
-/// What is above all entries of a digest and below those of the next; below all without one.
+/// Returns an upper bound of the entries of `digest` that is below the entries of the next digest.
+///
+/// The bound is empty, and below all entries, if `digest` is `None`.
 fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
     let mut bound = digest.map(|digest| digest.to_vec()).unwrap_or_default();
     if digest.is_some() {
-        // No entry is of the greatest version.
+        // No entry has the greatest version.
         bound.resize(kind.width(), u8::MAX);
     }
     bound
 }
 
-/// Sorted entries, and the place among them.
+/// Sorted entries and the scan's position among them.
 enum DigestSource<'a> {
     Tier {
         entries: &'a SortedEntries,
@@ -104,7 +117,7 @@ impl<'a> DigestSource<'a> {
         })
     }
 
-    /// The digest of the entry this is at.
+    /// Returns the digest of the current entry.
     fn digest(&self) -> Option<StateDigest> {
         match self {
             Self::Tier { next, .. } => *next,
@@ -112,7 +125,7 @@ impl<'a> DigestSource<'a> {
         }
     }
 
-    /// Goes on to the first entry above a digest, if this is at that digest.
+    /// Advances to the first entry above `digest` if the current entry has that digest.
     fn pass(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
         if self.digest() != Some(*digest) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The entries of each kind of index.
+//! Kinds of indices, and the layout of their entries.
 
 use crate::tables::{
     digest::{PREFIX_BYTES, STATE_DIGEST_BYTES},
@@ -7,7 +7,7 @@ use crate::tables::{
 use ledger_crypto::HashValue;
 use serde::{Deserialize, Serialize};
 
-/// How many bytes of a transaction hash are kept; the row decides where two meet.
+/// Number of bytes of a transaction hash in an entry. The row resolves a collision.
 pub(crate) const HASH_PREFIX_BYTES: usize = 8;
 
 /// A kind of index.
@@ -29,10 +29,10 @@ impl Kind {
         Self::Stream,
         Self::PrunedState,
     ];
-    /// The kinds whose entries name rows, and are made anew from rows when the ledger is opened.
+    /// Kinds whose entries name rows. Unflushed entries are rebuilt from them at a start.
     pub(crate) const OF_ROWS: [Self; 4] = [Self::Hash, Self::State, Self::Account, Self::Stream];
 
-    /// Bytes of an entry without payload.
+    /// Returns the size of an entry without its payload, in bytes.
     pub(crate) const fn width(self) -> usize {
         match self {
             Self::Hash => HASH_PREFIX_BYTES + 8,
@@ -43,13 +43,15 @@ impl Kind {
         }
     }
 
-    /// Whether entries carry a payload, and so vary in length.
+    /// Returns whether entries carry a payload, and therefore vary in length.
     pub(crate) const fn has_payload(self) -> bool {
         matches!(self, Self::PrunedState)
     }
 
-    /// How many of an entry's bytes are the key that is asked for, for kinds that are searched for single keys. Pages of the
-    /// others are asked for mostly where there is something.
+    /// Returns the number of leading bytes of an entry that are its key in the bloom filter.
+    ///
+    /// Returns `None` for kinds that are not searched for single keys. Their pages are requested
+    /// mostly where entries exist, so a filter would save little.
     pub(crate) const fn bloom_key_bytes(self) -> Option<usize> {
         match self {
             Self::Hash => Some(HASH_PREFIX_BYTES),
@@ -58,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Where the version stands in an entry, for kinds whose entries name rows.
+    /// Returns the offset of the version in an entry, for kinds whose entries name rows.
     const fn version_offset(self) -> Option<usize> {
         match self {
             Self::Hash => Some(HASH_PREFIX_BYTES),
@@ -68,23 +70,23 @@ impl Kind {
         }
     }
 
-    /// The version of the row that an entry names.
+    /// Returns the version of the row that an entry names, for kinds whose entries name rows.
     pub(crate) fn version(self, entry: &[u8]) -> Option<u64> {
         self.version_offset().map(|offset| number(&entry[offset..]))
     }
 }
 
-/// The big endian number at the start of `bytes`.
+/// Returns the big-endian number in the first eight bytes of `bytes`.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes[..8].try_into().expect("eight bytes"))
 }
 
-/// The sequence number of an entry of an account or a stream.
+/// Returns the sequence number in an entry of an account or a stream.
 pub(crate) fn sequence_number(entry: &[u8]) -> u64 {
     number(&entry[PREFIX_BYTES..])
 }
 
-/// The place that an entry of the state or of a stream names.
+/// Returns the position of the row that an entry of the state or of a stream names.
 pub(crate) fn position(kind: Kind, entry: &[u8]) -> Option<Position> {
     let version = kind.version(entry)?;
     let tail = entry.len().checked_sub(4)?;

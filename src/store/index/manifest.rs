@@ -1,7 +1,7 @@
-//! Which runs there are, which of them are being merged, and which are being deleted.
+//! The lists of finished runs, of merges in progress, and of runs that are being deleted.
 //!
-//! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
-//! interrupts goes on where its last durable step ended.
+//! The manifest is a row of its own. The commit that changes it also writes it, so that a merge
+//! that a crash interrupts resumes after its last durable step.
 
 use crate::index::{bloom::bloom_id, key::Kind};
 use serde::{Deserialize, Serialize};
@@ -9,41 +9,41 @@ use serde::{Deserialize, Serialize};
 /// A finished run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// Its number, which begins the keys of its blocks.
+    /// Id of the run. The keys of its blocks begin with it.
     pub id: u64,
-    /// How often its entries were merged.
+    /// Number of merges that the entries have passed through.
     pub level: u32,
-    /// No entry is of an older version.
+    /// Lower bound of the versions of the entries.
     pub first_version: u64,
-    /// No entry is of a newer version.
+    /// Upper bound of the versions of the entries.
     pub last_version: u64,
-    /// How many entries it holds.
+    /// Number of entries.
     pub entries: u64,
 }
 
-/// A merge under way.
+/// A merge in progress.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MergeJob {
-    /// The level of the sources.
+    /// Level of the sources.
     pub level: u32,
-    /// The runs that are merged, oldest first; neighbours in the list of runs.
+    /// Ids of the runs that are merged, oldest first. They are neighbors in the list of runs.
     pub sources: Vec<u64>,
-    /// The number of the run that is written.
+    /// Id of the run that is written.
     pub output: u64,
-    /// How many entries were written.
+    /// Number of entries written so far.
     pub written: u64,
-    /// The last entry that was taken from a source; empty before the first step.
+    /// Last entry that was taken from a source. Empty before the first step.
     pub last_taken: Vec<u8>,
 }
 
 /// The runs of one index.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
-    /// Oldest first; levels never rise.
+    /// Finished runs, oldest first. Their levels do not increase.
     pub list: Vec<Run>,
-    /// At most one a level.
+    /// Merges in progress, at most one per level.
     pub jobs: Vec<MergeJob>,
-    /// Entries of versions from here on are in no run yet.
+    /// First version whose entries are in no run yet.
     pub unflushed_from: u64,
 }
 
@@ -52,22 +52,22 @@ pub(crate) struct Runs {
 pub(crate) struct Manifest {
     next_run: u64,
     indices: [Runs; Kind::ALL.len()],
-    /// Numbers that nothing names any more, of runs and of their filters, and whose blocks are being deleted.
+    /// Ids of runs and filters that are no longer in use, and whose blocks are being deleted.
     pub garbage: Vec<u64>,
 }
 
 impl Manifest {
-    /// The runs of an index.
+    /// Returns the runs of an index.
     pub(crate) fn runs(&self, kind: Kind) -> &Runs {
         &self.indices[kind as usize]
     }
 
-    /// The runs of an index, to change them.
+    /// Returns the runs of an index for modification.
     pub(crate) fn runs_mut(&mut self, kind: Kind) -> &mut Runs {
         &mut self.indices[kind as usize]
     }
 
-    /// A number no run had before.
+    /// Returns an id that no run had before.
     pub(crate) fn new_run(&mut self) -> u64 {
         self.next_run += 1;
         self.next_run
@@ -78,7 +78,7 @@ impl Manifest {
         self.runs_mut(kind).list.push(run);
     }
 
-    /// Puts the output of a finished merge in the place of its sources.
+    /// Replaces the sources of a finished merge with its output.
     pub(crate) fn finish(&mut self, kind: Kind, job: &MergeJob) {
         let runs = self.runs_mut(kind);
         runs.jobs.retain(|other| other.output != job.output);
@@ -112,8 +112,8 @@ impl Manifest {
         self.discard(sources.iter().map(|run| run.id));
     }
 
-    /// Drops the runs of an index whose every entry is below `oldest_version`, and merges of only
-    /// such runs.
+    /// Removes the runs of an index whose entries are all below `oldest_version`, and the merges
+    /// of only such runs.
     pub(crate) fn drop_below(&mut self, kind: Kind, oldest_version: u64) {
         let runs = self.runs_mut(kind);
         let is_below = |run: &Run| run.last_version < oldest_version;
@@ -124,7 +124,7 @@ impl Manifest {
             .map(|run| run.id)
             .collect();
         let is_kept = |id: &u64| !below.contains(id);
-        // A run that is being merged is dropped when the merge ends without it, or with it.
+        // A source of a remaining merge is removed when that merge finishes.
         let (kept, dropped): (Vec<MergeJob>, Vec<MergeJob>) = std::mem::take(&mut runs.jobs)
             .into_iter()
             .partition(|job| job.sources.iter().any(is_kept));
@@ -136,7 +136,7 @@ impl Manifest {
         self.discard(dropped.iter().map(|job| job.output));
     }
 
-    /// Has runs deleted, and their filters.
+    /// Schedules runs and their filters for deletion.
     fn discard(&mut self, runs: impl Iterator<Item = u64>) {
         self.garbage
             .extend(runs.flat_map(|run| [run, bloom_id(run)]));

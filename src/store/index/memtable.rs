@@ -1,12 +1,13 @@
-//! The newest entries of an index, in memory until they become a run.
+//! The newest entries of an index, in memory until they are flushed to a run.
 //!
-//! A list of sorted pieces, oldest first, each at least twice as long as the next: adding merges
-//! the pieces that are too short for that. An entry is copied log2 times at most and there are at
-//! most log2 pieces to search. Pieces never change, so a reader holds on to them at no cost.
+//! A memtable is a list of sorted tiers, oldest first, each at least twice as long as the next. A
+//! push merges the tiers that are too short for that. Each of n entries is
+//! therefore copied at most log2(n) times, and a search covers at most log2(n) tiers. Tiers are
+//! immutable, so readers share them without cost.
 
 use std::{cmp::Ordering, ops::Range, sync::Arc};
 
-/// Sorted entries of one width, one after the other.
+/// Sorted entries of equal width, without gaps.
 #[derive(Debug)]
 pub(crate) struct SortedEntries {
     bytes: Vec<u8>,
@@ -14,22 +15,22 @@ pub(crate) struct SortedEntries {
 }
 
 impl SortedEntries {
-    /// Takes sorted entries.
+    /// Creates a list of sorted entries of `width` bytes each.
     pub(crate) fn new(bytes: Vec<u8>, width: usize) -> Self {
         Self { bytes, width }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() / self.width
     }
 
-    /// The entries in order.
+    /// Returns the entries in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.bytes.chunks_exact(self.width)
     }
 
-    /// The entries from `low` to `high`, both included, in order.
+    /// Returns the entries from `low` to `high`, both included, in order.
     pub(crate) fn between(
         &self,
         low: &[u8],
@@ -40,7 +41,9 @@ impl SortedEntries {
     }
 }
 
-/// The bytes of the entries from `low` to `high`, both included, among sorted packed entries.
+/// Returns the range of bytes of the entries from `low` to `high`, both included.
+///
+/// `bytes` holds sorted entries of `width` bytes each.
 pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Range<usize> {
     let entry = |i: usize| &bytes[i * width..(i + 1) * width];
     let partition = |mut from: usize, mut to: usize, is_before: &dyn Fn(&[u8]) -> bool| {
@@ -56,7 +59,8 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
     };
     let all = bytes.len() / width;
     let start = partition(0, all, &|entry| entry < low);
-    // Mostly a few entries: those that are looked at for the end lie beside each other, until they are many.
+    // Most ranges have few entries. Doubling the reach first compares entries next to each other,
+    // and distant ones only in a long range.
     let mut reach = 1;
     while start + reach <= all && entry(start + reach - 1) <= high {
         reach *= 2;
@@ -67,7 +71,7 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
     start * width..end * width
 }
 
-/// The entries of an index that are in no run yet. Cheap to clone.
+/// Entries of an index that are in no run yet. Clones are cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Memtable {
     width: usize,
@@ -75,7 +79,7 @@ pub(crate) struct Memtable {
 }
 
 impl Memtable {
-    /// No entries yet, of `width` bytes each.
+    /// Creates a memtable without entries, for entries of `width` bytes each.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
@@ -83,7 +87,7 @@ impl Memtable {
         }
     }
 
-    /// Adds sorted entries, all of them newer than those before.
+    /// Adds sorted entries, all of which are newer than those already in the memtable.
     pub(crate) fn push(&mut self, entries: Vec<u8>) {
         if entries.is_empty() {
             return;
@@ -98,17 +102,17 @@ impl Memtable {
         self.tiers.push(Arc::new(newest));
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.tiers.iter().map(|tier| tier.len()).sum()
     }
 
-    /// The sorted pieces, oldest first.
+    /// Returns the tiers, oldest first.
     pub(crate) fn tiers(&self) -> &[Arc<SortedEntries>] {
         &self.tiers
     }
 
-    /// Takes all entries out, as one tier.
+    /// Removes all entries and returns them in order.
     pub(crate) fn take(&mut self) -> SortedEntries {
         let mut all = SortedEntries::new(Vec::new(), self.width);
         while let Some(tier) = self.tiers.pop() {

@@ -1,10 +1,13 @@
-//! Finding rows by random keys: sorted runs of packed entries.
+//! Indices that find rows by random keys: sorted runs of packed entries.
 //!
-//! New entries gather in memory (`recent`). Every [`merge::CompactionConfig::flush_after`] of them, or versions, they are
-//! written as a sorted run (`run`), and some runs of a level ([`merge::CompactionConfig::pick_compaction`]) merge into one of the next, a
-//! bounded step beside each commit (`merge`). So an entry is written once per level, always in
-//! order, and its cost does not grow with the tree. Runs of an index follow each other in time:
-//! each holds the entries of its own range of versions, so looking newest first may stop early.
+//! New entries gather in a [`Memtable`]. It is flushed to a sorted run ([`run`]) once it has
+//! `CompactionConfig::flush_after` entries, or entries of as many versions. Several runs of a
+//! level (`CompactionConfig::pick_compaction`) are merged into one of the next, in bounded steps
+//! beside the commits ([`compaction`]). An entry is therefore written once per level, always in
+//! order, and its cost does not grow with the tree.
+//!
+//! The runs of an index follow each other in time: each holds the entries of its own range of
+//! versions. A search that begins with the newest run can therefore stop early.
 //!
 //! | kind | entry | found by |
 //! |---|---|---|
@@ -13,12 +16,13 @@
 //! | `Account` | digest 12, sequence number 8, version 8 | sender |
 //! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
-//! | `PrunedState` | digest 16; with the key and its write as payload | state key, below the window |
-//! | `PrunedState` | digest 16; with the stream and where it goes on | stream with pruned events |
+//! | `PrunedState` | digest 16; payload: key, last pruned write | state key, below the window |
+//! | `PrunedState` | digest 16; payload: stream, next event number | stream with pruned events |
 //!
-//! Numbers are big endian, so that entries sort as bytes. Entries below the window are left out
-//! when runs merge, and a run wholly below it is dropped. The kinds of which single keys are asked for (`Hash`, `State`,
-//! `PrunedState`) have a `filter` beside each run, which says of most runs that do not hold a key that they do not.
+//! Numbers are big-endian, so entries sort as bytes. A merge omits entries below the window,
+//! and a run that lies entirely below it is removed. The kinds that are searched for single keys
+//! (`Hash`, `State`, `PrunedState`) have a filter for each run ([`bloom`]), which excludes most
+//! runs that do not hold a key.
 
 pub(crate) mod batch;
 pub(crate) mod bloom;

@@ -1,4 +1,4 @@
-//! Looking through an index: the entries in memory and all runs, by time.
+//! Searches of an index, which consists of a memtable and runs, in the order of versions.
 
 use crate::index::{
     bloom_set::BloomFilters,
@@ -13,23 +13,24 @@ use std::{
     sync::Arc,
 };
 
-/// An index at one moment.
+/// An index as of one view of the store.
 pub(crate) struct IndexReader<'a> {
     pub kind: Kind,
-    /// The entries in memory; `PrunedState` has none.
+    /// Entries in memory. `PrunedState` has none.
     pub memtable: Option<&'a Memtable>,
     pub runs: &'a Runs,
     pub filters: &'a BloomFilters,
     pub table: &'a RunTable,
 }
 
-/// What is looked for.
+/// A range of entries to visit.
 pub(crate) struct EntryRange<'a> {
-    /// The least entry.
+    /// Least entry.
     pub low: &'a [u8],
-    /// The greatest entry.
+    /// Greatest entry.
     pub high: &'a [u8],
-    /// Runs without a version in this range are passed over; entries outside may still be seen.
+    /// Range of versions. Runs without a version in it are skipped, but entries of other versions
+    /// may still be visited.
     pub versions: RangeInclusive<u64>,
 }
 
@@ -38,7 +39,7 @@ impl<'a> IndexReader<'a> {
         self.memtable.map(Memtable::tiers).unwrap_or_default()
     }
 
-    /// The sorted pieces in memory, oldest first; none where all of them are newer than `versions`.
+    /// Returns the tiers of the memtable, oldest first, or none if all are newer than `versions`.
     pub(crate) fn tiers_of(&self, versions: &RangeInclusive<u64>) -> &'a [Arc<SortedEntries>] {
         if self.runs.unflushed_from <= *versions.end() {
             self.tiers()
@@ -47,7 +48,7 @@ impl<'a> IndexReader<'a> {
         }
     }
 
-    /// The runs with a version in `versions`, oldest first.
+    /// Returns the ids of the runs with a version in `versions`, oldest first.
     pub(crate) fn runs_of(
         &self,
         versions: &RangeInclusive<u64>,
@@ -58,7 +59,7 @@ impl<'a> IndexReader<'a> {
             .map(|run| run.id)
     }
 
-    /// The runs with a version in the range of a span that may have entries in it, oldest first.
+    /// Returns the ids of the runs that may have entries in `span`, oldest first.
     fn runs_holding(&self, span: &EntryRange<'_>) -> impl DoubleEndedIterator<Item = u64> {
         let key = self.kind.bloom_key_bytes().and_then(|bytes| {
             let key = span.low.get(..bytes)?;
@@ -68,7 +69,14 @@ impl<'a> IndexReader<'a> {
         runs.filter(move |run| key.is_none_or(|key| self.filters.may_contain(*run, key)))
     }
 
-    /// Calls `visit` with the entries of a span, newest runs first, each descending.
+    /// Calls `visit` with the entries of `span`, newest runs first and each run in descending
+    /// order.
+    ///
+    /// Returns the value that `visit` breaks with, or `None` if it never does.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn newest_first<B>(
         &self,
         span: &EntryRange<'_>,
@@ -92,7 +100,14 @@ impl<'a> IndexReader<'a> {
         Ok(None)
     }
 
-    /// Calls `visit` with the entries of a span, oldest runs first, each ascending.
+    /// Calls `visit` with the entries of `span`, oldest runs first and each run in ascending
+    /// order.
+    ///
+    /// Returns the value that `visit` breaks with, or `None` if it never does.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn oldest_first<B>(
         &self,
         span: &EntryRange<'_>,
@@ -116,7 +131,11 @@ impl<'a> IndexReader<'a> {
         Ok(None)
     }
 
-    /// The newest payload of an entry.
+    /// Returns the newest payload of an entry, or `None` if no run holds the entry.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn newest_payload(&self, entry: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let runs = self.runs.list.iter().rev();
         for run in runs.filter(|run| self.filters.may_contain(run.id, entry)) {

@@ -1,18 +1,24 @@
-//! Keeps the ledger readable when a write to its disk has failed.
+//! Isolation of the database from disk faults, so that the ledger stays readable after a failed
+//! write.
 //!
-//! FaultOverlay a failed write or sync redb also refuses to read what it does not have in memory. So the database
-//! never hears of one: from the first failure on nothing more goes to the disk, what the database still
-//! writes is kept in memory for it, and the writer, which asks [`DiskStatus::check`] overlay every commit, says that
-//! the commit failed and takes no more. Moments that were shown before are on the disk or in memory, and their
-//! pages are not written again while they are shown, so reading them goes on. What the disk holds is what a
-//! crash at the moment of the failure would have left.
+//! After a failed write or sync, redb also rejects reads of pages that are not in its cache. The
+//! backend therefore hides such a failure from the database. From the first failure on:
 //!
-//! Between two checkpoints pages of moments that are shown are written and not synced. FaultOverlay a failure the system
-//! may drop them from its memory, and what is read then is what stood there before. So they are read back at once
-//! and kept. (The block log has what they hold: the next start needs none of them.)
+//! * The backend writes nothing more to the disk. The disk holds what a crash at that time would
+//!   have left.
+//! * Pages that the database still writes are held in memory, in a [`FaultOverlay`].
+//! * The writer calls [`DiskStatus::check`] after every commit, returns the failure, and rejects
+//!   further writes.
+//! * Open snapshots stay readable: their pages are on the disk or in memory, and redb does not
+//!   overwrite pages that a snapshot references.
 //!
-//! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
-//! reads no more then, except from memory, until it is opened anew.
+//! Between two checkpoints, pages of applied commits are written but not synced. After a failure
+//! the system may drop such pages from its cache, and the disk then returns their previous
+//! content. The backend therefore reads them back at the first failure and holds them in memory.
+//! The next start does not need them, because the write-ahead log has their content.
+//!
+//! A failed read is retried a few times. If it still fails, the database receives the error, and
+//! reads only from its cache until it is reopened.
 
 use crate::StoreError;
 use crate::io::{
@@ -30,17 +36,18 @@ use std::{
     },
 };
 
-/// What became of a disk. Cheap to clone.
+/// The fault state and the sync counters of a disk. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DiskStatus(Arc<SharedState>);
 
 #[derive(Debug, Default)]
 struct SharedState {
-    /// Read before the lock, which is needed overlay a failure only.
+    /// Whether a write or sync has failed. Checked before `overlay` is locked, which is needed
+    /// only after a failure.
     has_failed: AtomicBool,
-    /// The length that was seen last: a disk that fails may not tell it any more.
+    /// Last known length of the file, in bytes. A failing disk may not report it.
     length: AtomicU64,
-    /// Pages that are written and not synced, by number.
+    /// Numbers of the pages that are written but not synced.
     unsynced: Mutex<BTreeSet<u64>>,
     sync_timer: SyncTimer,
     overlay: RwLock<Option<FaultOverlay>>,
@@ -53,10 +60,11 @@ impl SharedState {
 }
 
 impl DiskStatus {
-    /// Whether all writes and syncs until now were done.
+    /// Checks that every write and sync so far has succeeded.
     ///
     /// # Errors
-    /// The first that was not.
+    ///
+    /// Returns [`StoreError::Database`] with the first failure.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if !self.has_failed() {
             return Ok(());
@@ -82,7 +90,7 @@ impl DiskStatus {
     }
 }
 
-/// A backend between the database and its disk.
+/// A storage backend between the database and its disk, which hides failed writes and syncs.
 #[derive(Debug)]
 pub(crate) struct FaultIsolatingBackend<B> {
     backend: B,
@@ -90,7 +98,7 @@ pub(crate) struct FaultIsolatingBackend<B> {
 }
 
 impl<B: StorageBackend> FaultIsolatingBackend<B> {
-    /// Shields a database from the failures of `backend`, and tells of them.
+    /// Wraps `backend`. Returns the wrapper and the status of its disk.
     pub(crate) fn new(backend: B) -> (Self, DiskStatus) {
         let disk = DiskStatus::default();
         let shield = Self {
@@ -100,7 +108,11 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
         (shield, disk)
     }
 
-    /// Keeps everything that a database writes in memory, so that a look at a file changes nothing of it.
+    /// Wraps `backend` so that writes stay in memory, to check a file without changing it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the disk if it does not report the length of the file.
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
         let (shield, _) = Self::new(backend);
         shield.len()?;
@@ -111,7 +123,9 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
         Ok(shield)
     }
 
-    /// Has the disk do something, or what stands in its place overlay a failure.
+    /// Changes the disk with `on_disk`, or the overlay with `afterwards` if the disk has failed.
+    ///
+    /// `doing` names the operation in the error of [`DiskStatus::check`].
     fn modify(
         &self,
         doing: &str,
@@ -133,7 +147,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
         overlay.as_mut().map_or(Ok(()), afterwards)
     }
 
-    /// Notes the first failure.
+    /// Records the first failure and reads back unsynced pages. Ignores later failures.
     fn record_fault(&self, doing: &str, error: &io::Error) {
         let seen = &self.disk.0.length;
         let length = self
@@ -281,7 +295,7 @@ mod tests {
 
     const PAGE: usize = 4096;
 
-    /// A disk of which a part fails.
+    /// A disk in memory with injectable faults.
     #[derive(Debug, Default)]
     struct Partly {
         memory: Arc<InMemoryBackend>,
@@ -290,7 +304,7 @@ mod tests {
 
     #[derive(Debug, Default)]
     struct Faults {
-        /// So many of the next reads fail.
+        /// Number of the next reads that fail.
         reads: AtomicU32,
         changes: AtomicBool,
         len: AtomicBool,
@@ -333,7 +347,7 @@ mod tests {
         }
     }
 
-    /// A shielded disk of two pages of ones.
+    /// Returns a backend with two pages of ones, and the faults of its disk.
     fn shielded() -> (FaultIsolatingBackend<Partly>, Arc<Faults>) {
         let partly = Partly::default();
         let faults = Arc::clone(&partly.faults);
@@ -378,7 +392,8 @@ mod tests {
         assert_eq!((&both[..2], &both[2..]), (&[3; 2][..], &[1; PAGE - 2][..]));
     }
 
-    /// After a failed sync the system may forget what was written: then the disk's own bytes are read.
+    /// Simulates a system that drops unsynced pages after a failed sync, so that the disk returns
+    /// older content.
     #[test]
     fn what_was_written_and_not_synced_is_kept_after_a_failure() {
         let partly = Partly::default();

@@ -1,4 +1,4 @@
-//! Content of the database file after a fault.
+//! Content of the database file after a disk fault.
 
 use redb::StorageBackend;
 use std::{
@@ -6,28 +6,32 @@ use std::{
     io::{self, ErrorKind},
 };
 
-/// In what pieces writes are kept overlay a failure. The database writes whole pages of this size.
+/// Size of a page of the overlay, in bytes. The database writes whole pages of this size.
 const PAGE_BYTES: u64 = 4096;
-/// How much is kept overlay a failure: what is left of one commit. Beyond it the database hears of the
-/// failure overlay all, and reads no more.
+/// Maximum number of pages in an overlay.
+///
+/// The bound is ample for the rest of one commit. Beyond it a write returns the failure to the
+/// database, which then reads only from its cache.
 const OVERLAY_PAGES_MAX: usize = 65_536;
-/// How many of them may be pages that were written before and not synced.
+/// Maximum number of pages that are read back because they were written but not synced.
 const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
-/// The memory that this takes at most, in bytes.
+/// Maximum memory of an overlay, in bytes.
 pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
-/// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
-/// time; one that is gone says so at once, so that few tries cost nothing.
+/// Maximum number of attempts of a read.
+///
+/// Many disks succeed in the second attempt. A disconnected disk fails immediately, so a few
+/// attempts cost little.
 const READ_TRIES: u32 = 4;
 type Page = [u8; PAGE_BYTES as usize];
 
-/// What there is overlay a failure.
+/// Changes of the database file that are not on the disk because it failed.
 #[derive(Debug)]
 pub(super) struct FaultOverlay {
     pub(super) kind: ErrorKind,
     pub(super) cause: String,
-    /// The length that the database believes in.
+    /// Length of the file as the database sees it, in bytes.
     pub(super) length: u64,
-    /// Up to here the disk's own bytes count.
+    /// Length of the part that can be read from the disk, in bytes. Zeros follow it.
     pub(super) disk_length: u64,
     pub(super) pages: BTreeMap<u64, Box<Page>>,
 }
@@ -37,7 +41,7 @@ impl FaultOverlay {
         io::Error::new(self.kind, self.cause.clone())
     }
 
-    /// Keeps what can be read of these pages.
+    /// Reads up to [`READ_BACK_PAGES_MAX`] of `pages` from the disk. Skips unreadable pages.
     pub(super) fn read_back(&mut self, backend: &impl StorageBackend, pages: &BTreeSet<u64>) {
         for &number in pages.iter().take(READ_BACK_PAGES_MAX) {
             let mut page = Box::new([0; PAGE_BYTES as usize]);
@@ -52,7 +56,7 @@ impl FaultOverlay {
 
     pub(super) fn set_length(&mut self, length: u64) {
         self.length = length;
-        // What is behind the end reads as zero should it grow again.
+        // Bytes beyond the new end read as zeros if the file grows again.
         self.disk_length = self.disk_length.min(length);
         self.pages.split_off(&length.div_ceil(PAGE_BYTES));
     }
@@ -104,7 +108,7 @@ impl FaultOverlay {
         Ok(())
     }
 
-    /// The disk's own bytes, and zeros behind them.
+    /// Reads from the disk. Bytes beyond `disk_length` are zeros.
     fn read_disk(
         &self,
         backend: &impl StorageBackend,
@@ -122,7 +126,7 @@ impl FaultOverlay {
     }
 }
 
-/// Reads, again where that fails. That the file is too short is no matter of luck.
+/// Reads, and retries a failed read, except beyond the end of the file, where a retry cannot help.
 pub(super) fn read(backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
     let mut tries = READ_TRIES;
     loop {
@@ -134,8 +138,10 @@ pub(super) fn read(backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -
     }
 }
 
-/// The pages that `length` bytes from `offset` on lie in: the page's number, where in it they begin, and
-/// which of the bytes they are.
+/// Splits `length` bytes at `offset` of the file into parts that lie in one page each.
+///
+/// Yields the number of the page, the offset of the part in the page, and the range of the part
+/// among the bytes.
 pub(super) fn parts(
     offset: u64,
     length: usize,

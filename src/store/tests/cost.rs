@@ -1,7 +1,8 @@
-//! The cost of a transfer in pages and bytes that are read and written, not in time.
+//! Cost of a transfer, in pages and bytes that are read and written instead of time.
 //!
-//! A ledger is grown to a number of transfers, and then measured over the next ones. Commits, pruning
-//! and the reads that a transfer causes are counted apart. `--nocapture` prints the counts.
+//! Each test grows a ledger to a number of transfers, and then measures the next ones. It counts
+//! commits and pruning apart from the reads that a transfer causes. `--nocapture` prints the
+//! counts.
 
 #![expect(clippy::print_stdout, reason = "the counts are the figures of a run")]
 
@@ -18,13 +19,13 @@ use ledger_test_support::{Disk, Traffic};
 use ledger_types::ExecutedBlock;
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
-/// Pages are read from the disk unless they were read just before: counted are accesses, not misses
-/// of a cache that holds the whole ledger.
+/// A cache so small that a page is read from the disk unless it was read just before. The counts
+/// are accesses, not misses of a cache that holds the whole ledger.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 256 * 1024,
 };
-/// Index runs of a few hundred entries, and a checkpoint after a few hundred transfers, so that a
-/// ledger of tens of thousands has several levels of runs.
+/// Index runs of a few hundred entries, and a checkpoint after a few hundred transfers. A ledger
+/// of tens of thousands of transfers therefore has several levels of runs.
 const CONFIG: CompactionConfig = CompactionConfig {
     flush_after: 256,
     step_entries_min: 64,
@@ -40,30 +41,31 @@ const TRANSFERS_PER_BLOCK: u64 = 50;
 const VERSIONS_PER_BLOCK: u64 = TRANSFERS_PER_BLOCK + 2;
 /// Number of transfers after which costs are measured first.
 const EARLY_TRANSFERS: u64 = 2_000;
-/// Number of transfers after which they are measured again.
+/// Number of transfers after which costs are measured again.
 const LATE_TRANSFERS: u64 = 40_000;
-/// Number of versions that a pruned ledger keeps.
+/// Number of versions that pruning retains.
 const WINDOW_VERSIONS: u64 = 1_000;
-/// Number of transfers that a measurement covers: several merges of the lower levels.
+/// Number of transfers that a measurement covers. It includes several merges of the lower levels.
 const MEASURED_TRANSFERS: u64 = 2_000;
-/// Number of accounts of ledgers of which only the length differs. Each has sent twenty transfers when
-/// costs are measured first.
+/// Number of accounts of ledgers that differ in length only. Each account has sent twenty
+/// transfers before the first measurement.
 const ACCOUNTS: u64 = 100;
-/// Number of entries in a page of a listing: early pages are full too.
+/// Number of entries in a page of a listing, so small that early pages are full too.
 const LISTED: usize = 10;
 
-/// The most that a cost may grow while the ledger grows twentyfold and nothing is pruned. An entry is
-/// copied once per level of runs, and [`CONFIG`] has two or three levels early and two more late; a
-/// listing reads a block or two of each run, fewer of which are in the cache late. A cost in proportion
-/// to the length of the ledger grows twenty times.
+/// Maximum growth of a cost while the ledger grows twentyfold and is not pruned.
+///
+/// An entry is copied once per level of runs, and [`CONFIG`] has two or three levels early and two
+/// more late. A listing reads a block or two of each run, fewer of which are in the cache late. A
+/// cost in proportion to the length of the ledger would grow twenty times.
 const GROWTH_MAX: f64 = 4.0;
-/// The most that it may grow if a window of constant size is kept: measurements cover different parts
-/// of the merges of the state below the window.
+/// Maximum growth with a window of constant size. The measurements cover different parts of the
+/// merges of the pruned state.
 const PRUNED_GROWTH_MAX: f64 = 1.5;
-/// The most that it may grow with a hundred times as many accounts: their state has two more levels.
+/// Maximum growth with a hundred times as many accounts. Their state has two more levels.
 const ACCOUNTS_GROWTH_MAX: f64 = 3.0;
 
-/// What one part of the work reads and writes, per transfer.
+/// Reads and writes of one part of the work, per transfer.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     part: &'static str,
@@ -103,7 +105,7 @@ impl Cost {
     }
 }
 
-/// A store that grows by made-up transfers between random accounts.
+/// A store that grows by generated transfers between random accounts.
 struct Ledger {
     disk: Disk,
     writer: StoreWriter,
@@ -111,7 +113,7 @@ struct Ledger {
     maker: Maker,
     random: Rng,
     accounts: u64,
-    /// Number of versions that pruning keeps; without it nothing is pruned.
+    /// Number of versions that pruning retains, or `None` to prune nothing.
     window_versions: Option<u64>,
     transfers: u64,
 }
@@ -169,7 +171,7 @@ impl Ledger {
         }
     }
 
-    /// Runs the next transfers, and returns what writing them and the reads around them cost.
+    /// Runs the next transfers. Returns the cost of writing them, of look-ups, and of listings.
     fn measure(&mut self) -> [Cost; 3] {
         let [mut writing, mut look_ups, mut listings] = [Traffic::default(); 3];
         for _ in 0..MEASURED_TRANSFERS / TRANSFERS_PER_BLOCK {
@@ -201,7 +203,7 @@ impl Ledger {
     }
 }
 
-/// Adds what was read and written from `before` to `after`.
+/// Adds the reads and writes between `before` and `after` to `sum`.
 fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
     sum.read_pages += after.read_pages - before.read_pages;
     sum.read_bytes += after.read_bytes - before.read_bytes;
@@ -209,7 +211,7 @@ fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
     sum.written_bytes += after.written_bytes - before.written_bytes;
 }
 
-/// Reads the state that each transfer is executed on.
+/// Reads the state on which each transfer is executed.
 fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
     for key in specs.iter().flat_map(|spec| spec.writes.keys()) {
         snapshot
@@ -234,8 +236,9 @@ fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
     }
 }
 
-/// Lists all resources of an account, and the newest of its transactions and events. Unlike a look-up,
-/// a listing of resources reads every run of the index.
+/// Lists all resources of an account, and the newest of its transactions and events.
+///
+/// Unlike a look-up, a listing of resources reads every run of the index.
 fn list(snapshot: &Snapshot, account: u64) {
     let key = resource_key(account, 0);
     let version = snapshot.ledger_info().version;
@@ -255,7 +258,7 @@ fn list(snapshot: &Snapshot, account: u64) {
     assert!(!listed.unwrap().is_empty());
 }
 
-/// Grows a ledger and compares its early cost to its late one.
+/// Grows a ledger, and asserts that its late cost is at most `growth_max` times the early one.
 fn assert_level(growth_max: f64, window_versions: Option<u64>) {
     let mut ledger = Ledger::new(ACCOUNTS, window_versions);
     ledger.grow_to(EARLY_TRANSFERS);
@@ -282,7 +285,7 @@ fn cost_of_a_transfer_does_not_grow_with_the_length_of_a_pruned_ledger() {
 fn cost_of_a_transfer_grows_slowly_with_the_number_of_accounts() {
     let [few, many] = [ACCOUNTS, 100 * ACCOUNTS].map(|accounts| {
         let mut ledger = Ledger::new(accounts, Some(WINDOW_VERSIONS));
-        // Every account has been written to, so that the state below the window holds all of them.
+        // Every account has been written to, so the pruned state holds all of them.
         ledger.grow_to(LATE_TRANSFERS);
         ledger.measure()
     });

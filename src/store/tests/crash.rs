@@ -1,5 +1,7 @@
-//! Crashes at every write and sync of a small workload: from the chosen operation on everything fails,
-//! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
+//! Crashes at every write and sync of a small workload.
+//!
+//! From the chosen operation on, every write and sync fails, as if the machine had stopped. The
+//! test then opens the store on each image that the disk may be left with
 //! (`ledger_test_support::Disk`).
 
 use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
@@ -7,23 +9,23 @@ use crate::{Store, StoreError};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 
-/// Returns the synced content and a random part of the writes since, which the seed chooses.
+/// Returns the synced content and a part of the later writes, which `seed` determines.
 fn torn(disk: &Disk, seed: u64) -> Image {
     let mut random = Rng::with_seed(seed);
     disk.torn(&mut |bound| random.usize(..bound))
 }
 
-/// A disk that stops working after so many writes and syncs.
+/// Returns a disk that stops working after the given number of writes and syncs.
 fn failing_from(operations: usize) -> Disk {
     let disk = Disk::default();
     disk.inject(Fault::Gone { after: operations });
     disk
 }
 
-/// Newest and oldest height.
+/// Newest and oldest height of a ledger.
 type Ends = (u64, u64);
 
-/// Blocks of each group, and up to where is pruned after it.
+/// Number of blocks of each group, and the height to which the store is pruned after it.
 const SCRIPT: [(u64, Option<u64>); 8] = [
     (1, None),
     (3, None),
@@ -34,16 +36,19 @@ const SCRIPT: [(u64, Option<u64>); 8] = [
     (3, None),
     (3, Some(12)),
 ];
-/// All blocks of the script.
+/// Number of blocks of the script.
 const BLOCKS: u64 = 18;
 
+/// Progress of the script until an operation failed.
 #[derive(Debug, Default)]
 struct Progress {
+    /// Heights of the ledger after the last acknowledged operation.
     acknowledged: Option<Ends>,
+    /// Heights of the ledger after the operation that was started last.
     in_flight: Option<Ends>,
 }
 
-/// Does the script until something fails; tells how far it came.
+/// Runs the script until an operation fails, and returns the progress.
 fn run(disk: &Disk, workload: &Workload) -> Progress {
     let mut progress = Progress::default();
     let Ok(store) = Store::open_backend(disk.clone(), disk.log(), &OPTIONS) else {
@@ -73,7 +78,8 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
         if results.iter().any(Result::is_err) {
             let (newest, oldest) = progress.acknowledged.unwrap();
             let shown = *reader.snapshot().unwrap().ledger_info();
-            // What is in the log is durable and shown, also where the file of the database could not grow for it.
+            // Blocks in the log are durable and visible, even if the database file cannot grow for
+            // them.
             let is_durable = || {
                 let disk = Disk::new(disk.synced());
                 let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
@@ -96,12 +102,13 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
     progress
 }
 
-/// Opens what is left, checks every answer, and goes on writing if that is wanted.
+/// Opens the store on an image and checks every read. Then commits the remaining blocks if
+/// `goes_on` is set.
 fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: bool) {
     let disk = Disk::new(image);
     let store = match Store::open_backend(disk.clone(), disk.log(), &OPTIONS) {
         Ok(store) => store,
-        // The database was still being made. A file has another name until it is whole.
+        // The database was still being created. Its file has another name until it is complete.
         Err(error) => {
             assert!(progress.in_flight.is_none(), "{error} after {progress:?}");
             return;
@@ -141,7 +148,7 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: 
 #[test]
 fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
     let mut workload = Workload::new(3);
-    // One more than the script commits: what is tried after a failure.
+    // One block more than the script commits, for the attempt after a failure.
     workload.grow(BLOCKS + 1);
     let disk = Disk::default();
     let progress = run(&disk, &workload);
@@ -151,13 +158,15 @@ fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
         operations > 100,
         "only {operations} operations: the disk is bypassed"
     );
-    // What is synced stays the same until the next sync, and most is acknowledged right before that.
+    // Runs between two syncs leave the same synced content, and the last of them acknowledges the
+    // most. Only that run is checked.
     let mut synced: Option<(usize, Image, Progress)> = None;
     for fails_from in 0..operations {
         let disk = failing_from(fails_from);
         let progress = run(&disk, &workload);
         check_image(disk.written(), &progress, &workload, false);
-        // Whatever has arrived, the rest can follow: every other time, as that is the most work.
+        // The remaining blocks can follow any image. Every other image suffices, because
+        // committing them is most of the work.
         let goes_on = fails_from % 2 == 0;
         check_image(
             torn(&disk, fails_from as u64),

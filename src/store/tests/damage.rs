@@ -1,16 +1,15 @@
-//! Bytes of the file that are not what was written: whatever they are, a start refuses the file or every
-//! answer is right.
+//! Damage of the database file: a start rejects the file, or every read returns the right result.
 
 use crate::tests::{OPTIONS, kit::genesis, workload::Workload};
 use crate::{Snapshot, Store, StoreError};
 use fastrand::Rng;
 use std::{fs, ops::Range, path::Path};
 
-/// How many files are damaged.
+/// Number of damaged files.
 const CASES: u64 = 60;
 const BLOCKS: u64 = 40;
 
-/// Makes a ledger, closes it, and gives its file.
+/// Creates a ledger, closes it, and returns the content of its database file.
 fn ledger(workload: &mut Workload) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path(), &OPTIONS).unwrap();
@@ -23,7 +22,7 @@ fn ledger(workload: &mut Workload) -> Vec<u8> {
     fs::read(directory.path().join("ledger.redb")).unwrap()
 }
 
-/// All answers about transactions and blocks.
+/// Returns the results of all reads of transactions and blocks.
 fn answers(snapshot: &Snapshot) -> Result<String, StoreError> {
     let info = *snapshot.ledger_info();
     let mut answers = format!("{info:?}");
@@ -41,7 +40,10 @@ fn open(directory: &Path) -> Result<String, StoreError> {
     answers(&reader.snapshot()?)
 }
 
-/// Writes `file` into a directory of its own and opens it.
+/// Writes `file` to a new directory, opens the directory, and returns the results of all reads.
+///
+/// If the store rejects the file, its error must name the directory, and the file must be
+/// unchanged.
 fn open_file(file: &[u8]) -> Result<String, StoreError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.redb");
@@ -66,14 +68,14 @@ fn open_file(file: &[u8]) -> Result<String, StoreError> {
 fn damage_at_any_place_is_refused_or_changes_no_answer() {
     let whole = ledger(&mut Workload::new(1));
     let right = open_file(&whole).unwrap();
-    // Zeros at the end of the file are room that nothing uses.
+    // Zeros at the end of the file are unused space.
     let used = whole.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let mut refused = 0;
     for seed in 0..CASES {
         let mut random = Rng::with_seed(seed + 1);
         let mut file = whole.clone();
         for _ in 0..=random.u8(..8) {
-            // One in four in the first page, where the roots are.
+            // About one in four is in the first page, which holds the roots.
             let end = if random.u8(..4) == 0 { 320 } else { used };
             file[random.usize(..end)] ^= 1 << random.u8(..8);
         }
@@ -101,28 +103,29 @@ fn a_file_cut_anywhere_is_refused_or_changes_no_answer() {
     }
 }
 
-/// Offset of redb's flags in the file.
+/// Offset of redb's flags in the file, in bytes.
 const FLAGS: usize = 9;
-/// The flag for the second of the two commit slots being the newest.
+/// Flag of a file in which the second of the two commit slots is the newest.
 const SECOND_SLOT_IS_NEWEST: u8 = 1;
-/// The flag for a file that was not closed.
+/// Flag of a file that was not closed.
 const NEEDS_REPAIR: u8 = 2;
-/// The flag for a newest commit that was synced before the flags named it, so that no repair goes back behind it.
+/// Flag of a newest commit that was synced before the flags named it, so that no repair rolls it
+/// back.
 const TWO_PHASE_COMMIT: u8 = 4;
-/// Offsets of the two commit slots.
+/// Offsets of the two commit slots in the file, in bytes.
 const SLOTS: [usize; 2] = [64, 192];
-/// The bytes of a slot that say whether it has a root of the tables and of the system's tables.
+/// Bytes of a slot that state whether it has a root of the tables and one of the system tables.
 const HAS_ROOTS: Range<usize> = 1..3;
-/// The offset of the slots' page number of the root.
+/// Bytes of a slot that hold the page number of the root.
 const ROOT_PAGE: Range<usize> = 8..16;
-/// The bits of a page number that count pages within the first region.
+/// Bits of a page number that count pages within the first region.
 const PAGE_INDEX: u64 = (1 << 20) - 1;
 const PAGE_BYTES: usize = 4096;
-/// The bytes that say how many pages precede those that page numbers count, beside the page of the slots.
+/// Bytes of the file that hold the number of pages between the slots' page and page 0 of a region.
 const REGION_HEADER_PAGES: Range<usize> = 16..20;
 
-/// redb up to 4.5 repaired such a file by going back to a commit slot that fails its checksum. That one says that
-/// there are no tables, so that the ledger was opened as an empty one.
+/// redb up to 4.5 repaired such a file by rolling back to a commit slot that fails its checksum.
+/// That slot states that there are no tables, so the ledger was opened as an empty one.
 #[test]
 fn refuses_a_file_with_damage_in_its_newest_commit_and_in_the_one_before() {
     let mut file = ledger(&mut Workload::new(4));

@@ -1,4 +1,5 @@
-//! Tests of the whole store: against a model, under crashes, and what it refuses.
+//! Tests of the whole store: comparison with a model, cost, crashes, damage, recovery and
+//! rejections.
 
 mod cost;
 mod crash;
@@ -12,15 +13,15 @@ mod workload;
 
 use crate::{Store, StoreOptions, index::compaction::CompactionConfig};
 
-/// Little memory for pages, so that reads reach the backend.
+/// A page cache so small that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1024 * 1024,
 };
 
-/// The pace of short runs.
+/// Configuration with short runs, so that few rows pass through several levels.
 const SMALL_RUNS: CompactionConfig = CompactionConfig::SMALL_RUNS;
 
-/// Sets the pace of a store.
+/// Returns `store` with another configuration of its compaction.
 fn with_config(mut store: Store, config: CompactionConfig) -> Store {
     store.set_config(config);
     store

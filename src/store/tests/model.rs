@@ -1,4 +1,4 @@
-//! The store against the model: random chains, groups, prunes, reopenings and snapshots.
+//! Comparison of the store with a model: random chains, groups, prunes, reopens and snapshots.
 
 use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
@@ -47,7 +47,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// Does the steps and compares everything that can be asked after each of them.
+/// Runs the steps, and compares every read with the model after each of them.
 fn run(seed: u64, steps: &[Step]) {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(seed);
@@ -73,7 +73,7 @@ fn run(seed: u64, steps: &[Step]) {
                 oldest = pruned.oldest_block_height;
             }
             Step::Reopen => {
-                // The directory is free only when every snapshot of it is gone.
+                // A snapshot cannot be read after its writer is dropped.
                 held = None;
                 drop((writer, reader));
                 (writer, reader) = open(directory.path());
@@ -173,7 +173,7 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
         .unwrap();
 }
 
-/// A step of pruning with next to no keys adds a run all the same; they do not pile up.
+/// A prune step adds a run even for very few keys. Such runs must not accumulate.
 #[test]
 fn small_steps_of_pruning_leave_few_runs() {
     let directory = tempfile::tempdir().unwrap();
@@ -196,8 +196,8 @@ fn small_steps_of_pruning_leave_few_runs() {
         .unwrap();
 }
 
-/// Runs of several blocks on several levels, with the base's values merged over and over: the
-/// sizes that random cases do not reach.
+/// Creates runs of several blocks on several levels and merges the pruned state repeatedly. Random
+/// cases do not reach these sizes.
 #[test]
 fn long_chains_pass_through_all_levels() {
     let directory = tempfile::tempdir().unwrap();
@@ -230,7 +230,8 @@ fn long_chains_pass_through_all_levels() {
         .unwrap();
 }
 
-/// A filter that lacks a part, as where a program without filters has written some of the run, is not asked.
+/// Simulates a program without filters that has written a part of a run. The filter of that run
+/// must be ignored.
 #[test]
 fn a_filter_of_a_part_of_a_run_hides_nothing() {
     let directory = tempfile::tempdir().unwrap();
@@ -245,7 +246,7 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
         .open_table(RUNS)
         .unwrap()
         .retain(|key, row| {
-            // Every second segment goes.
+            // Removes about every second segment.
             is_filter(key, row) || key.last().is_some_and(|byte| byte % 2 == 0)
         })
         .unwrap();
@@ -256,8 +257,8 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
     workload.check(&snapshot, &workload.info(40, 0)).unwrap();
 }
 
-/// Every run that is searched for single keys has a filter that spares most searches in vain, and what is in the table
-/// belongs to a run, a merge or what is being deleted.
+/// Checks that the filters exclude most absent keys, and that each row of the table belongs to a
+/// run, a merge or garbage.
 fn check_filters(writer: &StoreWriter) {
     let view = writer.latest_view.get().unwrap();
     let mut known: Vec<u64> = view.manifest.garbage.clone();
@@ -268,8 +269,8 @@ fn check_filters(writer: &StoreWriter) {
         let numbers = runs.list.iter().map(|run| run.id);
         known.extend(numbers.chain(runs.jobs.iter().map(|job| job.output)));
         if let Some(bytes) = kind.bloom_key_bytes() {
-            // Keys of runs are digests, which filters take for random. Runs share keys, so the filters
-            // of many of them can hold one absent key by chance.
+            // Keys of runs are digests, which are random to a filter. Runs share keys, so by
+            // chance the filters of many of them may contain one absent key.
             for _ in 0..10 {
                 let absent: Vec<u8> = (0..bytes).map(|_| random.u8(..)).collect();
                 searched += runs.list.len();
@@ -282,7 +283,7 @@ fn check_filters(writer: &StoreWriter) {
         searched >= 100 && spared * 100 >= searched * 97,
         "{spared} of {searched}"
     );
-    // Where there is room for half of them, the others are searched.
+    // If only half of the filters fit into memory, the other runs are searched without one.
     let (manifest, table) = (&view.manifest, &view.tables.runs);
     let half = view.filters.bytes() / 2;
     let some = BloomFilters::default().of(manifest, table, half).unwrap();
@@ -303,8 +304,8 @@ fn check_filters(writer: &StoreWriter) {
     }
 }
 
-/// With a window of a few versions nearly every value comes from below it, through many merges:
-/// of equal keys the newest counts, and a deleted one stays deleted.
+/// With a window of a few versions, nearly every value is in the pruned state and has been through
+/// many merges. The newest value of a key must win, and a deleted key must stay deleted.
 #[test]
 fn the_state_below_a_narrow_window_stays_right() {
     let directory = tempfile::tempdir().unwrap();
@@ -321,7 +322,7 @@ fn the_state_below_a_narrow_window_stays_right() {
     }
 }
 
-/// Entries that are in no run yet are made anew, each once, wherever the indices stood.
+/// A start must rebuild each entry that is in no run once, regardless of the state of the indices.
 #[test]
 fn every_reopening_finds_the_same() {
     let directory = tempfile::tempdir().unwrap();
@@ -338,8 +339,8 @@ fn every_reopening_finds_the_same() {
     }
 }
 
-/// Opening reads the rows above `unflushed_from`, so that follows the head even where a kind has next
-/// to no entries; the small runs this makes merge like full ones.
+/// A start reads the rows from `unflushed_from` on. That version must follow the head even if a
+/// kind has very few entries, and the small runs that result must merge like full ones.
 #[test]
 fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
     const SPARSE: CompactionConfig = CompactionConfig {
@@ -377,7 +378,8 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
         .unwrap();
 }
 
-/// Rows and index entries of a snapshot are of one moment, whatever the writer does meanwhile.
+/// The rows and index entries of a snapshot must be of one version, regardless of concurrent
+/// commits and prunes.
 #[test]
 fn readers_beside_the_writer_see_whole_moments() {
     const READERS: usize = 2;

@@ -1,4 +1,4 @@
-//! The block log as the store uses it: what costs a sync, what a start brings back, and what it refuses.
+//! Use of the write-ahead log by the store: cost in syncs, recovery at a start, and rejected logs.
 
 use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
 use crate::{
@@ -15,12 +15,12 @@ use std::{fs, path::Path, sync::Arc};
 use tempfile::TempDir;
 
 const BLOCKS: u64 = 30;
-/// Room for all groups of one block.
+/// Capacity of the log for all groups of one block.
 const LARGE: CompactionConfig = CompactionConfig {
     wal_bytes_max: 1024 * 1024,
     ..SMALL_RUNS
 };
-/// Room for some groups of one block, and for none of forty.
+/// Capacity of the log for some groups of one block, and for no group of forty.
 const SMALL: CompactionConfig = CompactionConfig {
     wal_bytes_max: 8 * 4096,
     ..SMALL_RUNS
@@ -35,7 +35,7 @@ fn open(image: Image) -> (StoreWriter, StoreReader) {
     .split()
 }
 
-/// A store with genesis on a disk.
+/// Creates a store with genesis on `disk`.
 fn initialized(
     disk: &Disk,
     config: CompactionConfig,
@@ -57,7 +57,7 @@ fn a_group_costs_one_sync_and_is_there_after_any_end() {
     for (height, block) in (1..).zip(blocks) {
         let (syncs, length) = (disk.syncs(), disk.len().unwrap());
         writer.commit(&[block]).unwrap();
-        // The database syncs its file once more when it grows, which it does in large steps.
+        // The database syncs its file once more when the file grows, which it does in large steps.
         let has_grown = usize::from(disk.len().unwrap() > length);
         growths += has_grown;
         assert_eq!(disk.syncs() - syncs, 1 + has_grown, "of block {height}");
@@ -127,7 +127,8 @@ fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_i
 
 #[test]
 fn who_is_told_first_sees_it_when_the_database_has_it() {
-    // Without room in the log every group is a checkpoint, and told when it is shown.
+    // Without capacity in the log every group is a checkpoint, and `on_durable` is called after it
+    // is visible.
     let none = CompactionConfig {
         wal_bytes_max: 0,
         ..SMALL_RUNS
@@ -170,7 +171,7 @@ fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_d
         let mut workload = Workload::new(13);
         let blocks = workload.grow(2);
         let disk = Disk::default();
-        // Without memory for pages, so that every look and every row goes to the disk.
+        // Without a page cache, so that every new view and every row is read from the disk.
         let options = StoreOptions { cache_bytes: 1 };
         let store = Store::open_backend(disk.clone(), disk.log(), &options).unwrap();
         let mut store = with_config(store, LARGE);
@@ -326,7 +327,8 @@ fn a_stop_needs_no_log_and_leaves_it_empty() {
         .unwrap();
 }
 
-/// A copy of a directory as a killed process leaves it, with records in its log; and its blocks.
+/// Returns a copy of a directory as a killed process leaves it, with records in its log, and the
+/// workload with its blocks.
 fn killed() -> (TempDir, Workload) {
     let mut workload = Workload::new(8);
     let blocks = workload.grow(BLOCKS);
@@ -344,12 +346,12 @@ fn killed() -> (TempDir, Workload) {
     (copy, workload)
 }
 
-/// What opening says of a directory that is damaged, whose files it leaves as they are.
+/// Returns the error message of opening a damaged directory. Checks that the log is unchanged.
 fn damage(directory: &Path) -> String {
     let names = ["ledger.redb", "ledger.log"];
     let read = || names.map(|name| fs::read(directory.join(name)).ok());
     let before = read();
-    // The second time as the first.
+    // The second attempt must fail like the first.
     for _ in 0..2 {
         let error = Store::open(directory, &OPTIONS).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
@@ -372,7 +374,7 @@ fn a_killed_process_leaves_its_blocks_in_the_log() {
     drop((writer, reader));
 }
 
-/// The database makes what it has durable when it is dropped, also after the log has failed.
+/// redb makes applied commits durable when it is dropped, even after the log has failed.
 #[test]
 fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
     let mut workload = Workload::new(11);
@@ -389,7 +391,8 @@ fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
         .check(&reader.snapshot().unwrap(), &workload.info(10, 0))
         .unwrap();
     drop((writer, reader));
-    // What was written is read again; of what failed nobody was told, and it may be there.
+    // The written content also has block 11. Its commit failed, so it was not acknowledged and may
+    // survive.
     for (image, height) in [(disk.synced(), 10), (disk.written(), 11)] {
         let (mut writer, reader) = open(image);
         workload
@@ -438,7 +441,7 @@ fn a_log_with_damage_before_its_last_record() {
     let (directory, _) = killed();
     let path = directory.path().join("ledger.log");
     let mut log = fs::read(&path).unwrap();
-    // In the third record: each of these takes a page, and a few more.
+    // In the third record: each record takes one page, and more records follow.
     log[2 * 4096 + 100] ^= 1;
     fs::write(&path, log).unwrap();
     let text = damage(directory.path());

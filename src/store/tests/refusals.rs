@@ -1,4 +1,4 @@
-//! What the store refuses, and that its words name the directory and the way out.
+//! Inputs and directories that the store rejects. Its messages name the directory and a remedy.
 
 use crate::tests::{
     OPTIONS,
@@ -60,7 +60,7 @@ fn a_database_of_something_else() {
     ));
 }
 
-/// What opening says of a directory of another format, which it leaves as it is.
+/// Returns the error of opening a directory of another format. Checks that the file is unchanged.
 fn refusal_of_format(format: u64) -> StoreError {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));
@@ -75,7 +75,7 @@ fn refusal_of_format(format: u64) -> StoreError {
     refusal
 }
 
-/// The database in `directory`, whose format is another now.
+/// Changes the format of the database in `directory`, and returns the open database.
 fn with_format(directory: &Path, format: u64) -> Database {
     let database = Database::create(directory.join("ledger.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -149,7 +149,7 @@ fn a_directory_is_in_use_until_its_writer_is_gone() {
     ));
     let snapshot = reader.snapshot().unwrap();
     workload.check(&snapshot, &workload.info(0, 0)).unwrap();
-    // The writer keeps the database open for its readers.
+    // Readers need the database, which the writer owns.
     drop(writer);
     let closed = workload.check(&snapshot, &workload.info(0, 0)).unwrap_err();
     assert!(
@@ -159,9 +159,10 @@ fn a_directory_is_in_use_until_its_writer_is_gone() {
     Store::open(directory.path(), &OPTIONS).unwrap();
 }
 
-/// Opens the same absent directory in this many threads at once.
+/// Number of threads that open the same absent directory concurrently.
 const OPENERS: usize = 4;
-/// So many times; in most of them two would be between the look and the making.
+/// Number of rounds. In most of them two threads would be between the check and the creation of
+/// the directory if no lock excluded them.
 const ROUNDS: usize = 40;
 
 #[test]
@@ -174,7 +175,7 @@ fn of_many_that_make_one_directory_at_once_exactly_one_has_it() {
             let open = || {
                 barrier.wait();
                 let opened = Store::open(&directory, &OPTIONS);
-                // Nobody lets go before all have tried.
+                // No thread drops its store before all have tried.
                 barrier.wait();
                 opened.map(|mut store| {
                     let block = &Workload::new(1).blocks[0];
@@ -295,7 +296,7 @@ fn blocks_that_do_not_follow() {
             "{result:?}"
         );
     }
-    // A refusal is no failed write: the blocks that do follow are taken.
+    // A rejection is no failed write: the writer still accepts the blocks that follow.
     writer.commit(&blocks).unwrap();
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(4, 0))
@@ -338,7 +339,7 @@ fn a_genesis_grows_by_upgrades_that_lie_ahead() {
     drop(store);
     let store = Store::open(&path, &OPTIONS).unwrap();
     assert_eq!(store.genesis().unwrap(), Some(with(&[(2, 4)])));
-    // The ledger goes on behind it.
+    // The ledger continues with the extended genesis.
     let (mut writer, _) = store.split();
     writer.commit(&workload.grow(1)).unwrap();
 }
@@ -386,7 +387,8 @@ fn a_moment_outside_the_window() {
     assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
 }
 
-/// Whoever answers beside the snapshots is told first, so that no answer has an older end than an earlier one.
+/// The callback runs before new snapshots exclude the pruned versions. A caller that also responds
+/// from other sources can raise its prune horizon there, so the horizon never decreases.
 #[test]
 fn what_is_gone_is_told_before_a_snapshot_shows_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -411,7 +413,7 @@ fn what_is_gone_is_told_before_a_snapshot_shows_it() {
     assert_eq!(oldest(reader.snapshot().unwrap()), bound);
 }
 
-/// Where a stream goes on is the same before and after the snapshots show what is gone.
+/// The first readable event of a stream must not change when the prune becomes visible.
 #[test]
 fn streams_whose_events_go_are_told_alike_before_and_after_a_snapshot_shows_it() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Slots of an address where the model's random chains do not reach.
+//! State keys of an address, in cases that the random chains of the model do not reach.
 
 use crate::tests::{
     OPTIONS, SMALL_RUNS,
@@ -13,7 +13,8 @@ const OWNER: u64 = 7;
 const SLOTS: u64 = 10;
 const BLOCKS: u64 = 200;
 
-/// A ledger whose blocks all write the same slot of an account, and one in twenty another one.
+/// Creates a ledger whose blocks all write the first slot of an account, and another slot that
+/// changes every twenty blocks.
 fn with_a_hot_slot(directory: &Path) -> (StoreWriter, Snapshot) {
     let mut maker = Maker::new();
     let mut store = with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS);
@@ -48,7 +49,7 @@ fn a_slot_that_is_written_all_the_time_is_listed_once() {
     );
 }
 
-/// As where the digests of two addresses begin alike, which chance does not bring about.
+/// Simulates two addresses whose digests have the same prefix, which chance does not produce.
 #[test]
 fn slots_of_another_address_among_them_hold_nothing() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A chain made from a seed, what it should answer, and the comparison of the two.
+//! A chain that is generated from a seed, the expected results of reads, and their comparison.
 
 use crate::tests::kit::{Maker, Spec, address, resource_key, state_key, stream};
 use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
@@ -8,14 +8,15 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Accounts, streams and keys are few, so that they meet often.
+/// Number of accounts. Accounts, streams and keys are few, so that transactions often share them.
 const ACCOUNTS: u64 = 5;
+/// Number of state keys.
 const KEYS: u64 = 12;
 
-/// How many accounts have slots.
+/// Number of accounts that own resources.
 const OWNERS: u64 = 3;
 
-/// A key by its number: of a table item, or of one of the accounts.
+/// Returns the state key with this number: of a table item, or of a resource of an account.
 fn key(number: u64) -> StateKey {
     match number % (OWNERS + 1) {
         OWNERS => state_key(number),
@@ -23,7 +24,7 @@ fn key(number: u64) -> StateKey {
     }
 }
 
-/// All blocks of a chain, and the naive answers to every question about them.
+/// All blocks of a chain, from which the expected result of every read is computed naively.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
     maker: Maker,
@@ -32,7 +33,7 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// A chain of genesis only.
+    /// Creates a chain with genesis only.
     pub(super) fn new(seed: u64) -> Self {
         let mut maker = Maker::new();
         let writes = (0..KEYS / 2)
@@ -45,7 +46,7 @@ impl Workload {
         }
     }
 
-    /// Adds `count` blocks and gives them.
+    /// Appends `count` random blocks and returns them.
     pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
         for _ in 0..count {
             let specs = (0..self.random.u8(..5)).map(|_| self.spec()).collect();
@@ -54,7 +55,7 @@ impl Workload {
         self.blocks[self.blocks.len() - count as usize..].to_vec()
     }
 
-    /// Adds `count` blocks of system transactions only, and gives them.
+    /// Appends `count` blocks without user transactions and returns them.
     pub(super) fn grow_idle(&mut self, count: usize) -> Vec<Arc<ExecutedBlock>> {
         let maker = &mut self.maker;
         self.blocks
@@ -84,7 +85,8 @@ impl Workload {
         }
     }
 
-    /// The facts at the end of block `height`, with everything since `oldest_height` in the window.
+    /// Returns the ledger info at the end of block `height`, if the window begins with block
+    /// `oldest_height`.
     pub(super) fn info(&self, height: u64, oldest_height: u64) -> LedgerInfo {
         let (block, oldest) = (
             &self.blocks[height as usize],
@@ -113,8 +115,13 @@ impl Workload {
             .collect()
     }
 
-    /// Asks `snapshot` everything and compares with the naive answers; `info` is what it should
-    /// present.
+    /// Performs every read on `snapshot` and compares the results with the expected ones.
+    ///
+    /// `info` is the expected ledger info of the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of a read that fails.
     pub(super) fn check(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         assert_eq!(snapshot.ledger_info(), info);
         self.check_transactions(snapshot, info)?;
@@ -148,7 +155,7 @@ impl Workload {
             }
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
-                // The entry of a pruned transaction goes some time after its row.
+                // The index entry of a pruned transaction is removed some time after its row.
                 None if version < info.oldest_version => {
                     assert!(by_hash.is_none_or(|v| v == version));
                 }
@@ -193,7 +200,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The part of [`Workload::check`] that reads the state.
+    /// Performs the part of [`Workload::check`] that reads the state.
     pub(super) fn check_states(
         &self,
         snapshot: &Snapshot,
@@ -217,7 +224,8 @@ impl Workload {
         Ok(())
     }
 
-    /// The slots of each account at every version: all of them, and from each place on.
+    /// Checks the state keys of each account at every version: all of them, and those from each
+    /// cursor on.
     pub(super) fn check_state_keys(
         &self,
         snapshot: &Snapshot,
@@ -302,7 +310,8 @@ impl Workload {
         Ok(())
     }
 
-    /// Summaries between the ends of the window, what lies around them and some versions within.
+    /// Checks summaries between all pairs of some versions: ends of the window, versions around
+    /// it, and versions within.
     fn check_summaries(
         &self,
         snapshot: &Snapshot,

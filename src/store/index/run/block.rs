@@ -1,18 +1,23 @@
-//! A run in the table: blocks of packed entries, keyed by the run's number and the first entry. Its filter stands in the
-//! same table under a number of its own.
+//! Blocks of a run in the table of runs.
+//!
+//! The key of a block is the id of the run, followed by the first entry of the block. The filter
+//! of the run is in the same table under an id of its own.
 
 use crate::index::key::Kind;
 use crate::{StoreError, tables::schema::RunTable};
 use redb::{Range, Table};
 
-/// The largest block. With its key it fills a page of 4 KiB and never needs a second one.
+/// Maximum size of a block of several entries, in bytes.
+///
+/// Such a block and its key fill one page of 4 KiB. An entry with a longer payload has a block of
+/// its own.
 pub(super) const BLOCK_BYTES: usize = 3_900;
-/// Bytes before a payload that tell its length.
+/// Size of the length before a payload, in bytes.
 pub(super) const LENGTH_BYTES: usize = 4;
-/// The table of runs, opened for writing.
+/// The table of runs, open for writing.
 pub(crate) type RunTableMut<'t> = Table<'t, &'static [u8], &'static [u8]>;
 
-/// The key of a block; with no entry, the place before the first block of the run.
+/// Returns the key of a block. It is below all blocks of the run if `entry` is empty.
 pub(crate) fn key(run: u64, entry: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(8 + entry.len());
     key.extend_from_slice(&run.to_be_bytes());
@@ -20,12 +25,14 @@ pub(crate) fn key(run: u64, entry: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The first entry of the block with `key`.
+/// Returns the first entry of the block with `key`.
 pub(crate) fn first_entry(key: &[u8]) -> &[u8] {
     &key[8..]
 }
 
-/// The entry at `offset` of a block, its payload, and the offset of the next.
+/// Returns the entry at `offset` of a block, its payload, and the offset of the next entry.
+///
+/// Returns `None` at the end of the block, or if the block ends within the entry.
 pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8], &[u8], usize)> {
     let entry = block.get(offset..offset + kind.width())?;
     let offset = offset + kind.width();
@@ -38,7 +45,7 @@ pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8]
     Some((entry, block.get(offset..offset + length)?, offset + length))
 }
 
-/// All blocks under a number.
+/// Returns the blocks with the id `run`, in order.
 pub(crate) fn blocks(
     table: &RunTable,
     run: u64,

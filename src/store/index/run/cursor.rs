@@ -4,7 +4,7 @@ use super::{block::entry_at, reader::blocks_from};
 use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
 use redb::{AccessGuard, Range};
 
-/// Goes through the entries of a run in order.
+/// A cursor over the entries of a run, in order.
 pub(crate) struct RunCursor {
     kind: Kind,
     blocks: Range<'static, &'static [u8], &'static [u8]>,
@@ -12,7 +12,7 @@ pub(crate) struct RunCursor {
     entry: Option<EntryOffsets>,
 }
 
-/// Where in its block an entry lies.
+/// Offsets of an entry in its block.
 #[derive(Clone, Copy)]
 struct EntryOffsets {
     begin: usize,
@@ -32,7 +32,7 @@ impl EntryOffsets {
 }
 
 impl RunCursor {
-    /// Starts at the first entry above `after`; an empty `after` is below all.
+    /// Creates a cursor at the first entry above `after`. An empty `after` is below all entries.
     pub(crate) fn new(
         kind: Kind,
         table: &RunTable,
@@ -62,14 +62,14 @@ impl RunCursor {
         EntryOffsets::at(self.kind, self.block.as_ref()?.value(), offset)
     }
 
-    /// The entry the cursor is at, with its payload.
+    /// Returns the current entry and its payload.
     pub(crate) fn peek(&self) -> Option<(&[u8], &[u8])> {
         let (block, place) = (self.block.as_ref()?.value(), self.entry?);
         let entry = &block[place.begin..place.begin + self.kind.width()];
         Some((entry, &block[place.payload_begin..place.end]))
     }
 
-    /// Goes to the next entry.
+    /// Advances to the next entry.
     pub(crate) fn advance(&mut self) -> Result<(), StoreError> {
         if self.block.is_none() {
             return Ok(());

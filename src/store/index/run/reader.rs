@@ -1,4 +1,4 @@
-//! Reading of entries between two bounds, and of payloads.
+//! Reads of a run: entries between two bounds, and payloads.
 
 use super::block::{entry_at, first_entry, key};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use redb::Range;
 use std::ops::ControlFlow;
 
-/// The blocks of a run from the one that could hold `low`.
+/// Returns the blocks of a run from the one that could hold `low`, in order.
 pub(super) fn blocks_from(
     table: &RunTable,
     run: u64,
@@ -25,7 +25,7 @@ pub(super) fn blocks_from(
     Ok(table.range(from.as_slice()..end.as_slice())?)
 }
 
-/// Calls `visit` with the entries between `low` and `high`, both included, ascending.
+/// Calls `visit` with the entries from `low` to `high`, both included, in ascending order.
 pub(crate) fn ascend<B>(
     kind: Kind,
     table: &RunTable,
@@ -48,7 +48,7 @@ pub(crate) fn ascend<B>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Calls `visit` with the entries between `low` and `high`, both included, descending.
+/// Calls `visit` with the entries from `low` to `high`, both included, in descending order.
 pub(crate) fn descend<B>(
     kind: Kind,
     table: &RunTable,
@@ -72,7 +72,7 @@ pub(crate) fn descend<B>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// The payload of `entry` in a run.
+/// Returns the payload of `entry`, or `None` if the run does not hold the entry.
 pub(crate) fn payload(
     kind: Kind,
     table: &RunTable,

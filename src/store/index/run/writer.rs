@@ -1,4 +1,4 @@
-//! Writing of runs.
+//! Writer of runs.
 
 use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, key};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use redb::{CursorMut, ReadableTable};
 use std::ops::Bound;
 
-/// Appends entries to a run, in order.
+/// A writer that appends entries to a run, in order.
 pub(crate) struct RunWriter<'t> {
     kind: Kind,
     run: u64,
@@ -22,16 +22,16 @@ pub(crate) struct RunWriter<'t> {
     written: u64,
 }
 
-/// What was appended to a run.
+/// The entries that a [`RunWriter`] has appended to a run.
 pub(crate) struct AppendedRun {
     run: u64,
-    /// How many entries.
+    /// Number of entries.
     pub entries: u64,
     filter: Vec<Segment>,
 }
 
 impl AppendedRun {
-    /// Writes the filter of the entries.
+    /// Writes the segments of the filter that cover the entries.
     pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
         for (first, row) in &self.filter {
             let key = key(bloom_id(self.run), first);
@@ -44,7 +44,7 @@ impl AppendedRun {
 }
 
 impl<'t> RunWriter<'t> {
-    /// Goes on after the last block of `run`.
+    /// Creates a writer that appends after the last block of `run`.
     pub(crate) fn new(
         kind: Kind,
         run: u64,
@@ -62,7 +62,12 @@ impl<'t> RunWriter<'t> {
         })
     }
 
-    /// Appends an entry, which is greater than all before.
+    /// Appends an entry, which must be greater than all before it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the payload exceeds 4 GiB, or
+    /// [`StoreError::Database`] if the database fails.
     pub(crate) fn push(&mut self, entry: &[u8], payload: &[u8]) -> Result<(), StoreError> {
         let length = if self.kind.has_payload() {
             LENGTH_BYTES + payload.len()
@@ -99,7 +104,7 @@ impl<'t> RunWriter<'t> {
         Ok(())
     }
 
-    /// Writes what is left and tells what was appended.
+    /// Writes the last block and returns a summary of the appended entries.
     pub(crate) fn close(mut self) -> Result<AppendedRun, StoreError> {
         self.end_block()?;
         self.cursor.close()?;

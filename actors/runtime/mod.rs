@@ -1,0 +1,10 @@
+//! What actors and worker threads run on: mailboxes, threads, clocks, and the end of the process.
+
+pub(crate) mod actor;
+pub(crate) mod arbiters;
+pub(crate) mod clock;
+pub(crate) mod fatal;
+pub(crate) mod mailbox;
+pub(crate) mod timer;
+pub(crate) mod work_meter;
+pub(crate) mod worker;
