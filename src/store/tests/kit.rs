@@ -1,4 +1,4 @@
-//! Blocks that were not executed: their hashes and row sizes are real, their content is made up.
+//! Blocks that were not executed. Hashes and row sizes are realistic, contents are made up.
 
 use fastrand::Rng;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
