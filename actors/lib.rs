@@ -37,50 +37,55 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
-mod arbiters;
-mod clock;
 mod committer;
 mod config;
 mod error;
-mod failure;
 mod filter;
 #[doc(hidden)]
 pub mod fuzzing;
-mod handle;
-mod lookup;
-mod mailbox;
 mod mempool;
-mod meters;
 mod node;
+mod protocol;
 mod pruner;
-mod renderers;
+mod runtime;
 mod sequencer;
 mod signatures;
 #[cfg(test)]
 mod simulation;
+mod state;
 mod storage;
 #[cfg(test)]
 mod testing;
-mod worker;
 
-pub use clock::{Clock, ClockReading, ClockState, ClockStatus};
-pub use committer::{BlockFeed, Head};
-pub use config::{
+pub use crate::config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
+    filter_rules::{
+        FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
+    },
 };
-pub use error::{
+pub use crate::error::{
     FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
     SubmitError, TuneError,
 };
-pub use filter::{
-    FilterAction, FilterError, FilterRule, FilterRuleError, FilterSubject, Filtered,
-    SubmissionFilter,
+pub use crate::filter::{Filtered, SubmissionFilter};
+pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
+pub use crate::node::{
+    Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
+    wait_meter::WaitStatus,
 };
-pub use handle::NodeHandle;
-pub use lookup::{Accepted, Committed, CommittedTransaction, TransactionStatus};
-pub use mailbox::MailboxStatus;
-pub use mempool::{BatchLimits, GasEstimate, Pending, Pool, Removed};
-pub use meters::{CommitStatus, MeterStatus, PoolStatus, WaitStatus, WorkStatus};
-pub use node::Node;
-pub use signatures::{Lane, LaneStatus};
+pub use crate::protocol::{
+    block_feed::BlockFeed,
+    mempool::{BatchLimits, GasEstimate, Pending},
+};
+pub use crate::runtime::{
+    clock::{Clock, ClockReading, ClockState, ClockStatus},
+    mailbox::MailboxStatus,
+    work_meter::WorkStatus,
+};
+pub use crate::signatures::{Lane, LaneStatus};
+pub use crate::state::{
+    committed::{CommittedTransaction, TransactionContent},
+    head::Head,
+};
+pub use crate::storage::meter::CommitStatus;

@@ -3,15 +3,15 @@
 //! The next block is executed while the one before is being written: what is not durable yet is in
 //! the [`StateCache`], everything else in the store.
 
-use super::{
-    HeadCell, IndexedBlock,
-    facts::{AccountCache, AccountUpdates},
-    state_cache::StateCache,
-};
+use super::state_cache::StateCache;
 use crate::{
-    failure::FatalErrorReporter,
-    storage::{CommitQueue, Reader},
-    worker::WorkerThread,
+    protocol::{commit_queue::CommitQueue, durable_reader::DurableReader},
+    runtime::{fatal::FatalErrorReporter, worker::WorkerThread},
+    state::{
+        account_cache::{AccountCache, AccountUpdates},
+        committed::IndexedBlock,
+        head::HeadCell,
+    },
 };
 use bytes::Bytes;
 use crossbeam_channel::Receiver;
@@ -29,33 +29,12 @@ use std::{
 /// The thread's name.
 const THREAD: &str = "executor";
 
-/// A block that was executed.
-#[derive(Debug)]
-pub(crate) struct Executed {
-    pub(crate) block: Arc<IndexedBlock>,
-    /// What it says of accounts.
-    pub(super) changed: AccountUpdates,
-}
-
-#[cfg(test)]
-impl Executed {
-    /// A block that says nothing of accounts.
-    pub(crate) fn silent(block: Arc<ExecutedBlock>) -> Self {
-        let changed = AccountUpdates {
-            height: block.height(),
-            accounts: Vec::new(),
-        };
-        let block = Arc::new(IndexedBlock::new(block));
-        Self { block, changed }
-    }
-}
-
 /// The end of the chain, and what is known of its state.
 #[derive(Debug)]
 pub(crate) struct Executor {
     chain: Chain,
     tip: ChainTip,
-    reader: Reader,
+    reader: DurableReader,
     /// The store has all up to here, or is about to.
     head: HeadCell,
     cache: RefCell<StateCache>,
@@ -64,7 +43,7 @@ pub(crate) struct Executor {
 
 impl Executor {
     /// An executor that continues after the newest block of the store.
-    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: Reader, head: HeadCell) -> Self {
+    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: DurableReader, head: HeadCell) -> Self {
         Self {
             chain,
             tip,
@@ -102,7 +81,7 @@ impl Executor {
         })
     }
 
-    fn execute(&mut self, block: OrderedBlock) -> Result<Executed, Unexecuted> {
+    fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, Unexecuted> {
         let durable_height = self.head.load().ledger_info().block_height;
         self.cache.get_mut().set_durable(durable_height);
         let state = State {
@@ -119,10 +98,7 @@ impl Executor {
         })?;
         self.tip = block.tip.clone();
         self.facts.apply(&changed);
-        Ok(Executed {
-            block: Arc::new(IndexedBlock::new(Arc::new(block))),
-            changed,
-        })
+        Ok(Arc::new(IndexedBlock::new(Arc::new(block), changed)))
     }
 }
 
@@ -190,7 +166,7 @@ enum Unexecuted {
 /// The newest state; the store is opened at most once per block, and only when the cache misses.
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
-    reader: &'a Reader,
+    reader: &'a DurableReader,
     /// What of the state is not in the cache is in the store by this height.
     durable_height: u64,
     snapshot: OnceCell<Snapshot>,

@@ -4,43 +4,40 @@
 //! (one at a time), or in the storage. The storage makes all that wait durable in one go, and gives them back.
 
 pub(crate) mod executor;
-mod facts;
-mod feed;
-mod head;
-pub(crate) mod messages;
-mod notifier;
 mod state_cache;
 mod waiters;
 
-pub(crate) use executor::{Executed, Executor};
-pub(crate) use facts::AccountCache;
-pub use feed::BlockFeed;
-pub use head::Head;
-pub(crate) use head::{HeadCell, IndexedBlock};
-pub(crate) use notifier::CommitNotifier;
-pub(crate) use waiters::WaiterId;
-#[cfg(test)]
-pub(crate) use waiters::waiter_ids;
-
 use crate::{
-    failure::FatalErrorReporter, lookup::BlockHandle, mailbox::receives_envelopes,
-    mempool::messages::CheckPending, storage::CommitQueue, worker::WorkerThread,
+    protocol::{
+        block_feed::Feed,
+        broadcast::BlockCommitted,
+        commit_queue::CommitQueue,
+        committer::{
+            BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
+            Subscribe, SubscribeBlocks, TransactionsRemoved,
+        },
+        mempool::CheckPending,
+        notifier::DurableBlock,
+        wait::WaitOutcome,
+    },
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        fatal::FatalErrorReporter,
+        timer::TimedActor,
+        worker::WorkerThread,
+    },
+    state::{
+        committed::{BlockHandle, IndexedBlock},
+        head::HeadCell,
+    },
 };
-use actix::{Actor, ActorFutureExt as _, AsyncContext as _, Context, Handler, WrapFuture as _};
+pub(crate) use executor::Executor;
+
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use feed::Feed;
 use ledger_store::WalBlock;
 use ledger_types::OrderedBlock;
-use messages::{
-    BlockCommitted, BlocksDurable, ExecuteBlock, Finish, NotPending, Peers, SetPeers, Subscribe,
-    SubscribeBlocks, TransactionsRemoved, WaitOutcome,
-};
-use notifier::DurableBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
-
-/// The actor's name.
-pub(crate) const NAME: &str = "committer";
 
 /// The actor.
 #[derive(Debug)]
@@ -96,11 +93,11 @@ impl Committer {
     /// Tells everyone of durable blocks, in the order on which waiting rests: the
     /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
-    fn publish_blocks(&mut self, blocks: &[Executed], logged: Vec<WalBlock>) {
+    fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
         // Kept until all are told.
         let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
-        for Executed { block: indexed, .. } in blocks {
+        for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
             if let Some(peers) = &self.peers {
                 peers.mempool.send(committed.clone());
@@ -108,15 +105,13 @@ impl Committer {
                 peers.pruner.send(committed);
             }
         }
-        let logged = logged.into_iter().map(Arc::new).map(Some);
-        for (Executed { block: indexed, .. }, logged) in
-            blocks.iter().zip(logged.chain(repeat(None)))
-        {
+        let wal_blocks = wal_blocks.into_iter().map(Arc::new).map(Some);
+        for (indexed, wal_block) in blocks.iter().zip(wal_blocks.chain(repeat(None))) {
             let block = indexed.block();
             if !self.waiters.is_empty() {
                 let block = Arc::new(BlockHandle {
                     block: Arc::clone(block),
-                    logged,
+                    wal_block,
                 });
                 let durable = DurableBlock { ledger_info, block };
                 self.waiters.notify_block(&durable);
@@ -136,58 +131,52 @@ impl Committer {
 }
 
 impl Actor for Committer {
-    type Context = Context<Self>;
-
-    /// Those who wait hear of a failed write from here, all of them by one look at it.
-    fn started(&mut self, context: &mut Self::Context) {
-        let failure = self.failure.clone();
-        let failed = async move { failure.wait_failed().await };
-        context.spawn(
-            failed
-                .into_actor(self)
-                .map(|_, committer, _| committer.waiters.cancel_all()),
-        );
-    }
+    const NAME: &'static str = "committer";
+    const LABELS: &'static [&'static str] = &[
+        SetPeers::LABEL,
+        ExecuteBlock::LABEL,
+        BlocksDurable::LABEL,
+        TransactionsRemoved::LABEL,
+        CancelWaiters::LABEL,
+        Subscribe::LABEL,
+        NotPending::LABEL,
+        SubscribeBlocks::LABEL,
+        Finish::LABEL,
+    ];
 }
 
-receives_envelopes!(Committer);
+impl TimedActor for Committer {}
 
 impl Handler<SetPeers> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, message: SetPeers, _: &mut Self::Context) {
+    fn handle(&mut self, message: SetPeers) {
         self.peers = Some(message.0);
     }
 }
 
 impl Handler<ExecuteBlock> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, execute: ExecuteBlock, _: &mut Self::Context) {
+    fn handle(&mut self, execute: ExecuteBlock) {
         self.in_flight += 1;
         // Disconnected: the executor has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
-            self.failure
-                .report(NAME, &"more waits for the executor than may be in flight");
+            self.failure.report(
+                Self::NAME,
+                &"more waits for the executor than may be in flight",
+            );
         }
     }
 }
 
 impl Handler<BlocksDurable> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, stored: BlocksDurable, _: &mut Self::Context) {
-        let BlocksDurable { blocks, logged } = stored;
-        self.publish_blocks(&blocks, logged);
+    fn handle(&mut self, durable: BlocksDurable) {
+        let BlocksDurable { blocks, wal_blocks } = durable;
+        self.publish_blocks(&blocks, wal_blocks);
         self.in_flight = self.in_flight.saturating_sub(blocks.len());
         self.finish_if_done();
     }
 }
 
 impl Handler<TransactionsRemoved> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, dropped: TransactionsRemoved, _: &mut Self::Context) {
+    fn handle(&mut self, dropped: TransactionsRemoved) {
         for (hash, reason) in dropped.0 {
             self.waiters
                 .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
@@ -196,9 +185,7 @@ impl Handler<TransactionsRemoved> for Committer {
 }
 
 impl Handler<Subscribe> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, subscribe: Subscribe, _: &mut Self::Context) {
+    fn handle(&mut self, subscribe: Subscribe) {
         let Subscribe {
             hash,
             reply,
@@ -217,9 +204,7 @@ impl Handler<Subscribe> for Committer {
 }
 
 impl Handler<NotPending> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, absent: NotPending, _: &mut Self::Context) {
+    fn handle(&mut self, absent: NotPending) {
         let NotPending {
             hash,
             waiter,
@@ -231,17 +216,19 @@ impl Handler<NotPending> for Committer {
 }
 
 impl Handler<SubscribeBlocks> for Committer {
-    type Result = ();
-
-    fn handle(&mut self, subscribe: SubscribeBlocks, _: &mut Self::Context) {
+    fn handle(&mut self, subscribe: SubscribeBlocks) {
         let _ = subscribe.reply.send(self.feed.subscribe());
     }
 }
 
-impl Handler<Finish> for Committer {
-    type Result = ();
+impl Handler<CancelWaiters> for Committer {
+    fn handle(&mut self, _: CancelWaiters) {
+        self.waiters.cancel_all();
+    }
+}
 
-    fn handle(&mut self, finish: Finish, _: &mut Self::Context) {
+impl Handler<Finish> for Committer {
+    fn handle(&mut self, finish: Finish) {
         self.finish = Some(finish);
         self.finish_if_done();
     }

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::{
-    mailbox::Recipient,
+    runtime::mailbox::Recipient,
+    state::{
+        committed::IndexedBlock,
+        head::{Head, HeadCell},
+    },
     testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;
@@ -68,7 +72,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         sequencer: probe("sequencer"),
         pruner: probe("pruner"),
     });
-    let executed = Executed::silent(block(1, std::slice::from_ref(&transaction), &[]));
+    let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
     committer.publish_blocks(&[executed], Vec::new());
     let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
         who,
@@ -81,7 +85,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         panic!("{end:?}")
     };
     assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
-    assert_eq!(committed.transaction().unwrap().hash, transaction.hash());
+    assert_eq!(committed.content().unwrap().hash, transaction.hash());
 }
 
 #[test]
@@ -102,18 +106,17 @@ fn blocks_that_became_durable_together_are_told_in_order() {
         pruner: Recipient::new(|_| ()),
     });
     let mut feed = committer.feed.subscribe();
-    let context = &mut Context::new();
     for height in 1..=3 {
-        committer.handle(ExecuteBlock(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)));
     }
     assert!(told.lock().unwrap().is_empty(), "nothing is durable");
-    let executed = |height| Executed::silent(block(height, &[], &[]));
-    committer.handle(stored(vec![executed(1), executed(2)]), context);
+    let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
+    committer.handle(stored(vec![executed(1), executed(2)]));
     assert_eq!(*told.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
-    committer.handle(Finish { done }, context);
+    committer.handle(Finish { done });
     assert!(finished.try_recv().is_err(), "block 3 is on its way");
-    committer.handle(stored(vec![executed(3)]), context);
+    committer.handle(stored(vec![executed(3)]));
     assert!(finished.try_recv().is_ok());
     let heights: Vec<_> = (0..3)
         .map(|_| block_on_ready(feed.next()).unwrap().height())
@@ -128,13 +131,12 @@ fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
         _jobs,
         ..
     } = fixture();
-    let context = &mut Context::new();
     for height in 1..=IN_FLIGHT_MAX as u64 {
-        committer.handle(ExecuteBlock(ordered(height)), context);
+        committer.handle(ExecuteBlock(ordered(height)));
     }
     assert!(committer.failure.get().is_none());
-    committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)), context);
-    assert_eq!(committer.failure.get().unwrap().thread, NAME);
+    committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)));
+    assert_eq!(committer.failure.get().unwrap().thread, Committer::NAME);
 }
 
 fn ordered(height: u64) -> OrderedBlock {
@@ -149,10 +151,10 @@ fn ordered(height: u64) -> OrderedBlock {
     }
 }
 
-fn stored(blocks: Vec<Executed>) -> BlocksDurable {
+fn stored(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
-        logged: Vec::new(),
+        wal_blocks: Vec::new(),
     }
 }
 
@@ -172,9 +174,6 @@ fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
     let (end, mut ended) = oneshot::channel();
     committer.waiters.insert(hash, end, None);
     let reason = crate::RemovalReason::Expired { at_secs: 7 };
-    committer.handle(
-        TransactionsRemoved(vec![(hash, reason.clone())]),
-        &mut Context::new(),
-    );
+    committer.handle(TransactionsRemoved(vec![(hash, reason.clone())]));
     assert!(matches!(ended.try_recv(), Ok(WaitOutcome::Removed(told)) if told == reason));
 }

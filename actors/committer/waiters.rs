@@ -1,8 +1,8 @@
 //! Who waits for which transaction.
 
-use super::{
-    messages::WaitOutcome,
+use crate::protocol::{
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
+    wait::{WaitOutcome, WaiterId},
 };
 use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;
@@ -10,10 +10,6 @@ use tokio::sync::oneshot;
 
 /// Below this many, nobody looks for those who went away.
 const SWEEP_MIN: usize = 64;
-
-/// One of those who wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaiterId(u64);
 
 #[derive(Debug)]
 struct Waiter {
@@ -122,12 +118,6 @@ impl Waiters {
         });
         self.count = self.by_hash.values().map(Vec::len).sum();
     }
-}
-
-/// Three that differ.
-#[cfg(test)]
-pub(crate) fn waiter_ids() -> [WaiterId; 3] {
-    [1, 2, 3].map(WaiterId)
 }
 
 #[cfg(test)]

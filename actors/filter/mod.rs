@@ -1,148 +1,75 @@
-//! Which submissions the operator lets in: rules on sender, module and function.
+//! The submission filter: the operator's rules about senders, modules and functions.
 //!
-//! The first rule that matches decides; a transaction that none matches is let in. So a list of those who
-//! are let in ends with `deny all`. What is called is seen through every form of payload: as the sender,
-//! as a multisig account, with a nonce. Only what a multisig account has stored on the ledger before is not
-//! named by the transaction that runs it; who denies a function to everybody denies
-//! `0x1::multisig_account::create_transaction` with it.
+//! The first matching rule decides. A transaction without a matching rule is accepted, so an
+//! allow list must end with `deny all`.
 //!
-//! A filter is for what clients submit. What the pool has taken stays, also over a restart, and what the
-//! node itself sends (the faucet) is not filtered.
+//! The filter finds the called function in every form of payload: a call by the sender, by a
+//! multisig account, or with a nonce. The only exception is a call that a multisig account has
+//! stored on the ledger earlier, because the transaction that executes it does not name the
+//! function. To deny a function for all accounts, deny
+//! `0x1::multisig_account::create_transaction` as well.
+//!
+//! The filter applies only to transactions that clients submit. Transactions in the pool stay
+//! there, also across a restart. Transactions of the node itself (the faucet) are not filtered.
 
-mod rule;
-
-pub use rule::{FilterAction, FilterRule, FilterRuleError, FilterSubject};
+use crate::config::filter_rules::{FilterAction, FilterRule, FilterRules, FilterSubject};
 
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
-/// Rules with a look-up for each kind of subject, so that a decision costs as much with thousands of rules
-/// as with one.
+/// A filter with an index for each kind of subject, so that the cost of a decision does not
+/// depend on the number of rules.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
-    rules: Vec<FilterRule>,
+    rules: FilterRules,
     senders: HashMap<AccountAddress, RuleIndex>,
     modules: HashMap<ModuleId, OfModule>,
     all: Option<RuleIndex>,
 }
 
-/// Where a rule stands among the others, from 0.
+/// Index of a rule in the list, from 0.
 type RuleIndex = usize;
 
-/// The first rules about one module.
+/// The first rules about one module and its functions.
 #[derive(Clone, Debug, Default)]
 struct OfModule {
     any_function: Option<RuleIndex>,
     functions: HashMap<Identifier, RuleIndex>,
 }
 
-/// Rules that are no filter.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FilterError {
-    /// More rules than the filter takes.
-    #[error("a filter has at most {max} rules, not {0}", max = SubmissionFilter::RULES_MAX)]
-    TooMany(usize),
-    /// A text that is no rule.
-    #[error("rule {number}, {text:?}, is no rule: {cause}")]
-    Rule {
-        /// Which, from 1.
-        number: usize,
-        /// Its text, cut where it is long.
-        text: String,
-        /// Why.
-        cause: FilterRuleError,
-    },
-    /// A rule that nothing reaches; most likely its author meant another order.
-    #[error("rule {number} never decides, because rule {all} matches everything before it")]
-    Unreachable {
-        /// Which, from 1.
-        number: usize,
-        /// Where the rule about all stands.
-        all: usize,
-    },
-}
-
-/// A transaction that the filter does not let in. It names the rule, which says nothing that the
-/// transaction does not say itself.
+/// The error of a transaction that the filter denies. The rule that it names contains only data
+/// of the transaction itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Transaction rejected by the submission filter of this node, rule {number}: {rule}")]
 pub struct Filtered {
-    /// Where the rule stands in the filter, from 1.
+    /// Number of the rule in the filter, from 1.
     pub number: usize,
-    /// The rule.
+    /// The rule that denies the transaction.
     pub rule: Box<FilterRule>,
 }
 
-/// How much of a text that is no rule an error repeats, in characters: more than the longest address.
-const SHOWN_CHARS_MAX: usize = 100;
-
-impl SubmissionFilter {
-    /// The most rules: some MB in memory, and as many as fit into one change on the operator's listener.
-    pub const RULES_MAX: usize = 10_000;
-
-    /// A filter of these rules.
-    ///
-    /// # Errors
-    /// When they are more than [`Self::RULES_MAX`], or one stands behind a rule about all.
-    pub fn new(rules: Vec<FilterRule>) -> Result<Self, FilterError> {
-        if rules.len() > Self::RULES_MAX {
-            return Err(FilterError::TooMany(rules.len()));
-        }
+impl From<FilterRules> for SubmissionFilter {
+    fn from(rules: FilterRules) -> Self {
         let mut filter = Self::default();
         for (index, rule) in rules.iter().enumerate() {
-            if let Some(all) = filter.all {
-                let (number, all) = (index + 1, all + 1);
-                return Err(FilterError::Unreachable { number, all });
-            }
             filter.index_rule(&rule.subject, index);
         }
         filter.rules = rules;
-        Ok(filter)
+        filter
     }
+}
 
-    /// A filter of rules in the form of a text each.
-    ///
-    /// # Errors
-    /// As [`Self::new`], and when a text is no rule.
-    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, FilterError> {
-        if texts.len() > Self::RULES_MAX {
-            return Err(FilterError::TooMany(texts.len()));
-        }
-        let rules = texts.iter().enumerate().map(|(index, text)| {
-            let text = text.as_ref();
-            text.parse().map_err(|cause| FilterError::Rule {
-                number: index + 1,
-                text: text.chars().take(SHOWN_CHARS_MAX).collect(),
-                cause,
-            })
-        });
-        Self::new(rules.collect::<Result<_, _>>()?)
-    }
-
-    /// A filter of rules with commas between, as in the configuration. An empty text has none; a comma may
-    /// follow the last.
-    ///
-    /// # Errors
-    /// As [`Self::parse`].
-    pub fn parse_list(text: &str) -> Result<Self, FilterError> {
-        let text = text.trim();
-        let text = text.strip_suffix(',').unwrap_or(text);
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
-        let texts: Vec<_> = text.split(',').map(str::trim).collect();
-        Self::parse(&texts)
-    }
-
-    /// The rules, in the order in which they are tried.
-    pub fn rules(&self) -> &[FilterRule] {
+impl SubmissionFilter {
+    /// Returns the rules in the order in which the filter tries them.
+    pub fn rules(&self) -> &FilterRules {
         &self.rules
     }
 
-    /// Whether the transaction is let in.
+    /// Checks that the filter accepts the transaction.
     ///
     /// # Errors
-    /// The rule that denies it.
+    ///
+    /// Returns [`Filtered`] with the rule that denies the transaction.
     pub fn check(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
         let Some(index) = self.first_match(transaction) else {
             return Ok(());
@@ -166,7 +93,9 @@ impl SubmissionFilter {
             .min()
     }
 
-    /// The first rule about the module of what is called, and the first about the function.
+    /// Returns the first rule about the module of the called function and the first rule about
+    /// the function itself. Returns `None` if the payload names no function or no rule names its
+    /// module.
     fn first_about_call(
         &self,
         transaction: &SignedTransaction,
@@ -177,7 +106,8 @@ impl SubmissionFilter {
         Some((of_module.any_function, function))
     }
 
-    /// Remembers the first place of a subject: a later rule about the same never decides.
+    /// Adds a rule to the index. An earlier rule about the same subject stays, because the later
+    /// one never decides.
     fn index_rule(&mut self, subject: &FilterSubject, index: RuleIndex) {
         match subject {
             FilterSubject::Sender(address) => {
@@ -193,19 +123,6 @@ impl SubmissionFilter {
             }
             FilterSubject::All => self.all = Some(index),
         }
-    }
-}
-
-/// The rules with commas between, as [`SubmissionFilter::parse_list`] reads them.
-impl fmt::Display for SubmissionFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, rule) in self.rules.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "{rule}")?;
-        }
-        Ok(())
     }
 }
 

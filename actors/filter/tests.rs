@@ -1,7 +1,8 @@
-//! Which rule decides, for every form of payload; the text of rules; many rules against a plain search.
+//! Tests of decisions for every form of payload, of the text of rules, and of the index against a
+//! linear search.
 
 use super::*;
-use crate::testing::draft;
+use crate::{config::filter_rules::FilterError, testing::draft};
 use ledger_types::{
     EntryFunction,
     transaction::{
@@ -23,7 +24,7 @@ fn call(function: &str) -> EntryFunction {
     }
 }
 
-/// A transaction of the sender `number`.
+/// Creates a transaction of sender `number`.
 fn sent(number: u64, payload: TransactionPayload) -> SignedTransaction {
     let mut signed = draft(number, 0).checked().transaction().clone();
     signed.raw.payload = payload;
@@ -34,7 +35,7 @@ fn calling(number: u64, function: &str) -> SignedTransaction {
     sent(number, TransactionPayload::EntryFunction(call(function)))
 }
 
-/// Every payload that calls the function, in each form of the wire.
+/// Returns payloads of every wire format that call the function.
 fn forms(function: &str) -> Vec<TransactionPayload> {
     let inner = |multisig_address, replay_protection_nonce| {
         TransactionPayload::Payload(InnerPayload::V1 {
@@ -59,10 +60,12 @@ fn forms(function: &str) -> Vec<TransactionPayload> {
 }
 
 fn filter(rules: &str) -> SubmissionFilter {
-    SubmissionFilter::parse_list(rules).unwrap_or_else(|error| panic!("{error}"))
+    FilterRules::parse_list(rules)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .into()
 }
 
-/// The number of the rule that denies.
+/// Returns the number of the rule that denies the transaction.
 fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Option<usize> {
     filter
         .check(transaction)
@@ -140,7 +143,6 @@ fn who_acts_as_a_multisig_account_is_not_its_sender() {
     assert_eq!(denied_by(&as_sender, &transaction), None);
 }
 
-/// Whoever pays for a transaction has not sent it.
 #[test]
 fn who_pays_is_not_the_sender() {
     let mut transaction = calling(2, "0x1::m::f");
@@ -219,7 +221,7 @@ fn what_is_no_rule_is_named_with_its_cause() {
         ("deny function 0x1::m::1", "ADDRESS::MODULE::NAME"),
     ];
     for (text, words) in cases {
-        let error = SubmissionFilter::parse(&["allow sender 0x1", text]).unwrap_err();
+        let error = FilterRules::parse(&["allow sender 0x1", text]).unwrap_err();
         let message = error.to_string();
         assert!(
             message.starts_with(&format!("rule 2, {text:?},")),
@@ -228,18 +230,18 @@ fn what_is_no_rule_is_named_with_its_cause() {
         assert!(message.contains(words), "{message}");
     }
     let long = "x".repeat(100_000);
-    let message = SubmissionFilter::parse(&[long]).unwrap_err().to_string();
+    let message = FilterRules::parse(&[long]).unwrap_err().to_string();
     assert!(message.len() < 300, "{}", message.len());
 }
 
 #[test]
 fn rules_are_bounded_and_none_stands_behind_all() {
-    let rules = vec!["deny sender 0x1"; SubmissionFilter::RULES_MAX + 1];
-    assert!(SubmissionFilter::parse(&rules[1..]).is_ok());
-    let error = SubmissionFilter::parse(&rules).unwrap_err();
-    assert_eq!(error, FilterError::TooMany(SubmissionFilter::RULES_MAX + 1));
+    let rules = vec!["deny sender 0x1"; FilterRules::RULES_MAX + 1];
+    assert!(FilterRules::parse(&rules[1..]).is_ok());
+    let error = FilterRules::parse(&rules).unwrap_err();
+    assert_eq!(error, FilterError::TooMany(FilterRules::RULES_MAX + 1));
     assert_eq!(
-        SubmissionFilter::parse_list("deny sender 0x1, deny all, allow sender 0x2").unwrap_err(),
+        FilterRules::parse_list("deny sender 0x1, deny all, allow sender 0x2").unwrap_err(),
         FilterError::Unreachable { number: 3, all: 2 }
     );
 }
@@ -248,11 +250,11 @@ fn rules_are_bounded_and_none_stands_behind_all() {
 fn a_list_may_have_line_breaks_and_a_last_comma() {
     let list = filter("\n  deny sender 0x01,\n\tallow   function 0x1::m::f ,\n");
     assert_eq!(
-        list.to_string(),
+        list.rules().to_string(),
         "deny sender 0x1, allow function 0x1::m::f"
     );
-    assert_eq!(filter(" ").rules(), []);
-    assert!(SubmissionFilter::parse_list("deny all,,").is_err());
+    assert!(filter(" ").rules().is_empty());
+    assert!(FilterRules::parse_list("deny all,,").is_err());
 }
 
 fn any_rule() -> impl Strategy<Value = FilterRule> {
@@ -275,7 +277,7 @@ fn any_rule() -> impl Strategy<Value = FilterRule> {
     })
 }
 
-/// Whether a rule matches, as its text says.
+/// Returns whether the rule matches the transaction, without the index.
 fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
     let call = transaction.raw.entry_function().unwrap();
     match &rule.subject {
@@ -302,15 +304,15 @@ proptest! {
         let transaction = calling(sender, &format!("0x{module}::m::{function}"));
         let first = rules.iter().position(|rule| matches(rule, &transaction));
         let expected = first.filter(|&index| rules[index].action == FilterAction::Deny);
-        let filter = SubmissionFilter::new(rules.clone()).unwrap();
+        let filter = SubmissionFilter::from(FilterRules::new(rules.clone()).unwrap());
         prop_assert_eq!(denied_by(&filter, &transaction), expected.map(|index| index + 1));
-        prop_assert_eq!(filter.rules(), &rules[..]);
-        let read_back = SubmissionFilter::parse_list(&filter.to_string()).unwrap();
-        prop_assert_eq!(read_back.rules(), &rules[..]);
+        prop_assert_eq!(&filter.rules()[..], &rules[..]);
+        let read_back = FilterRules::parse_list(&filter.rules().to_string()).unwrap();
+        prop_assert_eq!(&read_back[..], &rules[..]);
     }
 
     #[test]
     fn no_text_makes_reading_fail_otherwise_than_with_an_error(text in "\\PC{0,60}") {
-        let _ = SubmissionFilter::parse_list(&text);
+        let _ = FilterRules::parse_list(&text);
     }
 }

@@ -1,68 +1,61 @@
-//! The mempool: holds pending transactions and gives them to blocks in order.
+//! The mempool: holds pending transactions and supplies blocks with them in order.
 //!
-//! The sequencer pulls: its `PullBatch` waits here while nothing is ready, and blocks form by
-//! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
-//! whose subscribers may wait for it.
+//! The sequencer pulls batches. Its `PullBatch` waits in the mempool while no transaction is ready,
+//! so a block contains the transactions that arrived while the previous blocks were in flight. The
+//! mempool sends each transaction that it removes unexecuted to the committer, which completes the
+//! transaction's waiters.
 
-mod account;
-mod entry;
-mod gas;
-pub(crate) mod messages;
-mod patience;
+mod gas_price;
+pub(crate) mod meter;
+pub(crate) mod persistence;
 mod pool;
-mod reasons;
-mod restore;
-pub(crate) mod saved;
-mod sequence_lane;
-mod small_map;
-mod turns;
-
-pub use gas::GasEstimate;
-pub(crate) use patience::save_with_retry;
-pub use pool::{BatchLimits, Pending, Pool, Removed};
-pub(crate) use restore::{Restored, RestoredFile, restore};
-#[cfg(test)]
-pub(crate) use restore::{joined, refill};
-pub(crate) use saved::{FILE_NAME, save};
+mod removal_log;
 
 use crate::{
-    clock::LedgerClock,
-    committer::{
-        HeadCell,
-        messages::{BlockCommitted, NotPending, TransactionsRemoved},
+    protocol::{
+        broadcast::{BlockCommitted, SetPaused},
+        committer::{NotPending, TransactionsRemoved},
+        mempool::{
+            CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
+            PendingStatus, PullBatch, RemoveExpired, Submit,
+        },
+        sequencer::Batch,
     },
-    mailbox::{Recipient, receives_envelopes},
-    meters::PoolMeter,
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        clock::LedgerClock,
+        mailbox::Recipient,
+        timer::{TimedActor, Timer},
+    },
+    state::head::HeadCell,
 };
-use actix::{Actor, AsyncContext, Context, Handler};
-use gas::GasHistory;
+pub use pool::{Pool, Removed};
+
+use gas_price::GasHistory;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard, DiscardedTransaction, ReplayProtector,
     ValidationStatus,
 };
-use messages::{
-    Batch, CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize,
-    PendingStatus, PullBatch, SetPaused, Submit,
-};
+use meter::PoolMeter;
 use std::{sync::Arc, time::Duration};
 
-/// Interval at which an idle pool observes the clock and removes expired transactions. A busy pool does both at every
-/// submission, batch and block, because actix serves timers only when the mailbox is empty.
+/// Interval at which the mempool observes the clock and removes expired transactions.
+///
+/// The mempool also does both at every submission, batch and block. Look-ups do neither.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The actor's name.
-pub(crate) const NAME: &str = "mempool";
-
-/// The actor.
+/// The actor that owns the pool of a node.
 #[derive(Debug)]
 pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadCell,
+    /// Recipient of the transactions that were removed unexecuted: the committer.
     dropped: Recipient<TransactionsRemoved>,
+    /// Recipient of the replies to [`CheckPending`]: the committer.
     absent: Recipient<NotPending>,
-    /// The sequencer, when it waits for a transaction.
+    /// Request of the sequencer that waits for a ready transaction.
     parked: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
@@ -70,7 +63,10 @@ pub(crate) struct Mempool {
 }
 
 impl Mempool {
-    /// `gas_unit_price_min` is the chain's; a block with `full_block_transactions` is full.
+    /// Creates the actor.
+    ///
+    /// `gas_unit_price_min` is the minimum price of the chain. The gas price estimate counts a
+    /// block with `full_block_transactions` user transactions as full.
     pub(crate) fn new(
         pool: Pool,
         gas_unit_price_min: u64,
@@ -94,17 +90,23 @@ impl Mempool {
         }
     }
 
-    /// The sequence number of an account, of which a submission was checked against `checked`. The
-    /// submission may have come after the notice of a block that makes it older, when the pool has
-    /// forgotten the account; but its facts are published before that notice.
+    /// Returns the newest known sequence number of an account, which is at least `checked`.
+    ///
+    /// `checked` is the number that a submission was validated against. A submission may arrive
+    /// after the [`BlockCommitted`] of a block that outdates the number, when the pool no longer
+    /// holds the account. The committer updates the account cache before it sends that message, so
+    /// the cache has the newer number.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
         let published = self.head.with_accounts(|_, facts| facts.get(address));
         published.map_or(checked, |facts| facts.sequence_number.max(checked))
     }
 
-    /// Whether an orderless transaction came again while its first copy was executed: after the check of
-    /// its nonce, and after the notice of the block, with which the pool forgets it. The pool would say of
-    /// it that it is pending.
+    /// Returns whether a second copy of an orderless transaction arrived after the first was
+    /// executed.
+    ///
+    /// The nonce of the copy may have been checked before the block of the first one was durable.
+    /// The pool removes the first one with [`BlockCommitted`], so it would accept the copy as
+    /// pending.
     fn was_executed_meanwhile(&self, transaction: &CheckedTransaction) -> bool {
         let is_orderless = matches!(
             transaction.raw().replay_protector(),
@@ -113,15 +115,18 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// Observes the clock and follows a change of the pool, as [`Self::after_change_at`] does.
+    /// Observes the clock and processes a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
         self.after_change_at(now_usecs / 1_000_000);
     }
 
-    /// Follows every change of the pool: removes transactions that have expired at `now_secs`, Unix time, replies to
-    /// the sequencer with a batch if it waits for one, blocks may be made and a transaction is ready, and sends the
-    /// committer the removed transactions.
+    /// Processes a change of the pool. `now_secs` is the Unix time in seconds.
+    ///
+    /// 1. Removes the transactions that have expired at `now_secs`.
+    /// 2. Replies to a waiting [`PullBatch`] if a transaction is ready and blocks may be made.
+    /// 3. Updates the metrics.
+    /// 4. Sends the removed transactions to the committer.
     fn after_change_at(&mut self, now_secs: u64) {
         self.pool.expire(now_secs);
         if self.pool.has_ready()
@@ -148,19 +153,37 @@ impl Mempool {
 }
 
 impl Actor for Mempool {
-    type Context = Context<Self>;
+    const NAME: &'static str = "mempool";
+    const LABELS: &'static [&'static str] = &[
+        Submit::LABEL,
+        CheckCapacity::LABEL,
+        GetPending::LABEL,
+        CheckPending::LABEL,
+        GetGasPrice::LABEL,
+        GetSavedSize::LABEL,
+        PullBatch::LABEL,
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        Close::LABEL,
+        RemoveExpired::LABEL,
+    ];
+}
 
-    fn started(&mut self, context: &mut Self::Context) {
-        context.run_interval(EXPIRY_INTERVAL, |mempool, _| mempool.after_change());
+impl TimedActor for Mempool {
+    fn timers(&self) -> Vec<Timer<Self>> {
+        vec![Timer::every(EXPIRY_INTERVAL, RemoveExpired)]
     }
 }
 
-receives_envelopes!(Mempool);
+impl Handler<RemoveExpired> for Mempool {
+    fn handle(&mut self, RemoveExpired(turn): RemoveExpired) {
+        self.after_change();
+        drop(turn);
+    }
+}
 
 impl Handler<Submit> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, submit: Submit, _: &mut Self::Context) {
+    fn handle(&mut self, submit: Submit) {
         if submit.reply.is_closed() || self.is_closed {
             return;
         }
@@ -176,33 +199,28 @@ impl Handler<Submit> for Mempool {
             let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
             self.pool.submit(pending, sequence_number, now_secs)
         };
-        // A client that went away meanwhile finds its transaction by hash.
+        // A send fails only if the client has disconnected. It can look up the transaction by its
+        // hash.
         let _ = submit.reply.send(outcome);
         self.after_change_at(now_secs);
     }
 }
 
 impl Handler<CheckCapacity> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: CheckCapacity, _: &mut Self::Context) {
+    fn handle(&mut self, question: CheckCapacity) {
         let room = self.pool.check_capacity(question.key, question.size_bytes);
         let _ = question.reply.send(room);
     }
 }
 
 impl Handler<GetSavedSize> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetSavedSize, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetSavedSize) {
         let _ = question.reply.send(self.pool.saved_bytes());
     }
 }
 
 impl Handler<GetPending> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetPending, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetPending) {
         let answer = match self.pool.get(&question.hash) {
             Some(transaction) => PendingStatus::Pending(transaction.clone()),
             None => match self.pool.removal_reason(&question.hash) {
@@ -215,9 +233,7 @@ impl Handler<GetPending> for Mempool {
 }
 
 impl Handler<CheckPending> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: CheckPending, _: &mut Self::Context) {
+    fn handle(&mut self, question: CheckPending) {
         let CheckPending { hash, waiter } = question;
         if self.pool.get(&hash).is_none() {
             let reason = self.pool.removal_reason(&hash).cloned();
@@ -231,26 +247,20 @@ impl Handler<CheckPending> for Mempool {
 }
 
 impl Handler<GetGasPrice> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, question: GetGasPrice, _: &mut Self::Context) {
+    fn handle(&mut self, question: GetGasPrice) {
         let _ = question.reply.send(self.gas.estimate());
     }
 }
 
 impl Handler<PullBatch> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, request: PullBatch, _: &mut Self::Context) {
+    fn handle(&mut self, request: PullBatch) {
         self.parked = Some(request);
         self.after_change();
     }
 }
 
 impl Handler<BlockCommitted> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, committed: BlockCommitted) {
         let block = &committed.0;
         self.meter.committed.add(self.pool.commit(block) as u64);
         let prices = block.transactions.iter().filter_map(|executed| {
@@ -272,18 +282,14 @@ impl Handler<BlockCommitted> for Mempool {
 }
 
 impl Handler<SetPaused> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
         self.after_change();
     }
 }
 
 impl Handler<Close> for Mempool {
-    type Result = ();
-
-    fn handle(&mut self, close: Close, _: &mut Self::Context) {
+    fn handle(&mut self, close: Close) {
         self.is_closed = true;
         let _ = close.reply.send(self.pool.contents());
     }

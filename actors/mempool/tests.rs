@@ -1,10 +1,10 @@
-//! The actor around the pool: the pull of the sequencer, and the clock.
+//! Tests of the mempool actor: batches that the sequencer pulls, expiration and gas prices.
 
 use super::*;
 use crate::{
     Head, MempoolConfig, RemovalReason, SubmitError,
-    failure::FatalErrorReporter,
-    mailbox::Mailbox,
+    protocol::{mempool::BatchLimits, wait::WaiterId},
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -44,12 +44,7 @@ fn with_head(head: Head) -> Fixture {
         Arc::default(),
     );
     Fixture {
-        mempool: Mailbox::new(
-            (NAME, "mempool"),
-            100,
-            actor.start(),
-            &FatalErrorReporter::new(),
-        ),
+        mempool: Mailbox::start_here("mempool", 100, actor, &FatalErrorReporter::new()),
         dropped,
         absent,
         batches,
@@ -123,10 +118,10 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
         .unwrap()
         .hash();
     fixture.clock.pass_secs(1);
-    // Whatever changes the pool has it look who has expired.
+    // Every change of the pool removes expired transactions.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
-    let [waiter, other, last] = crate::committer::waiter_ids();
+    let [waiter, other, last] = [1, 2, 3].map(WaiterId);
     for (hash, waiter) in [(pending, waiter), (expired, other), (unknown, last)] {
         fixture.mempool.send(CheckPending { hash, waiter });
     }
@@ -236,8 +231,8 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
     );
 }
 
-/// A client that sends again what it had no answer for: the second copy is checked before the block is
-/// durable, and comes after the notice of it.
+/// A client that received no response submits its transaction again. The second copy is validated
+/// before the block is durable, and arrives after its [`BlockCommitted`].
 #[actix::test]
 async fn what_was_executed_while_it_came_again_is_not_pending() {
     let executed = orderless(1, 7).checked();
@@ -273,4 +268,21 @@ async fn a_closed_pool_gives_no_batch_and_everything_else() {
     fixture.mempool.try_request(submit).unwrap();
     assert!(answer.await.is_err(), "the node is stopping");
     assert!(fixture.batches.try_recv().is_err());
+}
+
+#[actix::test]
+async fn removes_expired_transactions_while_the_mailbox_is_never_empty() {
+    let mut fixture = fixture();
+    let expired = fixture
+        .submit(draft(1, 0).expires_at(NOW + 1))
+        .await
+        .unwrap();
+    tokio::time::pause();
+    let flood = fixture.mempool.flood();
+    fixture.clock.pass_secs(1);
+    tokio::time::advance(EXPIRY_INTERVAL + RESOLUTION).await;
+    let reason = RemovalReason::Expired { at_secs: NOW + 1 };
+    let TransactionsRemoved(removed) = fixture.dropped.recv().await.unwrap();
+    assert_eq!(removed, [(expired.hash(), reason)]);
+    assert!(flood.is_running());
 }

@@ -1,25 +1,28 @@
-//! The pruner: has the storage remove what is older than the window, one bounded step at a time.
+//! The pruner: requests that storage removes versions below the prune horizon, in bounded steps.
 //!
-//! While the disk has little room no step is begun. A step writes new pages before it frees the old ones, and
-//! what it frees is room inside the ledger's file, which the disk does not get back: it would only take.
+//! The pruner starts no step while disk space is low. A step writes new pages before it frees old
+//! ones, and the freed pages stay in the ledger's file, so a step only reduces the free disk
+//! space.
 
 mod window;
 
 use crate::{
     PrunerConfig,
-    committer::messages::BlockCommitted,
-    mailbox::{Recipient, receives_envelopes},
-    mempool::messages::SetPaused,
-    storage::messages::{PruneDone, PruneStep},
+    protocol::{
+        broadcast::{BlockCommitted, SetPaused},
+        pruner::PruneDone,
+        storage::PruneStep,
+    },
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        mailbox::Recipient,
+        timer::TimedActor,
+    },
 };
-use actix::{Actor, Context, Handler};
 use ledger_types::LedgerInfo;
 use window::Window;
 
-/// The actor's name.
-pub(crate) const NAME: &str = "pruner";
-
-/// The actor. It has no messages of its own: it hears of new blocks and of steps that are done.
+/// The pruner actor. It receives notifications of committed blocks and of completed steps.
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
@@ -28,7 +31,7 @@ pub(crate) struct Pruner {
 }
 
 impl Pruner {
-    /// A pruner of the ledger that `ledger_info` tells of.
+    /// Creates a pruner of the ledger that `ledger_info` describes.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
@@ -55,38 +58,34 @@ impl Pruner {
 }
 
 impl Actor for Pruner {
-    type Context = Context<Self>;
+    const NAME: &'static str = "pruner";
+    const LABELS: &'static [&'static str] =
+        &[BlockCommitted::LABEL, SetPaused::LABEL, PruneDone::LABEL];
 
-    /// The window may have become smaller since the last run.
-    fn started(&mut self, _: &mut Self::Context) {
+    /// Starts a step if the configured window has become smaller since the last run.
+    fn started(&mut self) {
         self.step_if_due();
     }
 }
 
-receives_envelopes!(Pruner);
+impl TimedActor for Pruner {}
 
 impl Handler<BlockCommitted> for Pruner {
-    type Result = ();
-
-    fn handle(&mut self, committed: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, committed: BlockCommitted) {
         self.window.grow(committed.0.last_version());
         self.step_if_due();
     }
 }
 
 impl Handler<SetPaused> for Pruner {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
         self.step_if_due();
     }
 }
 
 impl Handler<PruneDone> for Pruner {
-    type Result = ();
-
-    fn handle(&mut self, PruneDone(pruned): PruneDone, _: &mut Self::Context) {
+    fn handle(&mut self, PruneDone(pruned): PruneDone) {
         self.window.shrink(pruned.oldest_version, pruned.done);
         self.step_if_due();
     }
@@ -96,8 +95,7 @@ impl Handler<PruneDone> for Pruner {
 mod tests {
     use super::*;
     use crate::{
-        failure::FatalErrorReporter,
-        mailbox::Mailbox,
+        runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
         testing::{block, ledger_info},
     };
     use tokio::sync::mpsc;
@@ -112,12 +110,7 @@ mod tests {
         };
         let storage = Recipient::new(move |step: PruneStep| tell_step.send(step).unwrap());
         let actor = Pruner::new(config, &ledger_info(0), storage);
-        let pruner = Mailbox::new(
-            (NAME, "storage"),
-            1,
-            actor.start(),
-            &FatalErrorReporter::new(),
-        );
+        let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());
         pruner.send(SetPaused(true));
         for height in 1..=5 {
             pruner.send(BlockCommitted(block(height, &[], &[])));

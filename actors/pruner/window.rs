@@ -1,19 +1,21 @@
-//! Which versions may go.
+//! The window of readable versions and the bound of the next prune step.
 
 use crate::PrunerConfig;
 use ledger_types::LedgerInfo;
 
-/// The window of versions that stay, and the step that is in flight.
+/// The window of readable versions and the step in flight.
 #[derive(Debug)]
 pub(super) struct Window {
     config: PrunerConfig,
     newest_version: u64,
     oldest_version: u64,
-    /// What the newest step was to remove: all below this version.
+    /// Bound of the newest step: it was to remove all versions below this one.
     asked_below: u64,
-    /// Whether there is nothing more to remove below that. Versions may be left, as blocks go whole.
+    /// Whether the newest step left nothing to remove below its bound. Some versions may remain,
+    /// because a step removes whole blocks.
     is_done: bool,
-    /// How many of the versions that have come, no step has removed another one for; at most what is due.
+    /// Number of new versions for which no step has removed another version yet.
+    /// [`Self::next_step`] limits it to the number of due versions.
     unmatched_versions: u64,
     is_in_flight: bool,
 }
@@ -31,35 +33,38 @@ impl Window {
         }
     }
 
-    /// The ledger has grown to this version.
+    /// Extends the window to `newest_version`.
     pub(super) fn grow(&mut self, newest_version: u64) {
         let grown = newest_version.saturating_sub(self.newest_version);
         self.newest_version = self.newest_version.saturating_add(grown);
         self.unmatched_versions = self.unmatched_versions.saturating_add(grown);
     }
 
-    /// The step in flight has left `oldest_version` as the oldest; `is_done` says that it removed all
-    /// that it was asked to.
+    /// Completes the step in flight.
+    ///
+    /// `oldest_version` is the oldest version that remains. `is_done` states that the step
+    /// removed all complete blocks below its bound.
     pub(super) fn shrink(&mut self, oldest_version: u64, is_done: bool) {
         let removed = oldest_version.saturating_sub(self.oldest_version);
         self.oldest_version = oldest_version;
-        // A batch of them is of the backlog.
+        // The first batch of a step reduces the backlog. Only versions beyond it match new ones.
         let matched = removed.saturating_sub(self.config.batch_versions);
         self.unmatched_versions = self.unmatched_versions.saturating_sub(matched);
         self.is_done = is_done;
         self.is_in_flight = false;
     }
 
-    /// Below which version the next step may remove, when it is time for one. The caller then
-    /// starts it.
+    /// Returns the version below which the next step may remove versions, and marks the step as
+    /// in flight. Returns `None` if no step is due.
     ///
-    /// A step waits until a whole batch may go: each costs a durable commit of its own.
+    /// A step is due once a whole batch may be removed, because every step syncs a record of the
+    /// write-ahead log and commits to the database.
     pub(super) fn next_step(&mut self) -> Option<u64> {
         if !self.config.enabled || self.is_in_flight {
             return None;
         }
-        // The newest block that is announced stays, also where nothing else does: answers are of its moment,
-        // and the store may have the next one already.
+        // The newest committed block stays even if the window is 0: responses are computed at its
+        // version, and the store may already contain the next block.
         let versions = self.newest_version.saturating_add(1);
         let below = versions.saturating_sub(self.config.window_versions.max(1));
         let due = below.saturating_sub(self.oldest_version);
@@ -67,7 +72,8 @@ impl Window {
         if due < self.config.batch_versions {
             return None;
         }
-        // Only a part of a block could go: the next block is the next occasion.
+        // Only part of a block is below the bound, so no step can remove it. The next block
+        // raises the bound.
         if self.is_done && below <= self.asked_below {
             return None;
         }
@@ -76,9 +82,12 @@ impl Window {
         Some(below)
     }
 
-    /// How many versions the next step removes: a batch, and as many as have come. There is one step to a
-    /// group of commits, so where the disk is slow and groups are large, a batch alone would be less than
-    /// what comes, and the ledger would grow without bound.
+    /// Returns the number of versions that the next step should remove: a batch, and one per new
+    /// version.
+    ///
+    /// There is one step per group of committed blocks. On a slow disk the groups are large, so a
+    /// batch alone would remove fewer versions than are added, and the ledger would grow without
+    /// bound.
     pub(super) fn step_versions(&self) -> u64 {
         self.config
             .batch_versions
@@ -149,7 +158,8 @@ mod tests {
         assert_eq!(window.next_step(), Some(191));
     }
 
-    /// The steps as the store takes them: whole blocks, at least one.
+    /// Returns the oldest version after a step as the store executes it: it removes whole blocks,
+    /// at least one.
     fn remove(oldest: u64, step_versions: u64, below: u64, block_versions: u64) -> u64 {
         let whole = |version: u64| version / block_versions * block_versions;
         whole((oldest + step_versions).min(below)).max((oldest + block_versions).min(whole(below)))

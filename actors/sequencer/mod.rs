@@ -1,49 +1,55 @@
 //! The sequencer: decides the order of blocks.
 //!
-//! It pulls: while fewer blocks than may be are ordered and not durable, it asks the mempool for
-//! the next batch, and the mempool answers when there is one. How a batch becomes a block is the
-//! [`Engine`]'s matter; nothing below knows which one runs.
+//! While fewer than `blocks_in_flight_max` blocks are ordered and not yet durable, it pulls the
+//! next batch from the mempool. The mempool replies once it has transactions. The [`Engine`]
+//! turns a batch into a block. No other part of the node depends on the kind of the engine.
 
-pub(crate) mod messages;
 mod solo;
 
 use crate::{
     SequencerConfig,
-    clock::LedgerClock,
-    committer::messages::{BlockCommitted, ExecuteBlock},
-    mailbox::{Recipient, receives_envelopes},
-    mempool::{
-        BatchLimits,
-        messages::{Batch, PullBatch, SetPaused},
+    protocol::{
+        broadcast::{BlockCommitted, SetPaused},
+        committer::ExecuteBlock,
+        mempool::{BatchLimits, PullBatch},
+        sequencer::{Batch, CheckHeartbeat, Start, Stop},
+    },
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        clock::LedgerClock,
+        mailbox::Recipient,
+        timer::{TimedActor, Timer},
     },
 };
-use actix::{Actor, AsyncContext, Context, Handler};
 use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
-use messages::{Start, Stop};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};
 
-/// The actor's name.
-pub(crate) const NAME: &str = "sequencer";
-
-/// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
-/// kept a place for it, and may make one when nothing is in flight.
+/// Maximum number of heartbeat blocks in addition to the blocks in flight.
+///
+/// If no block is in flight, the sequencer may order a heartbeat block while the mempool owes it
+/// a batch, and it orders that batch as well.
 const HEARTBEATS_MAX: usize = 1;
 
-/// The most blocks that are ordered and not announced.
+/// Interval at which the sequencer checks whether a heartbeat is due. A heartbeat is at most this
+/// late.
+const HEARTBEAT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Returns the maximum number of blocks that are ordered and not yet durable, including a
+/// heartbeat block.
 pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
     config.blocks_in_flight_max.saturating_add(HEARTBEATS_MAX)
 }
 
-/// Who decides the order.
+/// The algorithm that decides the order of blocks.
 #[derive(Debug)]
 pub(crate) enum Engine {
-    /// This node alone.
+    /// Ordering by this node alone.
     Solo(Solo),
 }
 
 impl Engine {
-    /// Order by this node alone, after `tip`.
+    /// Creates an engine that orders blocks on this node alone, after `tip`.
     pub(crate) fn solo(tip: &ChainTip) -> Self {
         Self::Solo(Solo::new(tip))
     }
@@ -59,7 +65,7 @@ impl Engine {
     }
 }
 
-/// The actor.
+/// The sequencer actor.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
     engine: Engine,
@@ -67,13 +73,14 @@ pub(crate) struct Sequencer {
     clock: LedgerClock,
     mempool: Recipient<PullBatch>,
     committer: Recipient<ExecuteBlock>,
-    /// Where batches are wanted; none before the start and after the stop.
+    /// Receiver of batches. `None` before the start and after the stop.
     batches: Option<Recipient<Batch>>,
-    /// Whether the mempool owes a batch.
+    /// Whether a pull is outstanding.
     is_asking: bool,
-    /// Blocks that are ordered and not durable.
+    /// Number of blocks that are ordered and not yet durable.
     in_flight: usize,
-    /// Whether no empty block is made, because the disk has little room. The mempool keeps the others.
+    /// Whether heartbeats are paused because disk space is low. The mempool withholds batches
+    /// itself.
     is_paused: bool,
     /// Elapsed time at the last block.
     last_block_elapsed_usecs: u64,
@@ -101,7 +108,7 @@ impl Sequencer {
         }
     }
 
-    /// Asks for the next batch, if there is room for a block and none was asked for.
+    /// Pulls the next batch if no pull is outstanding and another block may be in flight.
     fn ask_if_room(&mut self) {
         if self.is_asking || self.in_flight >= self.config.blocks_in_flight_max {
             return;
@@ -129,9 +136,10 @@ impl Sequencer {
         self.committer.send(ExecuteBlock(block));
     }
 
-    /// Makes an empty block when the chain has been idle for too long, by elapsed time: a clock that is set back
-    /// does not stop the heartbeat.
-    fn beat(&mut self) {
+    /// Orders an empty block if no block was ordered for `heartbeat_secs`.
+    ///
+    /// The idle time is elapsed time, so that a clock that is set back does not stop the heartbeat.
+    fn order_heartbeat_if_due(&mut self) {
         let idle_usecs = self
             .clock
             .source()
@@ -146,31 +154,42 @@ impl Sequencer {
 }
 
 impl Actor for Sequencer {
-    type Context = Context<Self>;
+    const NAME: &'static str = "sequencer";
+    const LABELS: &'static [&'static str] = &[
+        Start::LABEL,
+        Batch::LABEL,
+        BlockCommitted::LABEL,
+        SetPaused::LABEL,
+        Stop::LABEL,
+        CheckHeartbeat::LABEL,
+    ];
+}
 
-    fn started(&mut self, context: &mut Self::Context) {
-        if self.config.heartbeat_secs > 0 {
-            // Looks often enough that a beat is at most a second late.
-            context.run_interval(Duration::from_secs(1), |sequencer, _| sequencer.beat());
+impl TimedActor for Sequencer {
+    fn timers(&self) -> Vec<Timer<Self>> {
+        if self.config.heartbeat_secs == 0 {
+            return Vec::new();
         }
+        vec![Timer::every(HEARTBEAT_CHECK_INTERVAL, CheckHeartbeat)]
     }
 }
 
-receives_envelopes!(Sequencer);
-
 impl Handler<Start> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, start: Start, _: &mut Self::Context) {
+    fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
         self.ask_if_room();
     }
 }
 
-impl Handler<Batch> for Sequencer {
-    type Result = ();
+impl Handler<CheckHeartbeat> for Sequencer {
+    fn handle(&mut self, CheckHeartbeat(turn): CheckHeartbeat) {
+        self.order_heartbeat_if_due();
+        drop(turn);
+    }
+}
 
-    fn handle(&mut self, batch: Batch, _: &mut Self::Context) {
+impl Handler<Batch> for Sequencer {
+    fn handle(&mut self, batch: Batch) {
         self.is_asking = false;
         if self.batches.is_some() {
             self.order(batch.0);
@@ -180,26 +199,20 @@ impl Handler<Batch> for Sequencer {
 }
 
 impl Handler<BlockCommitted> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, _: BlockCommitted, _: &mut Self::Context) {
+    fn handle(&mut self, _: BlockCommitted) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.ask_if_room();
     }
 }
 
 impl Handler<SetPaused> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, pause: SetPaused, _: &mut Self::Context) {
+    fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
     }
 }
 
 impl Handler<Stop> for Sequencer {
-    type Result = ();
-
-    fn handle(&mut self, stop: Stop, _: &mut Self::Context) {
+    fn handle(&mut self, stop: Stop) {
         self.batches = None;
         let _ = stop.done.send(());
     }

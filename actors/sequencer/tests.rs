@@ -1,9 +1,8 @@
-//! The pull, the limit of blocks in flight, the heartbeat.
+//! Tests of the pull, of the limit on blocks in flight, and of the heartbeat.
 
 use super::*;
 use crate::{
-    failure::FatalErrorReporter,
-    mailbox::Mailbox,
+    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
     testing::{HandClock, block, draft, ledger_clock},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -33,12 +32,7 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Recipient::new(move |pull| tell_pull.send(pull).unwrap()),
         Recipient::new(move |ExecuteBlock(block)| tell_block.send(block).unwrap()),
     );
-    let sequencer = Mailbox::new(
-        (NAME, "commit"),
-        1,
-        actor.start(),
-        &FatalErrorReporter::new(),
-    );
+    let sequencer = Mailbox::start_here("commit", 1, actor, &FatalErrorReporter::new());
     sequencer.send(Start {
         batches: sequencer.recipient(),
     });
@@ -51,14 +45,14 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
 }
 
 impl Fixture {
-    /// Answers the next pull with a transaction; gives the block that it became.
+    /// Replies to the next pull with one transaction and returns its block.
     async fn give(&mut self, number: u64) -> OrderedBlock {
         let pull = self.pulls.recv().await.unwrap();
         pull.reply_to.send(Batch(vec![draft(1, number).checked()]));
         self.blocks.recv().await.unwrap()
     }
 
-    /// Ends when all that was told is handled.
+    /// Waits until the sequencer has handled all messages.
     async fn settle(&self) {
         let status = || self.sequencer.status();
         while status().handled < status().protocol {
@@ -148,4 +142,16 @@ async fn beats_while_the_clock_is_set_back() {
     let beat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
     let beat = beat.expect("a beat within seconds").unwrap();
     assert_eq!((beat.height, beat.timestamp_usecs), (2, before_usecs + 1));
+}
+
+#[actix::test]
+async fn orders_a_heartbeat_block_while_the_mailbox_is_never_empty() {
+    let mut fixture = fixture(2, 30);
+    tokio::time::pause();
+    let flood = fixture.sequencer.flood();
+    fixture.clock.pass_secs(30);
+    tokio::time::advance(HEARTBEAT_CHECK_INTERVAL + RESOLUTION).await;
+    let block = fixture.blocks.recv().await.unwrap();
+    assert_eq!((block.height, block.transactions.len()), (1, 0));
+    assert!(flood.is_running());
 }

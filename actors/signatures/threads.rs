@@ -1,14 +1,13 @@
-//! The threads that check signatures.
+//! The signature threads.
 
 use super::{
-    Lane, Work,
-    lanes::{Batch, LaneScheduler},
-    room::QueuePermit,
+    queues::{Job, Work},
+    scheduler::{Batch, Lane, LaneScheduler},
 };
-use crate::failure::FatalErrorReporter;
+use crate::runtime::fatal::FatalErrorReporter;
 use crossbeam_channel::{Receiver, select};
 use ledger_crypto::DecodedKeys;
-use ledger_types::{CheckedTransaction, Discard, SignedTransaction};
+use ledger_types::CheckedTransaction;
 use ledger_vm::Chain;
 use std::{
     convert::Infallible,
@@ -19,31 +18,27 @@ use std::{
     },
     thread::{self, JoinHandle},
 };
-use tokio::sync::oneshot;
 
-/// The threads' name; the kernel shows 15 characters of it.
+/// Name of the threads. The kernel stores 15 characters of it.
 const THREAD: &str = "signature-check";
 
-/// A transaction to be checked, and the way back to who asked.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) transaction: SignedTransaction,
-    /// Its place in the lane, until it is taken out to be checked.
-    pub(super) permit: QueuePermit,
-    pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
-}
-
-/// How a thread learns that it is to end.
+/// Stop signal for the signature threads.
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    /// Disconnected from then on, which wakes a thread that waits.
+    /// Disconnected by the stop, which wakes a waiting thread.
     pub(super) shutdown: Receiver<Infallible>,
-    /// True from then on.
+    /// Set by the stop.
     pub(super) stopped: Arc<AtomicBool>,
 }
 
-/// Starts a thread. When it is to end, it does so after the batch that it is at; whoever waits then is
-/// told that the node is stopping.
+/// Starts a signature thread with the given nice value.
+///
+/// After a stop the thread completes its current batch. Checks that still wait return
+/// [`NodeError::Stopping`](crate::NodeError::Stopping).
+///
+/// # Errors
+///
+/// Returns the error of the operating system if the thread cannot be started.
 pub(super) fn spawn(
     (chain, work, end): (Chain, Work, End),
     nice: u8,
@@ -66,17 +61,18 @@ pub(super) fn spawn(
     })
 }
 
-/// Gives this thread a nice value, unless it has a higher one, which only a privileged process may lower.
+/// Raises the nice value of this thread to `nice`. A higher value stays, because only a
+/// privileged process may lower it.
 #[cfg(target_os = "linux")]
 fn stand_back(nice: u8) -> io::Result<()> {
     use rustix::process::{getpriority_process, setpriority_process};
-    // Of the calling thread: Linux has a nice value for each.
+    // Applies to the calling thread: Linux has one nice value per thread.
     let nice = getpriority_process(None)?.max(i32::from(nice));
     setpriority_process(None, nice)?;
     Ok(())
 }
 
-/// Elsewhere the nice value is the whole process's.
+/// Does nothing, because on other systems the nice value applies to the whole process.
 #[cfg(not(target_os = "linux"))]
 fn stand_back(_: u8) -> io::Result<()> {
     Ok(())
@@ -91,7 +87,7 @@ struct Checker {
 }
 
 impl Checker {
-    /// Waits for a batch; `None` when the node stops.
+    /// Waits for the next batch. Returns `None` when the node stops.
     fn next(&mut self) -> Option<Batch<Box<Job>>> {
         if self.end.stopped.load(SeqCst) {
             return None;
@@ -108,8 +104,8 @@ impl Checker {
             recv(untrusted) -> job => (Lane::Untrusted, job.ok()?),
             recv(self.end.shutdown) -> _ => return None,
         };
-        // Who sends next may wait for this core: until it is this thread's turn again, others have come. They are checked
-        // together for less than one by one.
+        // Further clients may wait for this core. By the next turn of this thread their
+        // transactions have arrived, and verifying them in one batch costs less than one by one.
         thread::yield_now();
         let batch = self
             .scheduler
@@ -117,7 +113,8 @@ impl Checker {
         Some(batch)
     }
 
-    /// Checks what somebody still waits for, and answers in the order in which it was asked.
+    /// Verifies the jobs of the batch whose clients still wait. Sends the verdicts in order of
+    /// arrival.
     fn check(&mut self, batch: Batch<Box<Job>>) {
         let waited_for = batch
             .jobs
@@ -140,15 +137,15 @@ impl Checker {
             .counters
             .count_batch(verdicts.len(), bad);
         for (answer, verdict) in answers.into_iter().zip(verdicts) {
-            // A client that went away meanwhile does not hear it.
+            // An error means that the client has canceled its request.
             let _ = answer.send(verdict);
         }
     }
 }
 
 impl Drop for Checker {
-    /// Drops the ways back of those that wait: a queue keeps what is in it for as long as anyone can
-    /// send, and a handle outlives its node.
+    /// Drops the waiting jobs, so that their requests end. The queue would keep the jobs as long
+    /// as a sender exists, and a handle outlives its node.
     fn drop(&mut self) {
         for queue in [&self.work.trusted.jobs, &self.work.untrusted.jobs] {
             queue.try_iter().for_each(drop);

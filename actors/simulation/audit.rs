@@ -1,4 +1,4 @@
-//! What a restart must find on the disk, and whether the chain can be executed again to the same end.
+//! Checks of a disk after a restart, and re-execution of the whole chain.
 
 use super::{
     fixture::{Fixture, WALLETS, wallets},
@@ -16,8 +16,10 @@ use ledger_types::{
 };
 use std::sync::Arc;
 
-/// Looks at all that is durable before the node runs: what was shown is there and the same, what was not is
-/// taken in, and every row is found by every way.
+/// Checks all durable content before the node runs.
+///
+/// Blocks that were visible must be unchanged. Durable blocks that were not visible are added to
+/// the model. Every index must find its rows.
 pub(super) fn audit(oracle: &Oracle, reader: &StoreReader) {
     let verdict = match reader.snapshot() {
         Ok(snapshot) => {
@@ -31,7 +33,12 @@ pub(super) fn audit(oracle: &Oracle, reader: &StoreReader) {
     oracle.hold(properties::INDEX, verdict);
 }
 
-/// The blocks that were shown are there; those above them are shown now.
+/// Checks that the blocks of the model are on the disk and unchanged, and adds newer ones to the
+/// model.
+///
+/// # Errors
+///
+/// Returns a missing or different block, or an oldest version that decreased.
 fn blocks_stay(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
     let info = snapshot.ledger_info();
     let known = oracle.model().height();
@@ -60,6 +67,7 @@ fn blocks_stay(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether two blocks have equal content.
 fn is_same(one: &Block, other: &Block) -> bool {
     one.header == other.header
         && one.transactions == other.transactions
@@ -67,6 +75,12 @@ fn is_same(one: &Block, other: &Block) -> bool {
         && one.first_version == other.first_version
 }
 
+/// Reads the block at `height`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if a part is missing, or the error of the store if a read
+/// fails.
 fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     let missing = || StoreError::Inconsistent(format!("a part of block {height} is missing"));
     let info = snapshot.block(height)?.ok_or_else(missing)?;
@@ -83,8 +97,14 @@ fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     })
 }
 
-/// Every version of the window is found by its hash and by its account, and the newest state is the
-/// model's; gives what is not so.
+/// Checks that the indexes by hash, account and stream find exactly the versions of the window, and
+/// that the newest state is the model's.
+///
+/// Returns the first difference, if there is one.
+///
+/// # Errors
+///
+/// Returns the error of the store if a read fails.
 fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
     let model = oracle.model();
     let LedgerInfo {
@@ -130,10 +150,11 @@ fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
     Ok(None)
 }
 
-/// Executes the whole chain again.
+/// Executes the whole chain again and compares the blocks.
 ///
 /// # Errors
-/// The first block that comes out otherwise.
+///
+/// Returns the first block with another result.
 pub(super) fn replay(fixture: &Fixture, model: &Model) -> Result<(), String> {
     let mut state = fixture.state.clone();
     let mut tip = fixture.tip.clone();
@@ -158,6 +179,7 @@ pub(super) fn replay(fixture: &Fixture, model: &Model) -> Result<(), String> {
     Ok(())
 }
 
+/// Executes a block on `state`.
 fn execute_again(
     fixture: &Fixture,
     tip: &ChainTip,
@@ -173,7 +195,11 @@ fn execute_again(
     execute_block(&fixture.chain, tip, &Memory(state), block).map_err(|error| error.to_string())
 }
 
-/// The block as it was ordered: what it discarded stands at its place again.
+/// Returns a block as it was ordered, with its discarded transactions at their positions.
+///
+/// # Errors
+///
+/// Returns a discarded transaction that no client sent.
 fn ordered_again(fixture: &Fixture, model: &Model, block: &Block) -> Result<OrderedBlock, String> {
     let vendor = fixture.chain.vendor();
     let executed = block

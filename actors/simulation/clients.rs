@@ -1,4 +1,4 @@
-//! What clients ask, each as a future that hands its answer to the judge.
+//! Requests of clients, each as a future that passes its response to the oracle.
 
 use super::{
     fixture::{Draft, Once, WALLETS, draft, unknown_hash},
@@ -10,7 +10,7 @@ use super::{
     reads::ReadPage,
     scheduler::Scheduler,
 };
-use crate::{Accepted, NodeHandle, SubmitError, mempool::messages::Submit};
+use crate::{Accepted, NodeHandle, SubmitError, protocol::mempool::Submit};
 use fastrand::Rng;
 use ledger_crypto::HashValue;
 use std::{
@@ -21,31 +21,34 @@ use std::{
 };
 use tokio::{sync::oneshot, time::Instant};
 
-/// How much later than it was told a timer may run out.
+/// Maximum delay of a timer after its deadline.
 const TIMER_STEP: Duration = Duration::from_millis(1);
 
-/// What a long poll waits for.
+/// Long poll for a transaction.
 #[derive(Clone)]
 pub(super) struct Wait {
     pub(super) hash: HashValue,
-    /// When it ends at the latest; told when it begins.
+    /// Latest time at which the wait ends. Set when it begins.
     pub(super) deadline: Rc<Cell<Option<Instant>>>,
 }
 
-/// A question that was asked.
+/// A request of a client.
 pub(super) struct Question {
+    /// Description for the trace and for violations.
     pub(super) what: String,
+    /// The long poll, if the request is one.
     pub(super) wait: Option<Wait>,
     pub(super) is_answered: Cell<bool>,
+    /// False after the client has canceled the request.
     is_wanted: Rc<Cell<bool>>,
 }
 
-/// Those who ask.
+/// Clients of one simulation.
 pub(super) struct Clients {
     oracle: Rc<Oracle>,
     random: RefCell<Rng>,
     questions: RefCell<Vec<Rc<Question>>>,
-    /// What the next number of each wallet is believed to be.
+    /// Sequence number of each wallet's next transaction, as the clients count them.
     next_numbers: RefCell<[u64; WALLETS]>,
 }
 
@@ -59,14 +62,14 @@ impl Clients {
         }
     }
 
-    /// How many questions are open.
+    /// Returns the open requests.
     pub(super) fn open(&self) -> Vec<Rc<Question>> {
         let mut questions = self.questions.borrow_mut();
         questions.retain(|question| !question.is_answered.get() && question.is_wanted.get());
         questions.clone()
     }
 
-    /// The node is gone, and all connections with it.
+    /// Discards all open requests, because the node and all its connections have ended.
     pub(super) fn forget(&self) {
         self.questions.borrow_mut().clear();
         let model = self.oracle.model();
@@ -76,7 +79,7 @@ impl Clients {
         }
     }
 
-    /// One of those who wait goes away.
+    /// Cancels a random open request.
     pub(super) fn abandon_one(&self) {
         let open = self.open();
         if let Some(question) = self.random.borrow_mut().choice(open) {
@@ -85,7 +88,7 @@ impl Clients {
         }
     }
 
-    /// A client asks something.
+    /// Begins a random request.
     pub(super) fn begin(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let choice = self.random.borrow_mut().u8(..20);
         match choice {
@@ -119,7 +122,8 @@ impl Clients {
         scheduler.add(task);
     }
 
-    /// Something new, or the same again.
+    /// Chooses a new transaction, or one that was sent before, possibly with another price or
+    /// signature.
     fn choose_draft(&self, now_secs: u64) -> Draft {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
@@ -182,8 +186,10 @@ impl Clients {
         });
     }
 
-    /// A client asks a node at rest for room, and submits whatever the answer is: what is refused for want of
-    /// room has none.
+    /// Begins a request that checks the pool's capacity on an idle node, and submits in any case.
+    ///
+    /// The pool must reject the submission if the capacity check has reported that the pool or the
+    /// account is full.
     pub(super) fn begin_insisting(
         &self,
         scheduler: &Scheduler,
@@ -210,7 +216,10 @@ impl Clients {
         });
     }
 
-    /// A submission comes to the pool that was checked while there was room on the disk.
+    /// Begins a submission whose checks passed before disk space ran low, and which now reaches the
+    /// pool.
+    ///
+    /// Only transactions with a sequence number that have not expired are submitted.
     pub(super) fn begin_late(&self, scheduler: &Scheduler, node: &NodeUnderTest, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
         let transaction = draft.checked(&self.oracle.fixture.chain);
@@ -230,7 +239,8 @@ impl Clients {
             async move {
                 let (reply, answer) = oneshot::channel();
                 let mut asked = oracle.ask_to_submit(draft, &transaction);
-                // After it is asked, as in a submission that is checked: pruning goes on before this runs.
+                // Loaded after the request is recorded, as in a submission through the handle. An
+                // earlier head could be older than responses that were sent before the request.
                 let ledger_info = *handle.head().ledger_info();
                 asked.at = oracle.room.missing_since().unwrap_or(asked.at);
                 asked.is_unwritable = false;
@@ -251,7 +261,7 @@ impl Clients {
         );
     }
 
-    /// One that was accepted, as a rule.
+    /// Chooses the hash of an accepted or committed transaction, in most cases.
     fn choose_hash(&self) -> HashValue {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
@@ -337,7 +347,7 @@ impl Clients {
         });
     }
 
-    /// Somebody listens to new blocks until the node ends.
+    /// Subscribes to new blocks until the node ends.
     pub(super) fn begin_feed(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         let is_wanted = Rc::new(Cell::new(true));
@@ -375,6 +385,7 @@ impl Clients {
     }
 }
 
+/// Returns the hash of the sent transaction at `index`, in the order of hashes.
 fn nth(model: &Model, index: usize) -> Option<HashValue> {
     model.sent.keys().nth(index).copied()
 }

@@ -1,10 +1,12 @@
-//! What happened in all simulations together, so that a run that tests nothing is noticed; under which names.
+//! Counters of events in all simulations, and their names.
+//!
+//! The counters reveal a run that does not cover a case.
 
 use crate::{NodeError, RemovalReason, StorageUnavailable, SubmitError, TransactionStatus};
 use ledger_store::StoreError;
 use std::collections::BTreeMap;
 
-/// How often something happened, by name.
+/// Number of events, by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures(BTreeMap<&'static str, u64>);
 
@@ -29,7 +31,7 @@ impl Figures {
         self.0.get(what).copied().unwrap_or_default()
     }
 
-    /// One line for each.
+    /// Formats each counter as one line.
     pub(super) fn lines(&self) -> String {
         let lines = self
             .0
@@ -39,7 +41,7 @@ impl Figures {
     }
 }
 
-/// What is counted for a look-up.
+/// Returns the counter of a look-up's result.
 pub(super) fn found(lookup: &TransactionStatus) -> &'static str {
     match lookup {
         TransactionStatus::Pending(_) => "answers: pending",
@@ -53,7 +55,7 @@ pub(super) fn found(lookup: &TransactionStatus) -> &'static str {
     }
 }
 
-/// What is counted for a refused submission.
+/// Returns the counter of a rejected submission.
 pub(super) fn refusal(error: &SubmitError) -> &'static str {
     match error {
         SubmitError::Invalid(_) => "refused: invalid",
@@ -66,7 +68,7 @@ pub(super) fn refusal(error: &SubmitError) -> &'static str {
     }
 }
 
-/// What is counted for a question without an answer.
+/// Returns the counter of a request that ended with an error.
 pub(super) fn no_answer(error: &NodeError) -> &'static str {
     match error {
         NodeError::Overloaded { actor: "mempool" } => "overloaded: mempool",

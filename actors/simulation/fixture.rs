@@ -1,4 +1,5 @@
-//! What all simulations begin with: development chains and their disks, made once; who has money.
+//! Initial state of all simulations: development chains with their disks, created once, and the
+//! accounts.
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -15,34 +16,36 @@ use ledger_types::{
 use ledger_vm::Chain;
 use std::sync::{Arc, OnceLock};
 
-/// Little memory for pages, so that reads reach the disk.
+/// Store options with a small page cache, so that reads reach the disk.
 pub(super) const STORE_OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 16 * 1024,
 };
-/// The store's secret: the same in every run.
+/// Secret of the store, the same in every run.
 const SECRET: [u8; 16] = [42; 16];
-/// The work of a block on the chain of small blocks, in gas units: about two transfers.
+/// Maximum work of a block on the chain with small blocks, in gas units: about two transfers.
 const SMALL_BLOCK_GAS: u64 = 60;
 
-/// How many accounts take part.
+/// Number of accounts.
 pub(super) const WALLETS: usize = 8;
-/// How many of them have money at the beginning.
+/// Number of accounts that have a balance at genesis.
 pub(super) const FUNDED: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
 
-/// Begins every simulation's clock, Unix seconds.
+/// Start time of every simulation, in Unix seconds.
 pub(super) const START_SECS: u64 = 1_800_000_000;
 
-/// A chain of which only genesis is there.
+/// A chain that contains only genesis.
 pub(super) struct Fixture {
     pub(super) chain: Chain,
     pub(super) tip: ChainTip,
     pub(super) genesis: ExecutedBlock,
+    /// State after genesis.
     pub(super) state: imbl::HashMap<StateKey, Bytes>,
+    /// Disk content after genesis.
     pub(super) image: Image,
 }
 
 impl Fixture {
-    /// The chain with usual blocks, or that with small ones.
+    /// Returns the chain with default parameters, or the one with small blocks.
     pub(super) fn of(has_small_blocks: bool) -> &'static Self {
         static USUAL: OnceLock<Fixture> = OnceLock::new();
         static SMALL: OnceLock<Fixture> = OnceLock::new();
@@ -60,7 +63,7 @@ impl Fixture {
 
     fn new(parameters: Parameters) -> Self {
         let genesis = test_genesis(parameters);
-        // Not the genesis' own: that refuses blocks as small as these.
+        // Built without the check of the genesis, which rejects a block gas limit below 1,000.
         let chain = new_chain(
             genesis.chain_id,
             genesis.vendor.clone(),
@@ -88,7 +91,7 @@ impl Fixture {
     }
 }
 
-/// Returns the accounts that take part, the funded ones first.
+/// Returns all accounts, the funded ones first.
 pub(super) fn wallets() -> &'static [TestAccount] {
     static ALL: OnceLock<Vec<TestAccount>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -97,20 +100,21 @@ pub(super) fn wallets() -> &'static [TestAccount] {
     })
 }
 
-/// What a transaction is to do.
+/// Call of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Call {
     Transfer {
         to: usize,
         amount: u64,
     },
-    /// Fails, and is this much larger than it need be.
+    /// A transfer that fails because of a superfluous argument.
     Nonsense {
+        /// Size of the superfluous argument, in bytes.
         bytes: usize,
     },
 }
 
-/// What keeps a transaction from running twice.
+/// Replay protection of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Once {
     Number(u64),
@@ -121,16 +125,19 @@ pub(super) enum Once {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft {
     pub(super) sender: usize,
+    /// Sequence number or nonce.
     pub(super) once: Once,
     pub(super) call: Call,
     pub(super) price: u64,
     pub(super) max_gas: u64,
     pub(super) expiration_secs: u64,
-    /// Makes the hashes of equal transactions differ. The simulation checks no signatures.
+    /// Byte that makes the hashes of transactions with equal content differ. The simulation checks
+    /// no signatures.
     pub(super) signature: u8,
 }
 
 impl Draft {
+    /// Builds the transaction.
     pub(super) fn checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
         let vendor = chain.vendor();
         let mut call = match self.call {
@@ -155,7 +162,9 @@ impl Draft {
     }
 }
 
-/// A client's choice of a transaction. `next_number` is what the sender's next one is believed to be.
+/// Chooses a random transaction of `sender`.
+///
+/// `next_number` is the sequence number that the client expects to be next.
 pub(super) fn draft(
     random: &mut Rng,
     sender: usize,
@@ -211,7 +220,7 @@ pub(super) fn draft(
     }
 }
 
-/// The hash of a transaction that nobody sent.
+/// Returns the hash of a transaction that no client sends.
 pub(super) fn unknown_hash(number: u64) -> HashValue {
     HashValue::sha3_of(&[b"nobody", &number.to_le_bytes()])
 }

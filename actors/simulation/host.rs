@@ -1,15 +1,19 @@
-//! Runs actors and workers as processes of a [`Scheduler`]: the real ones, wired as in a node, with actix's
-//! own contexts and timers.
+//! Runs actors, their timers and worker threads as processes of a [`Scheduler`].
+//!
+//! They are the real ones, with the wiring of a node, in the contexts of actix.
 
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
-    arbiters::{ActorHost, ArbiterGroup},
-    committer::HeadCell,
-    failure::FatalErrorReporter,
-    mailbox::{Address, Envelope, EnvelopeSink, Mailbox},
-    worker::WorkerThread,
+    runtime::{
+        actor::Actor,
+        arbiters::{ActorHost, ArbiterGroup},
+        fatal::FatalErrorReporter,
+        mailbox::{Envelope, EnvelopeSink, Mailbox, PolledActor},
+        timer::TimedActor,
+        worker::WorkerThread,
+    },
+    state::head::HeadCell,
 };
-use actix::{Actor, Addr, AsyncContext, Context, Handler};
 use ledger_store::StoreReader;
 use std::{
     cell::Cell,
@@ -24,43 +28,46 @@ use std::{
     task,
 };
 
-/// Where actors are started in a simulation.
+/// Host that adds actors to the scheduler of a simulation.
 pub(super) struct SimulatedHost {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) failure: FatalErrorReporter,
 }
 
 impl ActorHost for SimulatedHost {
-    fn run<A>(&self, _: ArbiterGroup, name: &'static str, capacity: usize, actor: A) -> Mailbox<A>
-    where
-        A: Actor<Context = Context<A>> + Handler<Envelope<A>> + Send,
-    {
+    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
         let inbox = Arc::new(Inbox {
-            mails: Mutex::default(),
+            envelopes: Mutex::default(),
             is_open: AtomicBool::new(true),
         });
-        let context = Context::new();
-        let seat = SimulatedActor {
-            name,
+        let timers = actor.timers();
+        self.scheduler.add(Box::new(SimulatedActor {
             inbox: Arc::clone(&inbox),
-            address: context.address(),
-            running: Box::pin(context.into_future(actor)),
+            actor: PolledActor::new(actor),
             flag: Flag::raised(),
-        };
-        self.scheduler.add(Box::new(seat));
-        Mailbox::new((name, name), capacity, Address::Sink(inbox), &self.failure)
+        }));
+        let mailbox = Mailbox::with_sink(inbox, capacity, &self.failure);
+        for timer in timers {
+            let name = format!("{} timer", A::NAME);
+            let is_wanted = Rc::new(Cell::new(true));
+            self.scheduler
+                .add(Task::new(name, is_wanted, timer.run(mailbox.clone())));
+        }
+        mailbox
     }
 }
 
-/// What was sent to an actor and not handled.
+/// Envelopes that were sent to an actor and not yet handled.
 struct Inbox<A: Actor> {
-    mails: Mutex<VecDeque<Envelope<A>>>,
+    envelopes: Mutex<VecDeque<Envelope<A>>>,
     is_open: AtomicBool,
 }
 
 impl<A: Actor> Inbox<A> {
-    fn mails(&self) -> MutexGuard<'_, VecDeque<Envelope<A>>> {
-        self.mails.lock().unwrap_or_else(PoisonError::into_inner)
+    fn envelopes(&self) -> MutexGuard<'_, VecDeque<Envelope<A>>> {
+        self.envelopes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,54 +76,52 @@ impl<A: Actor> EnvelopeSink<A> for Inbox<A> {
         self.is_open.load(SeqCst)
     }
 
-    fn deliver(&self, mail: Envelope<A>) {
+    fn deliver(&self, envelope: Envelope<A>) {
         preempt();
         if self.is_open() {
-            self.mails().push_back(mail);
+            self.envelopes().push_back(envelope);
         }
         preempt();
     }
 }
 
-/// An actor in its context.
-struct SimulatedActor<A: Actor<Context = Context<A>>> {
-    name: &'static str,
+/// An actor that runs when the scheduler performs a step of it.
+struct SimulatedActor<A: Actor> {
     inbox: Arc<Inbox<A>>,
-    address: Addr<A>,
-    running: Pin<Box<dyn Future<Output = ()>>>,
-    /// Up when a timer has run out, and at the start.
+    actor: PolledActor<A>,
+    /// Raised at the start, and when the actor continues after it has yielded to other tasks.
     flag: Arc<Flag>,
 }
 
-impl<A: Actor<Context = Context<A>> + Handler<Envelope<A>>> Process for SimulatedActor<A> {
+impl<A: Actor> Process for SimulatedActor<A> {
     fn name(&self) -> &str {
-        self.name
+        A::NAME
     }
 
     fn is_ready(&self) -> bool {
-        self.flag.is_up() || !self.inbox.mails().is_empty()
+        self.flag.is_up() || !self.inbox.envelopes().is_empty()
     }
 
-    /// Handles one message, or what a timer brings.
+    /// Handles one message, or continues the actor after it has yielded.
     fn step(&mut self) -> bool {
         if !self.flag.is_up() {
-            let mail = self.inbox.mails().pop_front();
-            if let Some(mail) = mail {
-                self.address.do_send(mail);
+            let envelope = self.inbox.envelopes().pop_front();
+            if let Some(envelope) = envelope {
+                self.actor.send(envelope);
             }
         }
         self.flag.lower();
         let waker = Arc::clone(&self.flag).into();
         let context = &mut task::Context::from_waker(&waker);
-        self.running.as_mut().poll(context).is_pending()
+        self.actor.poll(context).is_pending()
     }
 }
 
-impl<A: Actor<Context = Context<A>>> Drop for SimulatedActor<A> {
+impl<A: Actor> Drop for SimulatedActor<A> {
     fn drop(&mut self) {
         self.inbox.is_open.store(false, SeqCst);
-        let mails = std::mem::take(&mut *self.inbox.mails());
-        drop(mails);
+        let envelopes = std::mem::take(&mut *self.inbox.envelopes());
+        drop(envelopes);
     }
 }
 
@@ -134,8 +139,11 @@ impl<J> Process for WorkerThread<J> {
     }
 }
 
-/// A worker that reads the store: it would wait until the store shows what the Head does. Within a step of the writer
-/// nobody can wait for that, so it has its turn when it need not.
+/// A worker thread that reads the store.
+///
+/// The worker blocks until snapshots include the newest block of the head. In one thread it would
+/// block forever if it interrupted a step of the writer, so it is ready only when it would not
+/// block.
 pub(super) struct ReadingWorker<J> {
     pub(super) worker: WorkerThread<J>,
     pub(super) head: HeadCell,
@@ -157,10 +165,11 @@ impl<J> Process for ReadingWorker<J> {
     }
 }
 
-/// A future that runs until its end, or until nobody wants it any more.
+/// A future that runs until it completes or is canceled.
 pub(super) struct Task {
     name: String,
     running: Pin<Box<dyn Future<Output = ()>>>,
+    /// False after the future is canceled.
     is_wanted: Rc<Cell<bool>>,
     flag: Arc<Flag>,
 }

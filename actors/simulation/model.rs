@@ -1,5 +1,7 @@
-//! What must be so, kept apart from the code that it is held against: accounts with a balance, a number and
-//! nonces, the blocks that were shown, and what was told to whom.
+//! Model of the ledger, independent of the code that it is compared with.
+//!
+//! The model holds accounts with balance, sequence number and nonces, the visible blocks, and the
+//! responses that clients have received. Times are steps of the scheduler unless a name has a unit.
 
 use super::{
     fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS, wallets},
@@ -13,16 +15,16 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An account.
+/// Account of a wallet in the model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     pub(super) balance: u64,
     pub(super) sequence_number: u64,
-    /// The nonces that were used, and until when.
+    /// Expiration of each used nonce, in Unix seconds.
     nonces: BTreeMap<u64, u64>,
 }
 
-/// A block that was shown.
+/// A visible block.
 pub(super) struct Block {
     pub(super) header: BlockHeader,
     pub(super) first_version: u64,
@@ -41,22 +43,22 @@ impl From<&ExecutedBlock> for Block {
     }
 }
 
-/// What is known of a version.
+/// Facts about one version.
 #[derive(Clone, Debug)]
 pub(super) struct Version {
     pub(super) hash: HashValue,
     pub(super) height: u64,
-    /// Whose transaction it is.
+    /// Index of the wallet that sent the transaction.
     pub(super) sender: Option<usize>,
-    /// Of each wallet after it.
+    /// Balance of each wallet after the version.
     pub(super) balances: [u64; WALLETS],
-    /// Of each wallet after it.
+    /// Sequence number of each wallet after the version.
     pub(super) numbers: [u64; WALLETS],
-    /// Its events of streams, in order.
+    /// Stream positions of the events, in order.
     pub(super) streams: Vec<(EventKey, u64)>,
 }
 
-/// The least and the most that something can have been.
+/// Smallest and largest possible value of an uncertain number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) low: u64,
@@ -81,34 +83,35 @@ impl Span {
     }
 }
 
-/// A transaction that a client sent, and what was said about it.
+/// A transaction that a client sent, and the responses about it.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) draft: Draft,
     pub(super) transaction: Arc<CheckedTransaction>,
-    /// How many submissions of it have no answer yet.
+    /// Number of its submissions without a response.
     pub(super) open_submits: usize,
-    /// When the last submission of it was begun and answered.
+    /// Step at which one of its submissions last began or completed.
     pub(super) submitted: u64,
-    /// What was known when its first submission began.
+    /// State of knowledge when its first submission began.
     pub(super) first: Asked,
-    /// What the clock can have shown when the pool took it in, Unix seconds.
+    /// Range of the ledger's time at its possible insertion into the pool, in Unix seconds.
     pub(super) inserted_secs: Span,
-    /// Said to be accepted, and nothing has happened since that may lose it.
+    /// Whether a node has accepted the transaction and nothing since can have lost it.
     pub(super) is_held: bool,
-    /// Its version, once it is in a block that was shown.
+    /// Version of the transaction, once its block is visible.
     pub(super) version: Option<u64>,
-    /// When that block was shown.
+    /// Step at which that block became visible in the model.
     pub(super) shown: Option<u64>,
-    /// When it was first told as committed.
+    /// Step at which a client first received it as committed.
     pub(super) told_committed: Option<u64>,
-    /// When it was last asked and told that it left the pool, by this run of the node.
+    /// Latest response of this run of the node that reported its removal from the pool: the steps
+    /// at which the request began and the response arrived.
     pub(super) told_left: Option<(u64, u64)>,
 }
 
 impl Sent {
-    /// Whether a question that is asked `at` this step comes after it was told that it left, with nothing new
-    /// come in since.
+    /// Returns whether a client knew at step `at` that the transaction had left the pool, without
+    /// any submission since.
     pub(super) fn has_left(&self, at: u64) -> bool {
         let is_left = |(left, told): (u64, u64)| self.submitted < left && told <= at;
         self.open_submits == 0 && self.told_left.is_some_and(is_left)
@@ -119,14 +122,15 @@ impl Sent {
         self.transaction.raw() == other.transaction.raw() && self.is_rival(other)
     }
 
-    /// Whether two are for the same place in the pool.
+    /// Returns whether two different transactions have the same sender and sequence number or
+    /// nonce.
     pub(super) fn is_rival(&self, other: &Self) -> bool {
         (self.draft.sender, self.draft.once) == (other.draft.sender, other.draft.once)
             && self.transaction.hash() != other.transaction.hash()
     }
 }
 
-/// The newest that was told to anyone.
+/// Highest values of the ledger info in any response so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Floor {
     pub(super) version: u64,
@@ -156,24 +160,24 @@ impl Floor {
     }
 }
 
-/// More than any transfer takes, also one that makes an account. Below it nothing can be said without
-/// counting gas.
+/// Gas limit, in gas units, at or above which no transfer runs out of gas, even if it creates an
+/// account. With less, the model cannot predict the result, because it does not count gas.
 const ENOUGH_GAS: u64 = 15_000;
 
 /// The model.
 pub(super) struct Model {
     pub(super) accounts: Vec<Account>,
-    /// By height, from 1.
+    /// Blocks by height, from 1.
     pub(super) blocks: Vec<Block>,
-    /// By version, from 0.
+    /// Versions, from 0.
     pub(super) versions: Vec<Version>,
     pub(super) sent: BTreeMap<HashValue, Sent>,
     pub(super) floor: Floor,
-    /// All fees.
+    /// Sum of all fees.
     pub(super) burnt: u128,
 }
 
-/// All money of the wallets at the beginning.
+/// Sum of the balances of all wallets at genesis.
 pub(super) const MONEY: u128 = FUNDED as u128 * DEVELOPMENT_BALANCE as u128;
 
 impl Model {
@@ -208,7 +212,7 @@ impl Model {
         self.versions.get(usize::try_from(version).ok()?)
     }
 
-    /// The first version of the block of a height.
+    /// Returns the first version of the block at `height`, or `None` if it is not visible.
     pub(super) fn first_version(&self, height: u64) -> Option<u64> {
         match height.checked_sub(1) {
             None => Some(0),
@@ -216,7 +220,7 @@ impl Model {
         }
     }
 
-    /// Whether a transaction is in a block that was shown.
+    /// Returns whether a transaction is in a visible block.
     pub(super) fn is_committed(&self, hash: &HashValue) -> bool {
         self.sent
             .get(hash)
@@ -240,10 +244,12 @@ impl Model {
         self.versions.push(version);
     }
 
-    /// Takes in the next block, which was shown at this step, by the rules of the chain.
+    /// Adds the next block, which became visible at step `at`, and checks it against the rules of
+    /// the chain.
     ///
     /// # Errors
-    /// The rule that it breaks.
+    ///
+    /// Returns the violated rule.
     pub(super) fn push(&mut self, block: Block, at: u64) -> Result<(), String> {
         let header = &block.header;
         let (height, first) = (self.height() + 1, self.newest_version() + 1);
@@ -279,7 +285,11 @@ impl Model {
         Ok(())
     }
 
-    /// A user transaction by the rules; gives its sender.
+    /// Applies a user transaction and returns the index of its sender.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violated rule.
     fn apply(
         &mut self,
         executed: &ExecutedTransaction,
@@ -349,7 +359,8 @@ impl Model {
                 }
             }
             Call::Nonsense { .. } => {}
-            // The money moves before the fee is paid: who pays himself needs it only once.
+            // The amount moves before the fee is charged, so a transfer to the sender itself leaves
+            // the amount available for the fee.
             Call::Transfer { to, amount } => {
                 let rest = account.balance.checked_sub(amount);
                 account.balance =
@@ -364,7 +375,8 @@ impl Model {
         Ok(draft.sender)
     }
 
-    /// The newest versions of a wallet's transactions with a number, ascending.
+    /// Returns the versions from `oldest` to `newest` of a wallet's transactions with a sequence
+    /// number, in ascending order.
     pub(super) fn numbered_versions(&self, wallet: usize, oldest: u64, newest: u64) -> Vec<u64> {
         let versions = (oldest..=newest).filter(|&version| {
             let found = &self.versions[version as usize];
@@ -374,7 +386,8 @@ impl Model {
         versions.collect()
     }
 
-    /// The versions and numbers of the events that a wallet's streams have.
+    /// Returns the versions and numbers of events in a wallet's streams, from version `oldest` to
+    /// `newest`.
     pub(super) fn stream_events(&self, wallet: usize, oldest: u64, newest: u64) -> StreamEvents {
         let address = wallets()[wallet].address;
         let mut found = StreamEvents::new();
@@ -391,18 +404,18 @@ impl Model {
         found
     }
 
-    /// The least that a wallet had after any version from `first` on.
+    /// Returns the lowest balance of a wallet after any version from `first`.
     pub(super) fn least_balance(&self, wallet: usize, first: u64) -> u64 {
         let versions = self.versions.iter().skip(first as usize);
         let balances = versions.map(|version| version.balances[wallet]);
         balances.min().unwrap_or(self.accounts[wallet].balance)
     }
 
-    /// Whether a wallet's transaction has used a nonce.
+    /// Returns whether a transaction of the wallet has used a nonce.
     pub(super) fn is_used(&self, wallet: usize, nonce: u64) -> bool {
         self.accounts[wallet].nonces.contains_key(&nonce)
     }
 }
 
-/// Versions and numbers of events, by the number of their stream.
+/// Versions and numbers of events, by the creation number of their stream.
 pub(super) type StreamEvents = BTreeMap<u64, Vec<(u64, u64)>>;

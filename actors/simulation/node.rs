@@ -1,4 +1,4 @@
-//! The node under test: the wiring of a real one, on a stage and on a disk that fails.
+//! The node under test: the wiring of a real node, on a [`SimulatedHost`] and a disk with faults.
 
 use super::{
     fixture::{Fixture, STORE_OPTIONS},
@@ -7,22 +7,22 @@ use super::{
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
-    clock::LedgerClock,
-    committer::HeadCell,
-    failure::FatalErrorReporter,
-    handle::{Mailboxes, RequestQueues},
-    mempool::{self, saved},
-    node::NodeBuilder,
-    renderers::Renderers,
-    sequencer::messages::Start,
+    mempool::persistence::{file, restore::refill},
+    node::{
+        builder::NodeBuilder,
+        handle::{Mailboxes, RequestQueues},
+        renderers::Renderers,
+    },
+    protocol::sequencer::Start,
+    runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
-    worker::WorkerThread,
+    state::head::HeadCell,
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
-/// A node that runs.
+/// A running node.
 pub(super) struct NodeUnderTest {
     pub(super) handle: NodeHandle,
     pub(super) mailboxes: Mailboxes,
@@ -30,27 +30,31 @@ pub(super) struct NodeUnderTest {
     pub(super) head: HeadCell,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
-    /// Nobody takes from them: transactions are checked before they come here.
+    /// Receivers of the signature queues, which stay open and unused: the simulation submits
+    /// transactions that are already checked.
     _signatures: SignatureQueues,
 }
 
-/// What a node is started with.
+/// Parameters of a start.
 pub(super) struct StartUp<'a> {
     pub(super) fixture: &'static Fixture,
     pub(super) config: &'a NodeConfig,
     pub(super) clock: Clock,
     pub(super) disk: Disk,
-    /// The file that a graceful stop left.
+    /// File that a graceful stop saved.
     pub(super) saved: Option<&'a [u8]>,
-    /// Whether the store's index flushes and merges after a few rows.
+    /// Whether the store flushes and compacts its index after a few rows.
     pub(super) has_quick_index: bool,
 }
 
 impl StartUp<'_> {
-    /// Opens the store; `inspect` sees what is durable before anything runs.
+    /// Opens the store, passes its reader to `inspect`, and starts the node.
+    ///
+    /// `inspect` reads the durable content before any process runs.
     ///
     /// # Errors
-    /// When the disk fails.
+    ///
+    /// Returns the error of the store if the disk fails.
     pub(super) fn start(
         self,
         scheduler: &Rc<Scheduler>,
@@ -76,8 +80,8 @@ impl StartUp<'_> {
         let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
         let pool = match saved {
             Some(bytes) => {
-                let pending = saved::decode(bytes, chain).expect("the file is whole");
-                mempool::refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
+                let pending = file::decode(bytes, chain).expect("the file is whole");
+                refill(&config.mempool, pending, chain, &reader, clock.now_secs())?
             }
             None => Pool::new(config.mempool.clone()),
         };
@@ -104,7 +108,7 @@ impl StartUp<'_> {
             scheduler.add(reading(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
-        // Only HTTP renders.
+        // The simulation renders no responses, so the other end of this queue is dropped.
         let (renderers, ..) = Renderers::new(Arc::clone(&mailboxes.meters.renderers));
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
@@ -137,6 +141,7 @@ impl StartUp<'_> {
     }
 }
 
+/// Creates the process of a worker thread that reads the store.
 fn reading<J>(
     worker: WorkerThread<J>,
     head: &HeadCell,
@@ -149,8 +154,8 @@ fn reading<J>(
     })
 }
 
-/// The file that a graceful stop leaves, if any.
+/// Returns the file that a graceful stop saves, or `None` if nothing is pending.
 pub(super) fn save(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
-    let bytes = || saved::encode(&fixture.chain, pending).expect("transactions have a BCS form");
+    let bytes = || file::encode(&fixture.chain, pending).expect("transactions have a BCS form");
     (!pending.is_empty()).then(bytes)
 }

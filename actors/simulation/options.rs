@@ -1,5 +1,5 @@
-//! What a seed decides before anything happens: limits, as small as they make sense, and how much goes
-//! wrong.
+//! Options that a seed chooses before the simulation begins: limits as small as useful, and rates
+//! of faults.
 
 use super::scheduler::Pace;
 use crate::{
@@ -8,27 +8,29 @@ use crate::{
 };
 use fastrand::Rng;
 
-/// How one simulation runs.
+/// Options of one simulation.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) node: NodeConfig,
     pub(super) pace: Pace,
-    /// How many clients ask at once.
+    /// Maximum number of concurrent requests.
     pub(super) clients: usize,
-    /// How many things are begun.
+    /// Number of actions.
     pub(super) actions: usize,
-    /// Whether blocks are small enough to leave out what was ordered for them.
+    /// Whether the block gas limit is so low that full blocks leave out ordered transactions.
     pub(super) has_small_blocks: bool,
-    /// How often something breaks, in thousandths of the actions.
+    /// Frequency of disk faults: of a start, in thousandths; of an action that breaks the disk, in
+    /// percent.
     pub(super) faults: u32,
-    /// How often the synced disk is opened when the Head has moved, in thousandths.
+    /// Probability that the oracle opens the synced disk after the head has changed, in
+    /// thousandths.
     pub(super) disk_looks: u32,
-    /// Whether the store's index flushes and merges after a few rows.
+    /// Whether the store flushes and compacts its index after a few rows.
     pub(super) has_quick_index: bool,
 }
 
 impl Options {
-    /// What a seed that begins like this decides.
+    /// Chooses the options with `random`.
     pub(super) fn choose(random: &mut Rng) -> Self {
         let node = NodeConfig {
             filter: Default::default(),
@@ -58,7 +60,7 @@ impl Options {
                 window_versions: random.u64(0..60),
                 batch_versions: random.u64(1..12),
             },
-            // Of no meaning here: each actor is a process of its own.
+            // Without effect, because each actor is a process of its own.
             actors: ActorsConfig::default(),
             mailboxes: MailboxCapacities {
                 mempool: random.usize(1..8),
@@ -84,6 +86,7 @@ impl Options {
     }
 }
 
+/// Chooses the limits of the pool.
 fn mempool(random: &mut Rng) -> MempoolConfig {
     MempoolConfig {
         capacity_transactions: random.usize(1..40),

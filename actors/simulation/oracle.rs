@@ -1,4 +1,6 @@
-//! Holds what the node says and does against the model: keeps the record, and asks the properties.
+//! Compares the responses and state of the node with the model.
+//!
+//! The oracle records observations and checks the properties.
 
 use super::{
     figures::{Figures, found, no_answer, refusal},
@@ -12,7 +14,9 @@ use super::{
 };
 use crate::{
     Accepted, Head, MempoolConfig, NodeConfig, NodeError, StorageUnavailable, SubmitError,
-    TransactionStatus, clock::LedgerClock, committer::HeadCell, failure::FatalErrorReporter,
+    TransactionStatus,
+    runtime::{clock::LedgerClock, fatal::FatalErrorReporter},
+    state::head::HeadCell,
 };
 use ledger_crypto::HashValue;
 use ledger_store::Store;
@@ -24,43 +28,48 @@ use std::{
     sync::Arc,
 };
 
-/// When a question was asked, and the newest that anyone had been told then.
+/// Begin of a request: the step, and the state of knowledge at that time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
+    /// Step at which the request began.
     pub(super) at: u64,
+    /// Highest ledger info of all responses before the request.
     pub(super) floor: Floor,
-    /// The newest version that was shown.
+    /// Newest visible version.
     pub(super) version: u64,
-    /// The last time of quiet.
+    /// Step at which the node was last idle.
     pub(super) quiet: u64,
-    /// Whether the node had said that nothing is written.
+    /// Whether the node had reported a failure, after which it accepts no submissions.
     pub(super) is_unwritable: bool,
 }
 
-/// The node that runs.
+/// The running node.
 pub(super) struct Watched {
     pub(super) head: HeadCell,
     pub(super) disk: Disk,
     pub(super) failure: FatalErrorReporter,
     pub(super) clock: LedgerClock,
-    /// Whether it was started while the clock was wrong.
+    /// Whether the clock was wrong when the node started.
     pub(super) had_clock_fault: bool,
-    /// Whether the clock has been wrong ever since.
+    /// Whether the clock has been wrong since the node started.
     pub(super) has_clock_fault: Cell<bool>,
 }
 
-/// The judge of one simulation. Shared by all of its clients.
+/// Oracle of one simulation, shared by all of its clients.
 pub(super) struct Oracle {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
+    /// Number of versions that the node does not prune, or `None` if it does not prune at all.
     window_versions: Option<u64>,
     limits: MempoolConfig,
+    /// Probability that the oracle opens the synced disk after the head has changed, in
+    /// thousandths.
     disk_looks: u32,
-    /// The latest that the ledger's time has been, Unix seconds.
+    /// Latest value of the ledger's time, in Unix seconds.
     latest_secs: Cell<u64>,
-    /// The latest that a clock without a fault can show, in microseconds.
+    /// Latest possible time of a clock without a fault, in microseconds since the Unix epoch.
     latest_true_usecs: Cell<u64>,
-    /// The last time of quiet.
+    /// Step at which the node was last idle.
     quiet: Cell<u64>,
     pub(super) room: Room,
     model: RefCell<Model>,
@@ -94,6 +103,7 @@ impl Oracle {
         self.model.borrow_mut()
     }
 
+    /// Adds 1 to a counter.
     pub(super) fn count(&self, what: &'static str) {
         self.figures.borrow_mut().count(what);
     }
@@ -102,21 +112,22 @@ impl Oracle {
         self.figures.borrow_mut()
     }
 
-    /// Tells of a property that does not hold.
+    /// Reports a violation of `property` if the verdict is an error.
     pub(super) fn hold(&self, property: &'static str, verdict: Result<(), String>) {
         if let Err(what) = verdict {
             self.scheduler.violate(property, what);
         }
     }
 
-    /// From now on this node is looked at.
+    /// Sets the node that the oracle observes, or none.
     pub(super) fn watch(&self, node: Option<Watched>) {
         self.running.replace(node);
         self.room.reset();
         self.clock_moved();
     }
 
-    /// Returns the ledger's time of the node that runs, Unix seconds.
+    /// Returns the ledger's time of the running node, in Unix seconds. Without a node, returns the
+    /// latest value.
     pub(super) fn now_secs(&self) -> u64 {
         let running = self.running.borrow();
         running
@@ -124,20 +135,21 @@ impl Oracle {
             .map_or(self.latest_secs.get(), |node| node.clock.now_secs())
     }
 
-    /// Notes that the clock is right again.
+    /// Records that the clock is right again.
     pub(super) fn clock_is_right(&self) {
         if let Some(node) = self.running.borrow().as_ref() {
             node.has_clock_fault.set(false);
         }
     }
 
-    /// Notes that time passed, and which time a clock without a fault shows.
+    /// Records that `passed_usecs` microseconds passed, and that a clock without a fault then reads
+    /// `now_usecs`.
     pub(super) fn true_time_moved(&self, passed_usecs: u64, now_usecs: u64) {
         let latest_usecs = self.latest_true_usecs.get() + passed_usecs;
         self.latest_true_usecs.set(latest_usecs.max(now_usecs));
     }
 
-    /// Notes the ledger's time. To be called before and after the clock is moved.
+    /// Records the ledger's time. The caller must call this before and after it moves the clock.
     pub(super) fn clock_moved(&self) {
         let now_secs = self.now_secs();
         self.latest_secs.set(self.latest_secs.get().max(now_secs));
@@ -148,13 +160,14 @@ impl Oracle {
         }
     }
 
-    /// Nothing can happen but by time or a client.
+    /// Records that the node is idle.
     pub(super) fn is_quiet(&self) {
         self.count("times of quiet");
         self.quiet.set(self.scheduler.now());
         self.room.is_quiet();
     }
 
+    /// Returns the inputs of the checks of the pool.
     fn pool_rules(&self) -> PoolRules {
         let block = self
             .model()
@@ -171,7 +184,7 @@ impl Oracle {
         }
     }
 
-    /// Takes in the blocks that the Head shows.
+    /// Adds the blocks that the published head includes to the model, and checks the head.
     pub(super) fn sync(&self) {
         let running = self.running.borrow();
         let Some(Watched {
@@ -209,7 +222,7 @@ impl Oracle {
         }
     }
 
-    /// Takes in a block that was shown, or is found durable.
+    /// Adds a block to the model that became visible, or that a restart found durable.
     pub(super) fn show(&self, block: Block) {
         self.figures()
             .add("transactions committed", block.transactions.len() as u64);
@@ -231,7 +244,7 @@ impl Oracle {
         self.hold(properties::RULES_OF_THE_CHAIN, verdict);
     }
 
-    /// What the Head shows survives a power failure at this moment.
+    /// Checks that the blocks of the head survive a power failure now.
     fn look_at_disk(&self, head: &Head, disk: &Disk) {
         self.count("looks at the synced disk");
         let disk = Disk::new(disk.synced());
@@ -243,7 +256,7 @@ impl Oracle {
         );
     }
 
-    /// Begins a question.
+    /// Records that a request begins.
     pub(super) fn ask(&self) -> Asked {
         self.sync();
         let at = self.scheduler.now();
@@ -259,7 +272,7 @@ impl Oracle {
         }
     }
 
-    /// Begins a submission.
+    /// Records that a submission begins.
     pub(super) fn ask_to_submit(
         &self,
         draft: Draft,
@@ -290,8 +303,10 @@ impl Oracle {
         asked
     }
 
-    /// An answer of this moment came. Gives false when it came too late: the simulation is over, or the node
-    /// crashed while the client was at it.
+    /// Checks the ledger info of a response that arrived now.
+    ///
+    /// Returns false if the simulation has ended or the node has crashed; the response is then
+    /// ignored.
     fn told(&self, asked: Asked, info: &LedgerInfo) -> bool {
         if self.scheduler.is_halted() {
             return false;
@@ -317,8 +332,10 @@ impl Oracle {
         !self.scheduler.is_halted()
     }
 
-    /// A question had no answer. The store is the reason only where the disk does not read: one failed read is
-    /// tried again, and after a failed write reads go on.
+    /// Checks the error of a request.
+    ///
+    /// Storage is a valid reason only after a disk fault. The node retries a single failed read,
+    /// and reads continue after a failed write.
     pub(super) fn unanswered(&self, asked: Asked, error: &NodeError) {
         self.count(no_answer(error));
         let is_reason = |is_it: fn(&Disk) -> bool| {
@@ -347,7 +364,7 @@ impl Oracle {
         }
     }
 
-    /// A submission was answered.
+    /// Checks the response to a submission.
     pub(super) fn submitted(
         &self,
         asked: Asked,
@@ -388,6 +405,7 @@ impl Oracle {
         }
     }
 
+    /// Checks the rejection of a submission.
     fn refused(&self, asked: Asked, hash: HashValue, error: &SubmitError) {
         self.count(refusal(error));
         if self.scheduler.is_halted() {
@@ -405,7 +423,7 @@ impl Oracle {
         self.hold(properties::REFUSAL, verdict);
     }
 
-    /// What a look-up or a wait gave.
+    /// Checks the response to a look-up or a wait.
     pub(super) fn looked_up(
         &self,
         asked: Asked,
@@ -444,7 +462,7 @@ impl Oracle {
         }
     }
 
-    /// What a read of a version gave.
+    /// Checks the response to a read of a version.
     pub(super) fn read(
         &self,
         asked: Asked,

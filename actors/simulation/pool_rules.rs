@@ -1,5 +1,7 @@
-//! Whether the pool may say what it says of a transaction that it refuses or lets go: its limits, the clock and
-//! the model, as far as something is certain without a pool of its own.
+//! Checks of rejections and removals by the pool.
+//!
+//! The checks use the limits of the pool, the clock, and the model. They report only certain
+//! errors, because the model has no pool of its own.
 
 use super::{
     fixture::Once,
@@ -15,16 +17,17 @@ use ledger_types::{Discard, ValidationStatus};
 /// Up to this lifetime, a rejection because of a late expiration is wrong. The ledger accepts up to
 /// 100 seconds, as the reference node does (docs/reference/reference-node.md#r34).
 const ORDERLESS_LIFETIME_SECS: u64 = 60;
-/// A transaction that offers so much gas is never refused for too little.
+/// Gas limit of a transaction, in gas units, that validation never rejects as too low.
 const GAS_FOR_ANY_FORM: u64 = 1_000;
 
-/// What decides about a verdict of the pool.
+/// Inputs of the checks.
 pub(super) struct PoolRules {
     pub(super) limits: MempoolConfig,
-    /// The latest that the clock or a block has shown, Unix seconds.
+    /// Latest time of the ledger's clock or of a block, in Unix seconds.
     pub(super) latest_secs: u64,
 }
 
+/// Result of a check. The error is the reason of the violation.
 type Verdict = Result<(), String>;
 
 fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
@@ -32,8 +35,11 @@ fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
 }
 
 impl PoolRules {
-    /// Whether a submission that was begun with `asked` may be refused like this. Only what is certainly wrong
-    /// is told.
+    /// Checks the error of a submission that began with `asked`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the error is certainly wrong.
     pub(super) fn may_refuse(
         &self,
         model: &Model,
@@ -66,7 +72,11 @@ impl PoolRules {
         }
     }
 
-    /// Whether a transaction may be told to have left with this reason.
+    /// Checks the removal reason that the node reports for a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the reason is certainly wrong.
     pub(super) fn may_leave(&self, model: &Model, sent: &Sent, reason: &RemovalReason) -> Verdict {
         match reason {
             RemovalReason::Expired { at_secs } => self.may_expire(sent, *at_secs),
@@ -81,6 +91,8 @@ impl PoolRules {
         }
     }
 
+    /// Checks a removal of a transaction that expired at `at_secs`, in Unix seconds: its own
+    /// expiration, or its insertion plus the pool's time to live. The time must have passed.
     fn may_expire(&self, sent: &Sent, at_secs: u64) -> Verdict {
         let (own_secs, ttl_secs) = (sent.draft.expiration_secs, self.limits.ttl_secs);
         let is_own = at_secs == own_secs && own_secs <= sent.inserted_secs.high + ttl_secs;
@@ -96,7 +108,8 @@ impl PoolRules {
         })
     }
 
-    /// Whether validation may have refused it on a state from `first_version` on.
+    /// Checks whether validation may have rejected the transaction in the state after
+    /// `first_version` or a later version.
     fn may_be_invalid(
         &self,
         model: &Model,
@@ -175,13 +188,17 @@ fn may_be_replaced(model: &Model, sent: &Sent, by: &HashValue) -> Verdict {
     }
 }
 
-/// Whether another one for the same place was sent.
+/// Returns whether a client has sent another transaction with the same sender and sequence number
+/// or nonce.
 fn has_rival(model: &Model, sent: &Sent) -> bool {
     model.sent.values().any(|other| other.is_rival(sent))
 }
 
-/// How many others can have been in the pool at some time after `since`, at the most, and their bytes. One that
-/// is committed leaves the pool before the next time of quiet.
+/// Returns an upper bound of the other transactions that the pool held at any time since `since`,
+/// and their size in bytes.
+///
+/// `counts` selects the transactions to include. A committed transaction leaves the pool before the
+/// node is next idle.
 fn others_in_pool(
     model: &Model,
     since: &Asked,

@@ -1,4 +1,6 @@
-//! What must hold, each as a function of what was seen and the model; the error says what was seen instead.
+//! Properties that must hold, each checked by a function of an observation and the model.
+//!
+//! The error of a check describes the observation that violates the property.
 
 use super::{
     fixture::{Once, wallets},
@@ -12,49 +14,51 @@ use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::{CheckedTransaction, LedgerInfo};
 
-/// Numbers, nonces, expirations, fees, conservation, the chain of blocks.
+/// Sequence numbers, nonces, expirations, fees, conservation of money, and the chain of blocks.
 pub(super) const RULES_OF_THE_CHAIN: &str = "blocks follow the rules of the chain";
-/// See [`head_is_the_newest_block`].
+/// Property that [`head_is_the_newest_block`] checks.
 pub(super) const HEAD_IS_SHOWN: &str = "the head is the newest block that was shown";
-/// See [`disk_has_the_head`].
+/// Property that [`disk_has_the_head`] checks.
 pub(super) const COMMITTED_IS_DURABLE: &str = "what is shown is durable at that moment";
-/// What a restart finds.
+/// Blocks on the disk after a restart.
 pub(super) const COMMITTED_STAYS: &str = "what was said to be committed stays";
-/// See [`never_goes_back`].
+/// Property that [`never_goes_back`] checks.
 pub(super) const NEVER_BACK: &str = "the ledger info of answers never goes back";
-/// See [`is_not_ahead`].
+/// Property that [`is_not_ahead`] checks.
 pub(super) const NEVER_AHEAD: &str = "no answer is ahead of what is shown";
-/// See [`window_is_kept`].
+/// Property that [`window_is_kept`] checks.
 pub(super) const WINDOW: &str = "the newest versions of the window stay";
-/// See [`may_be_accepted`].
+/// Property that [`may_be_accepted`] checks.
 pub(super) const ADMISSION: &str = "what cannot be executed is not accepted";
-/// See [`PoolRules::may_refuse`].
+/// Property that [`PoolRules::may_refuse`] checks.
 pub(super) const REFUSAL: &str = "what is refused cannot be executed, or has no room";
-/// Blocks that are shown after a time of quiet without room were begun without room.
+/// A block that becomes visible after the node was idle with low disk space violates this property.
 pub(super) const PAUSE: &str = "no block is begun while the disk has no room";
-/// See [`lookup_is_true`].
+/// Property that [`lookup_is_true`] checks.
 pub(super) const NO_FALSE_ANSWER: &str = "what is said of a transaction is true";
-/// See [`page_is_true`].
+/// Property that [`page_is_true`] checks.
 pub(super) const PAGES: &str = "a page is one moment of the chain, or refused below the window";
-/// Accepted transactions are committed, pending or left with a reason.
+/// Accepted transactions are committed, pending, or removed with a reason.
 pub(super) const NOTHING_VANISHES: &str =
     "an accepted transaction is committed once or dropped with a reason";
-/// Questions and waits end.
+/// Requests and waits end.
 pub(super) const EVERY_QUESTION_ENDS: &str = "every question is answered and every wait ends";
-/// The feed has all blocks in order.
+/// The subscription delivers all blocks in order.
 pub(super) const FEED: &str = "the feed tells every block once, in order";
-/// Execution is a function.
+/// Execution is deterministic.
 pub(super) const REPLAY: &str = "replaying the chain gives the same blocks";
-/// Rows of the indices and of the state agree with blocks.
+/// Rows of the indexes and of the state agree with the blocks.
 pub(super) const INDEX: &str = "index and state agree with the blocks";
-/// See [`time_is_believable`].
+/// Property that [`time_is_believable`] checks.
 pub(super) const BLOCK_TIME: &str =
     "a wrong clock enters no block, and the node continues after it";
-/// A node fails only where its disk does.
+/// A node fails only because of a disk fault.
 pub(super) const NO_FAILURE: &str = "a node does not fail by itself";
 
-/// The block of a height is not later than `latest_usecs`, the latest time that a clock without a fault can show, but for
-/// a microsecond by which each block may have been above its parent.
+/// Checks that the block at `height` is not later than `latest_usecs`, the latest time of a clock
+/// without a fault.
+///
+/// Each block may add a microsecond to the time of its parent, so the bound grows by `height`.
 pub(super) fn time_is_believable(
     height: u64,
     block_usecs: u64,
@@ -68,7 +72,7 @@ pub(super) fn time_is_believable(
     Ok(())
 }
 
-/// The Head's ledger info is that of the newest block.
+/// Checks that the head's ledger info is that of the newest block of the model.
 pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Result<(), String> {
     let newest = (model.height(), model.newest_version());
     if (info.block_height, info.version) != newest {
@@ -77,7 +81,7 @@ pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Resu
     Ok(())
 }
 
-/// What survives a power failure reaches at least to the Head.
+/// Checks that the blocks that survive a power failure include the newest block of the head.
 pub(super) fn disk_has_the_head(
     durable: Result<Option<u64>, StoreError>,
     head: &LedgerInfo,
@@ -91,7 +95,7 @@ pub(super) fn disk_has_the_head(
     }
 }
 
-/// No answer tells of an older moment than an answer that was there before the question.
+/// Checks that a response is not older than any response that was sent before its request.
 pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), String> {
     let now = Floor::of(info);
     let pairs = [
@@ -107,7 +111,7 @@ pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), St
     Ok(())
 }
 
-/// An answer is of the newest moment that was shown, or of one before it.
+/// Checks that a response is not newer than the newest visible block.
 pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), String> {
     if info.version > model.newest_version() || info.oldest_version > info.version {
         return Err(format!(
@@ -118,14 +122,17 @@ pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), Strin
     Ok(())
 }
 
-/// Nothing inside the window is pruned, and the oldest version begins a block. `window` is the smallest
-/// that any node on this disk had.
+/// Checks that no version in the window is pruned, and that the oldest version is the first of a
+/// block.
+///
+/// `window` is the configured number of versions, or `None` if the node does not prune.
 pub(super) fn window_is_kept(
     model: &Model,
     info: &LedgerInfo,
     window: Option<u64>,
 ) -> Result<(), String> {
-    // An answer may be of a moment before the newest block, and tell of what is pruned since.
+    // A response may be older than the newest block and include a newer prune horizon, so the bound
+    // comes from the newest block.
     let newest = model.newest_version();
     let below = window.map_or(0, |window| (newest + 1).saturating_sub(window));
     let is_kept = info.oldest_version == 0 || info.oldest_version <= below.min(newest);
@@ -136,7 +143,7 @@ pub(super) fn window_is_kept(
     Ok(())
 }
 
-/// An accepted transaction was not too old by what its client had been told.
+/// Checks that an accepted transaction was not known to be invalid when its submission began.
 pub(super) fn may_be_accepted(
     model: &Model,
     asked: Asked,
@@ -170,7 +177,7 @@ pub(super) fn may_be_accepted(
     }
 }
 
-/// A submission is accepted under its own hash: the node does not know any other hash that a client sent.
+/// Checks that a submission is accepted under its own hash, the only one that its client knows.
 pub(super) fn accepts_what_was_submitted(
     submitted: &HashValue,
     accepted: &CheckedTransaction,
@@ -181,7 +188,7 @@ pub(super) fn accepts_what_was_submitted(
     Ok(())
 }
 
-/// What was said of a transaction.
+/// Response to a look-up of a transaction.
 pub(super) struct Answer<'a> {
     pub(super) asked: Asked,
     pub(super) hash: HashValue,
@@ -189,7 +196,7 @@ pub(super) struct Answer<'a> {
     pub(super) lookup: &'a TransactionStatus,
 }
 
-/// What is said of a transaction does not contradict the blocks, nor what was said before.
+/// Checks that the status of a transaction contradicts neither the blocks nor earlier responses.
 pub(super) fn lookup_is_true(
     model: &Model,
     pool: &PoolRules,
@@ -218,7 +225,7 @@ pub(super) fn lookup_is_true(
             return Err(format!("{hash} had left, then it is at {:?}", sent.version));
         }
         TransactionStatus::Committed(found) => {
-            let transaction = found.transaction().map_err(|error| error.to_string())?;
+            let transaction = found.content().map_err(|error| error.to_string())?;
             let is_right = sent.version == Some(found.version) && transaction.hash == *hash;
             let is_inside = (info.oldest_version..=info.version).contains(&found.version);
             let height = model
@@ -276,12 +283,13 @@ pub(super) fn lookup_is_true(
     Ok(())
 }
 
-/// Whether it was said to be accepted before the question.
+/// Returns whether the transaction was accepted before the request began.
 fn is_held_since(sent: &Sent, asked: &Asked) -> bool {
     sent.is_held && sent.submitted <= asked.at && sent.open_submits == 0
 }
 
-/// A page is what the chain was at its version, and is refused exactly below the window and above the head.
+/// Checks that a page equals the model at its version, and that a read fails exactly below the
+/// window or above the head.
 pub(super) fn page_is_true(
     model: &Model,
     info: &LedgerInfo,
@@ -329,9 +337,12 @@ pub(super) fn page_is_true(
     }
 }
 
-/// A transaction that is saved is not on the ledger, nor is another one of its number. After a time of quiet,
-/// in which all had time to be executed or to expire, it waits for an earlier one; `quiet_until_secs` is that
-/// time's end.
+/// Checks that a saved transaction is not committed, and that no committed transaction has its
+/// sequence number.
+///
+/// If the node has been idle long enough for other transactions to be executed or to expire, the
+/// transaction must wait for an earlier one. `quiet_until_secs` is the end of that idle time, in
+/// Unix seconds.
 pub(super) fn may_be_pending(
     model: &Model,
     pending: &Pending,

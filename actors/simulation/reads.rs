@@ -1,4 +1,4 @@
-//! What clients read of a version.
+//! Reads of one version by clients.
 
 use super::{fixture::wallets, model::StreamEvents};
 use ledger_crypto::HashValue;
@@ -7,32 +7,35 @@ use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{EventKey, StateKey};
 use ledger_vm::Chain;
 
-/// The most versions that a listing gives.
+/// Maximum number of versions that a listing returns.
 pub(super) const LISTED_MAX: usize = 1_000;
 
-/// A wallet at a version, and what else is to be had at the same moment.
+/// Query for an account at a version, and for the lists of the same snapshot.
 pub(super) struct ReadPage {
     pub(super) chain: Chain,
     pub(super) wallet: usize,
     pub(super) version: u64,
 }
 
-/// What was found.
+/// Result of a query.
 #[derive(Clone, Debug)]
 pub(super) enum Page {
+    /// The version is in the window.
     Inside {
         balance: u64,
         sequence_number: u64,
         hash: HashValue,
         height: u64,
-        /// All that are in the window.
+        /// All versions of the account's transactions in the window.
         account_transactions: Vec<u64>,
-        /// All events of the wallet's streams that are in the window.
+        /// All events of the wallet's streams in the window.
         stream_events: StreamEvents,
-        /// Of the transaction's hash.
+        /// Version that the snapshot returns for `hash`.
         version_by_hash: Option<u64>,
     },
+    /// The version is pruned.
     Gone,
+    /// The version is newer than the snapshot.
     Ahead,
 }
 
@@ -75,13 +78,14 @@ impl Query for ReadPage {
     }
 }
 
-/// More than there are streams at an account.
+/// Number of streams that are read per account. No account has more.
 const STREAMS: u64 = 6;
 
-/// All events of a wallet's streams that are in the window.
+/// Returns all events of a wallet's streams in the window.
 ///
 /// # Errors
-/// When the store fails.
+///
+/// Returns the error of the store if a read fails.
 pub(super) fn stream_events(
     snapshot: &Snapshot,
     wallet: usize,

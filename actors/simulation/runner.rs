@@ -1,4 +1,4 @@
-//! Runs many seeds on all cores, and tells what came of them.
+//! Runs many seeds on all cores and reports the results.
 
 use super::{
     figures::Figures,
@@ -16,16 +16,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many seeds are run by default.
+/// Number of seeds of a default run.
 pub(super) const SEEDS: u64 = 3_000;
-/// The first of them.
+/// First seed of a default run.
 const FIRST_SEED: u64 = 1;
-/// How many are run twice, to see that they can be replayed.
+/// Number of seeds that run twice, to check that the trace is reproducible.
 const REPLAYED: u64 = 20;
-/// A simulation's stack: steps interrupt each other.
+/// Stack size of a simulation's thread, in bytes. It is large because steps interrupt each other on
+/// one stack.
 const STACK_BYTES: usize = 16 << 20;
 
-/// What must have happened in a run of the default length, or it has tested nothing.
+/// Counters that must not be 0 after a run of the default length, so that the run has covered every
+/// case.
 const MUST_HAPPEN: &[&str] = &[
     "answers: committed",
     "answers: evicted",
@@ -87,7 +89,12 @@ const MUST_HAPPEN: &[&str] = &[
     "waits that ran out",
 ];
 
-/// Runs one seed. A panic is a broken promise too.
+/// Runs one seed.
+///
+/// # Errors
+///
+/// Returns a report with the command that replays the seed if a property is violated or the
+/// simulation panics.
 fn run(seed: u64) -> Result<Outcome, String> {
     let simulation = AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -118,10 +125,12 @@ fn replay_command(seed: u64) -> String {
     format!("Replay it: SIMULATION_SEED={seed} cargo test -p ledger-actors --lib simulation")
 }
 
-/// What is to be run.
+/// Seeds to run.
 struct Plan {
     first_seed: u64,
+    /// Maximum number of seeds.
     seeds: u64,
+    /// Time after which no further seed begins.
     until: Option<Instant>,
 }
 
@@ -160,7 +169,11 @@ impl Plan {
     }
 }
 
-/// Runs a plan on all cores until a seed fails; gives the figures of all that were run.
+/// Runs a plan on all cores until a seed fails. Returns the counters of all seeds.
+///
+/// # Errors
+///
+/// Returns the report of the first seed that fails.
 fn run_all(plan: &Plan) -> Result<Figures, String> {
     let next = AtomicU64::new(0);
     let has_failed = AtomicBool::new(false);

@@ -1,4 +1,5 @@
-//! How a node of the simulation ends, and what is asked of its successor: a crash at any moment, or a stop.
+//! Crashes and graceful stops of a simulated node, and the transactions that the next node must
+//! account for.
 
 use super::{
     host::Task,
@@ -9,12 +10,9 @@ use super::{
 };
 use crate::{
     Pending,
-    mempool::{
-        joined,
-        messages::{GetPending, PendingStatus},
-        saved,
-    },
+    mempool::persistence::{file, restore::joined},
     node::quiesce,
+    protocol::mempool::{GetPending, PendingStatus},
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};
@@ -25,21 +23,21 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// What a crash leaves of the disk.
+/// Content of the disk after a crash.
 #[derive(Clone, Copy, Debug)]
 enum Remains {
-    /// The process was killed.
+    /// All writes, because only the process was killed.
     Written,
-    /// The power failed, and nothing that was not synced arrived.
+    /// Only synced writes, because the power failed.
     Synced,
-    /// The power failed, and some of it arrived.
+    /// Synced writes and a part of the others, because the power failed.
     Torn,
 }
 
-/// Where a crash puts what is left.
+/// Cell for the disk image that a crash leaves.
 type Wreck = Rc<RefCell<Option<Image>>>;
 
-/// Ends the node when it is its turn, between any two steps or within one.
+/// Process that ends the node at a random step, between two steps of others or within one.
 struct Crash {
     scheduler: Rc<Scheduler>,
     disk: Disk,
@@ -78,7 +76,7 @@ fn hashes(pending: &[Pending]) -> BTreeSet<HashValue> {
 }
 
 impl World {
-    /// The node ends at any moment, and a new one is started on what is left.
+    /// Ends the node at a random step, and starts a new one on the remaining content of the disk.
     pub(super) fn crash(&mut self) {
         self.failure();
         let Some(node) = &self.node else { return };
@@ -105,15 +103,15 @@ impl World {
         self.start(image);
     }
 
-    /// Returns the transactions of the saved mempool, which is there until a start is complete.
+    /// Returns the transactions of the saved mempool, which exists until a start is complete.
     fn saved_pending(&self) -> Vec<Pending> {
         let decode = |bytes: &Vec<u8>| {
-            saved::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
+            file::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
         };
         self.saved.as_ref().map(decode).unwrap_or_default()
     }
 
-    /// Makes these transactions, and no others, those that the next node must account for.
+    /// Sets the transactions that the next node must account for to exactly `held`.
     fn hold(&self, held: &BTreeSet<HashValue>) {
         for (hash, sent) in &mut self.oracle.model().sent {
             sent.is_held = held.contains(hash);
@@ -134,15 +132,18 @@ impl World {
         }
     }
 
-    /// A graceful stop, and a start with the pool that it saved.
+    /// Stops the node gracefully, and starts one with the saved mempool.
     pub(super) async fn restart(&mut self) {
         if let Some(image) = self.stop(false).await {
             self.start(image);
         }
     }
 
-    /// A graceful stop while clients still ask, or after a time of quiet; every accepted transaction is
-    /// accounted for.
+    /// Stops the node gracefully, and returns the disk image for the next start.
+    ///
+    /// `was_quiet` states that the node has been idle for longer than any wait; otherwise, clients
+    /// may begin requests during the stop. Every accepted transaction must be accounted for.
+    /// Returns `None` if no node runs or a property is violated.
     pub(super) async fn stop(&mut self, was_quiet: bool) -> Option<Image> {
         let node = self.node.as_ref()?;
         self.oracle.count("graceful stops");
@@ -200,7 +201,8 @@ impl World {
         })
     }
 
-    /// Every transaction that was accepted is in a block, in the saved pool, or left with a reason.
+    /// Checks that every accepted transaction is in a block, in the saved mempool, or removed with
+    /// a reason.
     fn account_for(&self, pending: &[Pending]) {
         let saved = hashes(pending);
         let missing: Vec<HashValue> = {
@@ -224,7 +226,7 @@ impl World {
         }
     }
 
-    /// What is saved may be: see [`properties::may_be_pending`].
+    /// Checks that every saved transaction may be pending: see [`properties::may_be_pending`].
     fn has_worked_off(&self, pending: &[Pending], was_quiet: bool) {
         let model = self.oracle.model();
         let ttl_secs = self.options.node.mempool.ttl_secs;
@@ -235,7 +237,9 @@ impl World {
         }
     }
 
-    /// What the pool of a node at rest knows of a transaction.
+    /// Returns the status of a transaction in the pool of an idle node.
+    ///
+    /// Returns `None` if no node runs or the mempool does not respond.
     pub(super) fn ask_pool(&self, hash: HashValue) -> Option<PendingStatus> {
         let (reply, mut answer) = oneshot::channel();
         let node = self.node.as_ref()?;

@@ -1,4 +1,4 @@
-//! One simulation: a node on a disk, its clients, time, and all that goes wrong, as a seed chooses.
+//! One simulation: a node on a disk, its clients, the time, and the faults that a seed chooses.
 
 use super::{
     audit,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Clock, ClockReading, FailureKind, FatalError, StorageUnavailable,
-    mempool::messages::PendingStatus,
+    protocol::mempool::PendingStatus,
 };
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
@@ -28,13 +28,13 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// More steps without a pause mean that something goes in circles.
+/// Maximum number of steps until the node is idle. More steps indicate an endless loop.
 const STEPS_TO_QUIET_MAX: usize = 20_000;
 
-/// How far ahead a wrong clock is: a year, more than `sequencer.clock_jump_max_secs`.
+/// Lead of a wrong clock, in microseconds: a year, which exceeds `sequencer.clock_jump_max_secs`.
 const CLOCK_FAULT_USECS: u64 = 365 * 86_400 * 1_000_000;
 
-/// What one simulation came to.
+/// Result of one simulation.
 pub(super) struct Outcome {
     pub(super) figures: Figures,
     pub(super) violation: Option<Violation>,
@@ -42,7 +42,7 @@ pub(super) struct Outcome {
     pub(super) trace_digest: u64,
 }
 
-/// A simulation.
+/// State of one simulation.
 pub(super) struct World {
     pub(super) options: Options,
     pub(super) scheduler: Rc<Scheduler>,
@@ -50,15 +50,19 @@ pub(super) struct World {
     pub(super) clients: Clients,
     clock_usecs: Arc<AtomicU64>,
     elapsed_usecs: Arc<AtomicU64>,
+    /// Whether the wall clock is a year ahead.
     has_clock_fault: bool,
     pub(super) node: Option<NodeUnderTest>,
-    /// The file of the last graceful stop. It stays until the start of the next node is complete.
+    /// File that the last graceful stop saved. It exists until the start of the next node is
+    /// complete.
     pub(super) saved: Option<Vec<u8>>,
     pub(super) random: Rng,
+    /// Whether the disk of the present node has a fault, injected or pending.
     is_fault_injected: bool,
     _running: Running,
 }
 
+/// Creates the clock of a node from the readings of the simulation.
 fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
     let (wall_usecs, elapsed_usecs) = (Arc::clone(wall_usecs), Arc::clone(elapsed_usecs));
     Clock::from_readings(move || ClockReading {
@@ -108,13 +112,15 @@ impl World {
         }
     }
 
-    /// Returns the ledger's time, Unix seconds.
+    /// Returns the ledger's time, in Unix seconds.
     pub(super) fn now_secs(&self) -> u64 {
         self.oracle.now_secs()
     }
 
-    /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
-    /// again.
+    /// Starts a node on the content of `image`.
+    ///
+    /// A disk fault may make the start fail. The start is then repeated without a fault, on the
+    /// disk's content after a power failure.
     pub(super) fn start(&mut self, image: Image) {
         let mut image = image;
         let mut may_fail = self.random.u32(..1_000) < self.options.faults;
@@ -175,7 +181,7 @@ impl World {
         }
     }
 
-    /// The next thing that happens.
+    /// Performs the next action of the simulation, which the seed chooses.
     async fn act(&mut self) {
         if self.saved.is_some() && self.random.u8(..4) == 0 {
             self.complete_start();
@@ -233,8 +239,9 @@ impl World {
         }
     }
 
-    /// Goes on until nothing can happen but by time or a client; then everything that was asked has an
-    /// answer, but those who wait for what is not there.
+    /// Runs steps until the node is idle, and checks that every request has a response.
+    ///
+    /// The exceptions are waits for pending transactions before their deadline.
     pub(super) fn settle(&self) {
         let mut steps = 0;
         while self.scheduler.step() {
@@ -269,7 +276,8 @@ impl World {
         }
     }
 
-    /// Clients of a node at rest submit whether there is room or not, one after the other.
+    /// Submits one to seven transactions to an idle node, one after the other, whether or not the
+    /// pool has capacity.
     fn insist(&mut self) {
         self.settle();
         for _ in 0..self.random.usize(1..8) {
@@ -283,7 +291,7 @@ impl World {
         }
     }
 
-    /// The disk comes to have little room, and submissions that were checked before come to the pool.
+    /// Makes disk space low, and sometimes submits transactions that were checked before.
     fn pause(&mut self) {
         self.set_no_room(true);
         if self.random.bool() {
@@ -297,7 +305,7 @@ impl World {
         }
     }
 
-    /// The disk comes to have little room, or has some again.
+    /// Sets whether disk space is low.
     fn set_no_room(&self, is_missing: bool) {
         self.with_node(|world, node| {
             let room = &world.oracle.room;
@@ -315,14 +323,15 @@ impl World {
         });
     }
 
-    /// Time passes, on both clocks.
+    /// Advances both clocks by `millis` milliseconds.
     async fn pass(&self, millis: u64) {
         self.scheduler.note(format_args!("{millis} ms pass"));
         self.move_clock(|wall_usecs| wall_usecs + millis * 1_000, millis * 1_000);
         tokio::time::advance(Duration::from_millis(millis)).await;
     }
 
-    /// Moves the wall clock, while so much time passes.
+    /// Sets the wall clock to the result of `moved`, and advances elapsed time by `passed_usecs`
+    /// microseconds.
     fn move_clock(&self, moved: impl FnOnce(u64) -> u64, passed_usecs: u64) {
         self.oracle.clock_moved();
         let wall_usecs = moved(self.clock_usecs.load(SeqCst));
@@ -338,7 +347,10 @@ impl World {
         self.oracle.clock_moved();
     }
 
-    /// Sets the clock, a little or to a wrong year. A chain without blocks has nothing to know a wrong year by.
+    /// Moves the wall clock by some seconds, or sets it a year ahead.
+    ///
+    /// A chain without blocks gets no wrong year, because the node could not recognize it without a
+    /// newest block.
     fn set_clock(&mut self) {
         if !self.has_clock_fault && self.oracle.model().height() > 0 && self.random.u8(..2) == 0 {
             return self.set_clock_fault(true);
@@ -357,7 +369,7 @@ impl World {
         ));
     }
 
-    /// Sets the clock a year ahead, or back.
+    /// Sets the wall clock a year ahead, or back to the right year.
     fn set_clock_fault(&mut self, is_wrong: bool) {
         if self.has_clock_fault == is_wrong {
             return;
@@ -375,7 +387,7 @@ impl World {
         }
     }
 
-    /// The disk will fail soon.
+    /// Injects a fault into the disk, at most one per node.
     fn break_disk(&mut self) {
         let is_time = self.options.faults > 0 && self.random.u32(..100) < self.options.faults;
         let Some(node) = self
@@ -411,7 +423,10 @@ impl World {
         self.oracle.count(what);
     }
 
-    /// What the node failed by; only the disk may be the reason, and nothing else may break by that.
+    /// Returns the fatal error of the node, if there is one.
+    ///
+    /// The property [`properties::NO_FAILURE`] permits it only after a disk fault, and never
+    /// permits [`FailureKind::Broken`].
     pub(super) fn failure(&self) -> Option<FatalError> {
         let node = self.node.as_ref()?;
         let failure = node.failure.get()?;
@@ -422,7 +437,7 @@ impl World {
         Some(failure)
     }
 
-    /// A node that failed is ended, sooner or later.
+    /// Ends a failed node with a probability of one third, by a graceful stop or a crash.
     async fn look_for_failure(&mut self) {
         if self.failure().is_none() || self.random.u8(..3) > 0 || self.scheduler.is_halted() {
             return;
@@ -435,7 +450,8 @@ impl World {
         }
     }
 
-    /// Everything comes to its end: all waits run out, the node stops, and the chain is executed again.
+    /// Ends the simulation: all waits time out, the node stops and starts again, and the chain is
+    /// executed again.
     async fn finish(&mut self) {
         if self.failure().is_some() || self.node.is_none() || self.is_fault_injected {
             self.options.faults = 0;

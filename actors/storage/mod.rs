@@ -1,28 +1,31 @@
 //! The storage: bounded queues in front of the threads that touch the disk.
 
-mod direct;
-pub(crate) mod messages;
-mod threads;
+pub(crate) mod inline_reader;
+pub(crate) mod meter;
+pub(crate) mod readers;
+pub(crate) mod writer;
 
 use crate::{
     NodeError, StorageConfig,
-    committer::{Executed, HeadCell},
-    failure::FatalErrorReporter,
-    mailbox::receives_envelopes,
-    meters::WorkMeter,
-    worker::WorkerThread,
+    protocol::{
+        commit_queue::{CommitQueue, WriteJob},
+        durable_reader::DurableReader,
+        storage::{PruneStep, Read, STORAGE},
+    },
+    runtime::{
+        actor::{Actor, ActorMessage as _, Handler},
+        fatal::FatalErrorReporter,
+        timer::TimedActor,
+        work_meter::WorkMeter,
+        worker::WorkerThread,
+    },
+    state::head::HeadCell,
 };
-use actix::{Actor, Context, Handler};
-use crossbeam_channel::{Receiver, Sender, TrySendError};
-use ledger_store::{Query, StoreReader, StoreWriter};
-use messages::{PruneStep, Read};
+use crossbeam_channel::{Receiver, Sender};
+use ledger_store::{Query, Snapshot, StoreError, StoreReader, StoreWriter};
+use readers::ReadJob;
 use std::sync::Arc;
-
-pub(crate) use direct::InlineReader;
-pub(crate) use threads::{ReadJob, Reader, WriteJob, WriterListeners};
-
-/// The actor's name.
-pub(crate) const NAME: &str = "storage";
+use writer::WriterPeers;
 
 /// The most prunes that wait for the writer: the pruner has one in flight.
 const PRUNES_MAX: usize = 1;
@@ -30,36 +33,9 @@ const PRUNES_MAX: usize = 1;
 /// The threads that execute blocks, and read for it.
 const EXECUTORS: usize = 1;
 
-/// The way to the writer. It ends when all of these are dropped, after what is in its queue.
-#[derive(Clone, Debug)]
-pub(crate) struct CommitQueue {
-    queue: Sender<WriteJob>,
-    failure: FatalErrorReporter,
-}
-
-impl CommitQueue {
-    /// Makes a block durable: the next after the last one told. The committer gets it then.
-    pub(crate) fn commit(&self, block: Executed) {
-        self.send(WriteJob::Block(block));
-    }
-
-    /// Has what is durable shown to readers, as somebody waits for that.
-    fn show(&self) {
-        self.send(WriteJob::ApplyRequest);
-    }
-
-    fn send(&self, write: WriteJob) {
-        // Disconnected: the writer has failed, and has said so.
-        if let Err(TrySendError::Full(_)) = self.queue.try_send(write) {
-            self.failure
-                .report(NAME, &"more waits for the writer than may be in flight");
-        }
-    }
-}
-
 /// The actor. Its readers end when it is dropped, after what is in their queue.
 pub(crate) struct Storage {
-    writes: CommitQueue,
+    commits: CommitQueue,
     reads: Sender<ReadJob>,
     failure: FatalErrorReporter,
     readers: Arc<WorkMeter>,
@@ -80,22 +56,22 @@ impl Queues {
     }
 
     /// Reads what the Head shows, on any thread.
-    pub(crate) fn reader(&self, store: StoreReader) -> Reader {
-        Reader::new(store, self.commits.clone())
+    pub(crate) fn reader(&self, store: StoreReader) -> DurableReader {
+        DurableReader::new(store, self.commits.clone())
     }
 
     /// The writer, which tells `peers` what is durable, and the readers.
     pub(crate) fn workers(
         self,
-        (writer, reader): (StoreWriter, Reader),
+        (writer, reader): (StoreWriter, DurableReader),
         head: &HeadCell,
-        peers: WriterListeners,
+        peers: WriterPeers,
         failure: &FatalErrorReporter,
     ) -> (WorkerThread<WriteJob>, Vec<WorkerThread<ReadJob>>) {
         let readers = (0..self.readers)
-            .map(|_| threads::reader(reader.clone(), head.clone(), self.reads.clone()))
+            .map(|_| readers::reader(reader.clone(), head.clone(), self.reads.clone()))
             .collect();
-        let writer = threads::writer(writer, head.clone(), self.writes, peers, failure);
+        let writer = writer::writer(writer, head.clone(), self.writes, peers, failure);
         (writer, readers)
     }
 }
@@ -113,15 +89,10 @@ impl Storage {
         let shows_max = config.readers.saturating_add(EXECUTORS);
         let writes_max = blocks_in_flight_max.saturating_add(PRUNES_MAX);
         let writes_max = writes_max.saturating_add(shows_max);
-        let (writes, write_queue) = crossbeam_channel::bounded(writes_max);
+        let (commits, write_queue) = CommitQueue::new(writes_max, failure.clone());
         let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
-        let writes = CommitQueue {
-            queue: writes,
-            failure: failure.clone(),
-        };
-        let commits = writes.clone();
         let storage = Self {
-            writes,
+            commits: commits.clone(),
             reads,
             failure,
             readers,
@@ -136,30 +107,32 @@ impl Storage {
     }
 }
 
+/// A read of some type; the label is that of every type.
+type AnyRead = Read<fn(&Snapshot) -> Result<(), StoreError>>;
+
 impl Actor for Storage {
-    type Context = Context<Self>;
+    const NAME: &'static str = STORAGE;
+    const LABELS: &'static [&'static str] = &[AnyRead::LABEL, PruneStep::LABEL];
 }
 
-receives_envelopes!(Storage);
+impl TimedActor for Storage {}
 
 impl Handler<PruneStep> for Storage {
-    type Result = ();
-
-    fn handle(&mut self, prune: PruneStep, _: &mut Self::Context) {
-        self.writes.send(WriteJob::PruneStep(prune));
+    fn handle(&mut self, prune: PruneStep) {
+        self.commits.prune(prune);
     }
 }
 
 impl<Q: Query> Handler<Read<Q>> for Storage {
-    type Result = ();
-
-    fn handle(&mut self, Read { query, reply }: Read<Q>, _: &mut Self::Context) {
+    fn handle(&mut self, Read { query, reply }: Read<Q>) {
         if reply.is_closed() {
             return;
         }
         if self.reads.is_full() {
             self.readers.count_refused();
-            let _ = reply.send(Err(NodeError::Overloaded { actor: NAME }));
+            let _ = reply.send(Err(NodeError::Overloaded {
+                actor: Storage::NAME,
+            }));
             return;
         }
         let failure = self.failure.clone();
@@ -167,12 +140,12 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             if reply.is_closed() {
                 return;
             }
-            let answer = threads::snapshot_at_head(head, reader).and_then(|snapshot| {
+            let answer = readers::snapshot_at_head(head, reader).and_then(|snapshot| {
                 let output = query.run(&snapshot)?;
                 Ok((*snapshot.ledger_info(), output))
             });
             if let Err(error) = &answer {
-                failure.report_read(NAME, error);
+                failure.report_read(Storage::NAME, error);
             }
             let _ = reply.send(answer.map_err(NodeError::Store));
         });
@@ -188,8 +161,9 @@ mod tests {
     use super::*;
     use crate::{
         Head,
-        mailbox::Recipient,
-        meters::CommitMeter,
+        runtime::mailbox::Recipient,
+        state::committed::IndexedBlock,
+        storage::meter::CommitMeter,
         testing::{block, wallet::development},
     };
     use ledger_execution::execute_block;
@@ -203,22 +177,21 @@ mod tests {
         let readers = Arc::new(WorkMeter::new("readers", 1));
         let (mut storage, _queues) =
             Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
-        let context = &mut Context::new();
         for _ in 0..=config.readers {
-            storage.writes.show();
+            storage.commits.request_apply();
         }
-        let commit = |height| Executed::silent(block(height, &[], &[]));
+        let commit = |height| IndexedBlock::without_updates(block(height, &[], &[]));
         for height in 1..=IN_FLIGHT_MAX {
-            storage.writes.commit(commit(height));
+            storage.commits.commit(commit(height));
         }
         let prune = PruneStep {
             below_version: 1,
             versions_max: 1,
         };
-        storage.handle(prune, context);
+        storage.handle(prune);
         assert!(failure.get().is_none());
-        storage.writes.commit(commit(IN_FLIGHT_MAX + 1));
-        assert_eq!(failure.get().unwrap().thread, NAME);
+        storage.commits.commit(commit(IN_FLIGHT_MAX + 1));
+        assert_eq!(failure.get().unwrap().thread, Storage::NAME);
     }
 
     #[test]
@@ -245,7 +218,7 @@ mod tests {
             };
             let block = execute_block(&chain, &tip, &state, ordered).unwrap();
             tip = block.tip.clone();
-            Executed::silent(Arc::new(block))
+            IndexedBlock::without_updates(Arc::new(block))
         };
 
         let failure = FatalErrorReporter::new();
@@ -253,7 +226,7 @@ mod tests {
         let (_storage, queues) =
             Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
         let (commits, reader) = (queues.commits(), queues.reader(store.clone()));
-        let peers = WriterListeners {
+        let peers = WriterPeers {
             stored: Recipient::new(|_| ()),
             pruned: Recipient::new(|_| ()),
             meter: Arc::new(CommitMeter::default()),
@@ -263,21 +236,21 @@ mod tests {
             queues.workers((writer, reader.clone()), &head, peers, &failure);
         for is_wanted in [false, true] {
             let block = next_block();
-            let height = block.block.block().height();
-            let transactions = block.block.block().transactions.len();
+            let height = block.block().height();
+            let transactions = block.block().transactions.len();
             commits.commit(block);
             assert!(writer.step().is_continue());
             assert!(store.would_wait(height), "the writer waits for more");
-            assert_eq!(writer.pause(), Some(threads::show_after(transactions)));
+            assert_eq!(writer.pause(), Some(writer::show_after(transactions)));
             if is_wanted {
-                reader.ask_for(height);
+                reader.request_apply(height);
                 commits.commit(next_block());
             }
             assert!(writer.step().is_continue());
             assert!(!store.would_wait(height));
             assert!(!writer.has_work());
         }
-        reader.ask_for(tip.height);
+        reader.request_apply(tip.height);
         assert!(!writer.has_work(), "nobody asks for what is shown");
         assert!(failure.get().is_none());
     }

@@ -1,4 +1,4 @@
-//! Transactions without valid signatures, blocks without execution, and a manual clock, for the tests
+//! Transactions without valid signatures, blocks without execution, and a manual clock, for tests
 //! of several actors.
 
 #[allow(dead_code)] // The tests of the whole node use more of it.
@@ -8,7 +8,7 @@ pub(crate) mod wallet;
 
 use crate::{
     SequencerConfig,
-    clock::{Clock, ClockReading, LedgerClock},
+    runtime::clock::{Clock, ClockReading, LedgerClock},
 };
 pub(crate) use hand_clock::HandClock;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
@@ -21,19 +21,20 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A transaction without a valid signature; [`Draft::checked`] makes it one that the pool accepts.
+/// A transaction without a valid signature. [`Draft::checked`] marks it as checked, so that the
+/// pool accepts it.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) sender: u64,
     pub(crate) number: u64,
-    /// Makes the transaction orderless.
+    /// Nonce of an orderless transaction.
     pub(crate) nonce: Option<u64>,
     pub(crate) price: u64,
     pub(crate) expiration_secs: u64,
     pub(crate) max_gas: u64,
-    /// Makes payloads differ.
+    /// Argument of the call, which makes payloads differ.
     pub(crate) argument: Vec<u8>,
-    /// Makes authenticators differ, hence hashes.
+    /// Fill byte of the signature, which makes authenticators and hashes differ.
     pub(crate) signature: u8,
 }
 
@@ -203,7 +204,7 @@ pub(crate) fn block_writing(
     block
 }
 
-/// Returns the ledger info of a chain whose newest version is `version`.
+/// Returns the ledger information of a chain whose newest version is `version`.
 pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     LedgerInfo {
         chain_id: 4,
@@ -216,7 +217,7 @@ pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     }
 }
 
-/// Returns the time of a ledger that has only genesis.
+/// Returns the ledger clock of a chain that has only genesis.
 pub(crate) fn ledger_clock(clock: &HandClock) -> LedgerClock {
     LedgerClock::new(clock.clock(), &SequencerConfig::default(), 0)
 }

@@ -1,5 +1,7 @@
-//! A disk that fails ends the writing of a node and nothing else: what is durable is read on, nothing is
-//! acknowledged that may be lost, and whoever waits is told.
+//! Tests of a node whose disk fails.
+//!
+//! A failing disk ends only the writing of the node. Durable data stays readable, the node
+//! acknowledges nothing that may be lost, and every wait ends with an error.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -16,10 +18,11 @@ use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};
 
-/// Too little to keep anything in memory: reads go to the disk.
+/// Size of the database cache, in bytes. It is too small for any page, so that reads reach the
+/// disk.
 const CACHE_BYTES: u64 = 1;
 
-/// A node on a disk that can be made to fail.
+/// A node on a disk that a test can cause to fail.
 struct Broken {
     disk: Disk,
     chain: Chain,
@@ -35,13 +38,17 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     let (chain, store) =
         initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
     let mut config = NodeConfig::default();
-    // Longer than any test: who waits is told, and does not wait for this.
+    // Longer than any test, so that only a notification ends a wait.
     config.wait.timeout_ms = 3_600_000;
     let node = Node::start(chain.clone(), store, Some(directory), config);
     (chain, node.await.unwrap())
 }
 
-/// Fails unless a transaction that was accepted is committed; gives the newest version then.
+/// Waits until an accepted transaction is committed and returns the newest version then.
+///
+/// # Panics
+///
+/// Panics if the transaction is not committed. `after` is the fault that the message names.
 async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
     let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(
@@ -69,7 +76,7 @@ impl Broken {
         self.node.handle()
     }
 
-    /// Submits a transfer; gives its hash.
+    /// Submits a transfer and returns its hash.
     async fn transfer(&mut self) -> Result<ledger_crypto::HashValue, SubmitError> {
         let to = Wallet::new(1).address;
         let transaction = self.payer.transfer(&self.chain, to, 1);
@@ -77,7 +84,8 @@ impl Broken {
         Ok(accepted.transaction.hash())
     }
 
-    /// Waits until a transaction is committed, and the writer at rest: it is told before the database has it.
+    /// Waits until a transaction is committed and applied, and returns its version. Waiters are
+    /// notified of a block before the writer applies it.
     async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
         let version = match self.handle().wait_for_commit(hash).await.unwrap().1 {
             TransactionStatus::Committed(committed) => committed.version,
@@ -88,7 +96,7 @@ impl Broken {
     }
 }
 
-/// A transaction as the storage has it.
+/// A query that returns whether storage has a transaction with this version.
 struct ByVersion(u64);
 
 impl Query for ByVersion {
@@ -101,7 +109,7 @@ impl Query for ByVersion {
 
 #[actix::test]
 async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
-    // With the first operation of the next commit, and in its middle.
+    // The disk fails at the first operation of the next commit, or later during the commit.
     for fault in [
         Fault::Gone { after: 0 },
         Fault::Gone { after: 5 },
@@ -116,8 +124,9 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         let version = broken.committed_version(told).await;
         broken.disk.inject(fault);
 
-        // A full disk takes some more in the room that its file has. Where it fails when the log has a block and the
-        // database has not, that block is committed, and the next one refused.
+        // A full disk still accepts writes to the free space inside its files. If it fails while
+        // a block is in the write-ahead log but not in the database, that block is committed and
+        // the next one is rejected.
         let mut last_told = told;
         let (pending, error) = loop {
             let hash = match broken.transfer().await {
@@ -147,7 +156,8 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             "{fault:?}: {refused}"
         );
         let handle = broken.handle();
-        // First in, first out: what was durable when the disk failed has been told when this is answered.
+        // The mailbox is first in, first out: the committer has handled all blocks that were
+        // durable at the failure when it replies to this request.
         drop(handle.subscribe_blocks().await.unwrap());
         let durable = *handle.head().ledger_info();
         let mut is_kept = false;
@@ -164,7 +174,7 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
                     );
                     true
                 }
-                // The log had it when the database failed.
+                // The write-ahead log contained the block when the database failed.
                 TransactionStatus::Committed(committed) => {
                     assert!(
                         committed.version <= durable.version,
@@ -219,7 +229,7 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
 #[actix::test]
 async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
     let mut broken = Broken::new().await;
-    // It waits for its predecessor, which nobody sends.
+    // The transaction waits for its predecessor, which is never submitted.
     broken.payer.sequence_number += 1;
     let waiting = broken.transfer().await.unwrap();
     let handle = broken.handle();
@@ -241,7 +251,7 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     let told = broken.transfer().await.unwrap();
     let version = broken.committed_version(told).await;
     let handle = broken.handle();
-    // One that fails once is nothing that anybody hears of.
+    // A single failed read has no effect that a client can observe.
     broken.disk.inject(Fault::Read { after: 0 });
     assert!(handle.read(ByVersion(version)).await.unwrap().1);
     assert_eq!(
@@ -251,7 +261,7 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
 
     broken.disk.inject(Fault::Reads { after: 0 });
     let failures = broken.disk.failures();
-    // The first is the disk's, and then the database refuses to go on.
+    // The first error comes from the disk. From then on the database rejects every read.
     for _ in 0..3 {
         let error = handle.read(ByVersion(version)).await.unwrap_err();
         let unavailable = error.storage_unavailable();
@@ -261,7 +271,8 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
         );
     }
     assert!(broken.disk.failures() > failures);
-    // So the node can write no more either, and says so by itself.
+    // A failed read means that the node cannot write either, and the node reports this without a
+    // failed write.
     let words = handle.storage_unavailable().unwrap();
     assert!(
         matches!(words, StorageUnavailable::ReadFailed(_)),
@@ -288,7 +299,8 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     let told = broken.transfer().await.unwrap();
     broken.committed_version(told).await;
     broken.disk.inject(Fault::Reads { after: 0 });
-    // The payer is known from the block before. The one who is paid is not: it has a row of genesis to be read.
+    // The previous block has put the account of the payer into memory. The account of the
+    // recipient must be read from a row of genesis.
     let of_genesis = funded().remove(1).address;
     let transaction = broken.payer.transfer(&broken.chain, of_genesis, 1);
     let accepted = broken.handle().submit(transaction).await.unwrap();
@@ -314,7 +326,7 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     node.stop().await.unwrap();
 }
 
-/// A directory in the place of the file that a stop writes.
+/// A directory replaces the file that a stop writes, so the pool cannot be saved.
 #[actix::test]
 async fn a_stop_that_cannot_save_the_pool_tells_of_the_failed_disk_too() {
     let mut broken = Broken::new().await;

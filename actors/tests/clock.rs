@@ -1,4 +1,5 @@
-//! A whole node under a clock that is wrong: at a start and while it runs, with and without load.
+//! Tests of a whole node under a wrong clock: at a start and while it runs, with and without
+//! load.
 
 #[path = "../testing/hand_clock.rs"]
 #[allow(dead_code)] // Other tests use more of it.
@@ -21,7 +22,8 @@ const START_SECS: u64 = 1_800_000_000;
 const DAY_SECS: i64 = 86_400;
 const YEAR_SECS: i64 = 365 * DAY_SECS;
 
-/// How long a test waits for what the mempool's timer of a second brings.
+/// Maximum time that a test waits for an effect of the mempool's timer, whose interval is one
+/// second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A chain, its clock, and its funded accounts.
@@ -33,7 +35,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A chain whose newest block is of now, and the node on it.
+    /// Starts a node on a chain whose newest block has the current time.
     async fn started() -> (Self, Node) {
         let mut config = NodeConfig::default();
         config.wait.timeout_ms = 60_000;
@@ -57,20 +59,21 @@ impl Fixture {
         node.await.expect("the node starts")
     }
 
-    /// A transfer of the first account that expires in ten minutes by the wall clock.
+    /// Creates a transfer of the first account that expires ten minutes after `true_secs`.
     fn transfer(&mut self, handle: &NodeHandle, true_secs: u64) -> CheckedTransaction {
         let to = self.wallets[1].address;
         self.wallets[0].transfer_until(handle.chain(), to, 1, true_secs + 600)
     }
 
-    /// Commits a transfer that is made at the time of the wall clock.
+    /// Commits a transfer that is created at the time of the wall clock. Returns the time of its
+    /// block, in seconds since the Unix epoch.
     async fn commit(&mut self, handle: &NodeHandle) -> u64 {
         let transaction = self.transfer(handle, self.clock.secs());
         commit(handle, transaction).await
     }
 }
 
-/// Commits a transaction; gives the time of its block, Unix seconds.
+/// Commits a transaction and returns the time of its block, in seconds since the Unix epoch.
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
@@ -92,7 +95,7 @@ async fn believed(handle: &NodeHandle) {
         .expect("the node continues");
 }
 
-/// Returns the words of a refusal for the clock.
+/// Returns the message of a rejection that is due to the clock, or `None` for any other result.
 fn refusal_words(answer: Result<impl Sized, SubmitError>) -> Option<String> {
     match answer {
         Err(SubmitError::Node(NodeError::StorageUnavailable(
@@ -119,7 +122,8 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     let committed = fixture.transfer(&node.handle(), START_SECS);
     let hash = committed.hash();
     commit(&node.handle(), committed).await;
-    // It waits for an earlier number, and is saved.
+    // The second transfer waits for the missing sequence number of the first one, and the stop
+    // saves it.
     let missing = fixture.transfer(&node.handle(), START_SECS);
     let waiting = fixture.transfer(&node.handle(), START_SECS);
     node.handle().submit(waiting.clone()).await.unwrap();
@@ -177,7 +181,7 @@ async fn an_operator_confirms_a_clock_that_is_far_ahead() {
     let words =
         refusal_words(node.handle().submit(refused.clone()).await).expect("refused for the clock");
     node.stop().await.unwrap();
-    // The words name the value.
+    // The message suggests a value.
     let (_, value) = words
         .split_once("sequencer.clock_confirmed_until_secs=")
         .unwrap();
@@ -222,7 +226,7 @@ async fn a_year_ahead_while_running_expires_nothing_that_waits() {
     let waiting = fixture.transfer(&handle, START_SECS);
     handle.submit(waiting.clone()).await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);
-    // Whatever comes to the pool has it look for expired transactions.
+    // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
     let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
     assert!(
@@ -282,7 +286,8 @@ async fn a_clock_that_is_set_back_stops_neither_heartbeats_nor_blocks() {
     assert_eq!(handle.clock_status().state, ClockState::Behind);
     let transaction = fixture.transfer(&handle, START_SECS);
     assert_eq!(commit(&handle, transaction).await, START_SECS);
-    // What expired before the newest block is refused, whatever the wall clock says.
+    // A transaction that expired before the newest block is rejected, regardless of the wall
+    // clock.
     let to = fixture.wallets[1].address;
     let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
     assert!(matches!(

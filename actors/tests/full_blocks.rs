@@ -1,4 +1,5 @@
-//! A whole node whose blocks hold less than is ordered for them: nothing that was accepted is lost.
+//! Tests of a whole node whose batches exceed the capacity of a block. No accepted transaction
+//! may be lost.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -17,7 +18,8 @@ use std::{
 };
 use wallet::{development_with, funded};
 
-/// Blocks that hold fewer transactions than are ordered for them, by their work.
+/// Returns parameters of a chain whose blocks have too little gas for the transactions of a
+/// batch.
 fn narrow() -> Parameters {
     Parameters {
         block_gas_max: 1_000,
@@ -25,11 +27,14 @@ fn narrow() -> Parameters {
     }
 }
 
-/// The time for a node whose sequencer may be held: it asks for the time of a block once it has the
-/// block's transactions, and meanwhile the pool fills.
+/// A clock that can block the threads of a node.
+///
+/// While the gate is shut, a thread blocks if it has not read the clock earlier. The sequencer
+/// reads the clock once it has the transactions of a block, so a blocked sequencer lets the pool
+/// fill. This requires that the sequencer and the mempool run on different threads.
 #[derive(Default)]
 struct LaneQueue {
-    /// The threads that asked while it stood open, and whether it is shut for all others.
+    /// The threads that may read the clock while the gate is shut, and whether it is shut.
     asked: Mutex<(HashSet<ThreadId>, bool)>,
     opened: Condvar,
 }
@@ -65,14 +70,14 @@ impl LaneQueue {
 async fn start_narrow(directory: &Path, clock: Clock) -> Node {
     let (chain, store) = development_with(directory, narrow());
     let mut config = NodeConfig::default();
-    // The waits end by commitment or not at all, as far as a test can see.
+    // Long enough that only a commit ends a wait within the time of a test.
     config.wait.timeout_ms = 60_000;
     let node = Node::start_with_clock(chain, store, Some(directory), config, clock);
     node.await.expect("the node starts")
 }
 
-/// Submits the same number of transfers of every funded account while no block is made, and gives their
-/// hashes by account.
+/// Submits `each` transfers of every funded account with the gate shut, and returns their hashes
+/// by account.
 async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<Vec<HashValue>> {
     gate.asked.lock().unwrap().0.clear();
     let mut all = Vec::new();
@@ -82,7 +87,8 @@ async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<
             .map(|_| wallet.transfer(handle.chain(), to, 1))
             .collect();
         let hashes = transfers.iter().map(CheckedTransaction::hash).collect();
-        // The second first: it has to wait, and whoever takes it in has asked for the time.
+        // The second transfer is submitted first and has to wait for the first one. The threads
+        // that process it read the clock, so the gate does not block them.
         let mut order = transfers;
         order.swap(0, 1);
         for transfer in order {
@@ -95,7 +101,8 @@ async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<
     all
 }
 
-/// Waits for all of these at once; each is answered with its version, ascending for an account.
+/// Waits for all transactions concurrently. Checks that they succeeded, and that the versions of
+/// each account ascend.
 async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
     let waits = by_account.iter().map(|hashes| {
         let wait = |&hash: &HashValue| {
@@ -111,15 +118,7 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
             let TransactionStatus::Committed(committed) = lookup else {
                 panic!("{lookup:?}");
             };
-            assert!(
-                committed
-                    .transaction()
-                    .unwrap()
-                    .info
-                    .v0()
-                    .status
-                    .is_success()
-            );
+            assert!(committed.content().unwrap().info.v0().status.is_success());
             assert!(committed.version > newest, "in the order of the account");
             newest = committed.version;
         }
@@ -136,7 +135,7 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
     wait_for_all(&handle, &submitted).await;
     let info = *handle.head().ledger_info();
     let count = (submitted.len() * 90) as u64;
-    // At some 50 units each, a block holds about twenty.
+    // A transfer uses about 50 units of gas, so a block holds about twenty.
     assert!(info.block_height >= count / 25, "{info:?}");
     let blocks = move |snapshot: &Snapshot| {
         let heights = 1..=info.block_height;

@@ -1,4 +1,4 @@
-//! A whole node, through its handle.
+//! Tests of a whole node through its handle.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -11,7 +11,7 @@ use ledger_actors::{
 use ledger_store::{Snapshot, StoreError};
 use ledger_test_support::TransactionBuilder;
 use ledger_types::{
-    AccountAddress, CheckedTransaction, LedgerInfo, ValidationStatus,
+    CheckedTransaction, ValidationStatus,
     transaction::{Multisig, TransactionPayload},
 };
 use std::{
@@ -20,7 +20,6 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
-        mpsc,
     },
 };
 use wallet::{Wallet, development, funded};
@@ -32,7 +31,8 @@ async fn start(directory: &Path, config: NodeConfig) -> Node {
         .expect("the node starts")
 }
 
-/// A config whose waits end by commitment or not at all, as far as a test can see.
+/// Returns a configuration with waits so long that only a commit ends them within the time of a
+/// test.
 fn patient() -> NodeConfig {
     let mut config = NodeConfig::default();
     config.wait.timeout_ms = 60_000;
@@ -45,15 +45,7 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
     match handle.wait_for_commit(hash).await.expect("the node runs") {
         (info, TransactionStatus::Committed(committed)) => {
             assert!(info.version >= committed.version && info.oldest_version <= committed.version);
-            assert!(
-                committed
-                    .transaction()
-                    .unwrap()
-                    .info
-                    .v0()
-                    .status
-                    .is_success()
-            );
+            assert!(committed.content().unwrap().info.v0().status.is_success());
             committed.version
         }
         (_, other) => panic!("{other:?}"),
@@ -91,7 +83,7 @@ async fn a_transfer_is_committed_and_found_again_after_a_restart() {
 }
 
 impl Wallet {
-    /// Some hash that nobody knows.
+    /// Returns a hash of no transaction.
     fn address_hash(&self) -> ledger_crypto::HashValue {
         ledger_crypto::HashValue::sha3_of(&[self.address.as_bytes()])
     }
@@ -224,7 +216,8 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     }
     node.stop().await.unwrap();
 
-    // A crash before the start is complete leaves the file, and in it what was executed meanwhile.
+    // A crash before the start is complete keeps the file, including transactions that have been
+    // executed meanwhile.
     let saved = std::fs::read(&file).unwrap();
     let node = start(directory.path(), patient()).await;
     committed(&node.handle(), executed.clone()).await;
@@ -234,7 +227,8 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     node.stop().await.unwrap();
     std::fs::write(&file, saved).unwrap();
 
-    // A stop before the start is complete keeps what did not fit.
+    // A stop before the start is complete also saves the transactions that exceeded the pool's
+    // capacity.
     let mut small = patient();
     small.mempool.capacity_transactions = 1;
     let node = start(directory.path(), small).await;
@@ -252,7 +246,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     );
     node.stop().await.unwrap();
 
-    // It also keeps what was accepted meanwhile.
+    // Such a stop also saves the transactions that were accepted meanwhile.
     let node = start(directory.path(), patient()).await;
     wallets[2].sequence_number = 1;
     let accepted = wallets[2].transfer(&chain, to, 1);
@@ -296,7 +290,7 @@ async fn rejects_a_saved_pool_that_cannot_be_read() {
         .await
         .unwrap();
     let file = directory.path().join("mempool.bcs");
-    // Reading a directory is an error of the system, as is a missing descriptor.
+    // Reading a directory is an error of the operating system, like a lack of file descriptors.
     std::fs::create_dir(&file).unwrap();
     let (chain, store) = development(directory.path());
     let error = Node::start(chain, store, Some(directory.path()), patient())
@@ -389,44 +383,6 @@ async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
 }
 
 #[actix::test]
-async fn a_full_read_queue_is_an_answer() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut config = patient();
-    config.storage.readers = 1;
-    config.storage.read_queue_capacity = 1;
-    let node = start(directory.path(), config).await;
-    let handle = node.handle();
-    let (begun, has_begun) = mpsc::channel();
-    let (go_on, may_go_on) = mpsc::channel::<()>();
-    let slow = actix::spawn({
-        let handle = handle.clone();
-        async move {
-            let query = move |_: &Snapshot| {
-                begun.send(()).unwrap();
-                let _ = may_go_on.recv();
-                Ok::<_, StoreError>(())
-            };
-            handle.read(query).await
-        }
-    });
-    while has_begun.try_recv().is_err() {
-        tokio::task::yield_now().await;
-    }
-    let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
-    let queued = handle.read(version);
-    let refused = handle.read(version);
-    let release = async { go_on.send(()).unwrap() };
-    let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
-    assert!(matches!(
-        refused,
-        Err(NodeError::Overloaded { actor: "storage" })
-    ));
-    assert_eq!(queued.unwrap().1, 0);
-    slow.await.unwrap().unwrap();
-    node.stop().await.unwrap();
-}
-
-#[actix::test]
 async fn mailboxes_are_named_counted_and_tuned() {
     let directory = tempfile::tempdir().unwrap();
     let node = start(directory.path(), patient()).await;
@@ -445,7 +401,7 @@ async fn mailboxes_are_named_counted_and_tuned() {
     );
     for status in handle.mailboxes() {
         assert_eq!((status.depth, status.refused), (0, 0));
-        // The storage is told of prunes only: blocks go from the executor to the writer.
+        // Storage receives only prune steps: the executor sends blocks directly to the writer.
         assert!(
             status.protocol > 0 || status.actor == "storage",
             "{status:?}"
@@ -497,72 +453,4 @@ async fn the_window_is_kept_and_the_rest_is_pruned() {
         "{lookup:?}"
     );
     node.stop().await.unwrap();
-}
-
-/// 256 clients that submit and wait, several transfers each.
-#[actix::test]
-async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
-    const CLIENTS: u64 = 256;
-    const TRANSFERS: usize = 40;
-    let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
-    let handle = node.handle();
-    let chain = handle.chain().clone();
-    let mut bank = funded().remove(0);
-    let mut clients: Vec<Wallet> = (0..CLIENTS).map(Wallet::new).collect();
-    for client in &clients {
-        let funding = bank.transfer(&chain, client.address, 1_000_000_000);
-        committed(&handle, funding).await;
-    }
-    let (tell, told) = mpsc::channel();
-    for client in clients.drain(..) {
-        let (handle, tell) = (handle.clone(), tell.clone());
-        actix::spawn(async move {
-            let _ = tell.send(transfer_and_wait(&handle, client, TRANSFERS).await);
-        });
-    }
-    drop(tell);
-    let mut done = 0;
-    while done < CLIENTS {
-        match told.try_recv() {
-            Ok(info) => {
-                done += 1;
-                assert!(info.version <= handle.head().ledger_info().version);
-            }
-            Err(mpsc::TryRecvError::Empty) => tokio::task::yield_now().await,
-            Err(mpsc::TryRecvError::Disconnected) => panic!("a client has failed"),
-        }
-    }
-    node.stop().await.unwrap();
-}
-
-async fn transfer_and_wait(
-    handle: &NodeHandle,
-    mut client: Wallet,
-    transfers: usize,
-) -> LedgerInfo {
-    let mut newest = *handle.head().ledger_info();
-    for round in 0..transfers {
-        let to = AccountAddress::from_low_u64(1_000_000 + round as u64);
-        let transaction = client.transfer(handle.chain(), to, 1);
-        let hash = transaction.hash();
-        handle.submit(transaction).await.expect("it is accepted");
-        let (info, lookup) = handle.wait_for_commit(hash).await.expect("the node runs");
-        assert!(
-            matches!(lookup, TransactionStatus::Committed(_)),
-            "{lookup:?}"
-        );
-        assert!(info.version >= newest.version, "the ledger never goes back");
-        newest = info;
-        let (info, lookup) = handle
-            .transaction_by_hash(hash)
-            .await
-            .expect("the node runs");
-        assert!(
-            matches!(lookup, TransactionStatus::Committed(_)),
-            "{lookup:?}"
-        );
-        assert!(info.version >= newest.version);
-    }
-    newest
 }

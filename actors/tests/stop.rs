@@ -1,4 +1,4 @@
-//! A stop leaves no thread behind. Alone in its process, because it counts threads.
+//! A test that a stop joins every thread. It has a process of its own, because it counts threads.
 #![cfg(target_os = "linux")]
 
 #[path = "../testing/wallet.rs"]
@@ -18,8 +18,11 @@ fn threads() -> BTreeMap<String, usize> {
     names
 }
 
-/// What the threads are, as soon as they are `expected`; at the latest after many looks: a thread
-/// gives itself its name, and the kernel lists it for a moment after it was joined.
+/// Waits until the threads are as `expected` and returns them, or returns the current ones after
+/// many attempts.
+///
+/// Waiting is necessary because a thread sets its name itself, and the kernel may list a thread
+/// briefly after it was joined.
 fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap<String, usize> {
     const LOOKS_MAX: usize = 100_000;
     for _ in 0..LOOKS_MAX {
@@ -35,7 +38,7 @@ fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap
 #[actix::test]
 async fn a_stop_joins_every_thread() {
     let before = threads();
-    // One per core, between 2 and 8.
+    // One renderer per core, between 2 and 8.
     let renderers = available_parallelism().unwrap().get().clamp(2, 8);
     let directory = tempfile::tempdir().unwrap();
     for actor_threads in 1..=3 {
@@ -61,7 +64,7 @@ async fn a_stop_joins_every_thread() {
         assert_eq!(threads_once(|found| *found == expected), expected);
         node.stop().await.unwrap();
         assert_eq!(threads_once(|found| *found == before), before);
-        // A handle that outlives its node keeps nothing alive.
+        // A handle that outlives its node keeps no thread running.
         drop(handle);
     }
 }

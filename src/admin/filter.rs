@@ -5,14 +5,13 @@ use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},
 };
-use ledger_actors::{FilterRule, SubmissionFilter};
+use ledger_actors::{FilterRule, FilterRules};
 use ledger_api::Problem;
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body, in bytes: as many of the longest rules as a filter has, each with quotes, a comma,
 /// a line break and some indentation.
-pub const BODY_BYTES_MAX: usize =
-    SubmissionFilter::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
+pub const BODY_BYTES_MAX: usize = FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
 
 /// How much of a new filter the log tells, in characters.
 const LOGGED_CHARS_MAX: usize = 1_000;
@@ -24,17 +23,17 @@ struct Filter {
     rules: Vec<String>,
 }
 
-impl From<&SubmissionFilter> for Filter {
-    fn from(filter: &SubmissionFilter) -> Self {
+impl From<&FilterRules> for Filter {
+    fn from(rules: &FilterRules) -> Self {
         Self {
-            rules: filter.rules().iter().map(ToString::to_string).collect(),
+            rules: rules.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
 /// `GET /filter`.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(Filter::from(&*admin.node.filter()))
+    HttpResponse::Ok().json(Filter::from(admin.node.filter().rules()))
 }
 
 /// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: these rules in the place of all that were
@@ -48,12 +47,12 @@ pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResp
         Ok(filter) => filter,
         Err(problem) => return problem.response(),
     };
-    match SubmissionFilter::parse(&rules) {
-        Ok(filter) => {
-            let shown = HttpResponse::Ok().json(Filter::from(&filter));
-            let text: String = filter.to_string().chars().take(LOGGED_CHARS_MAX).collect();
-            let count = filter.rules().len();
-            let before = admin.node.set_filter(filter).rules().len();
+    match FilterRules::parse(&rules) {
+        Ok(rules) => {
+            let shown = HttpResponse::Ok().json(Filter::from(&rules));
+            let text: String = rules.to_string().chars().take(LOGGED_CHARS_MAX).collect();
+            let count = rules.len();
+            let before = admin.node.set_filter(rules).rules().len();
             tracing::info!(
                 rules = count,
                 before,

@@ -3,7 +3,7 @@
 
 use super::{FromValue, Kind, Setting, Value};
 use crate::guard::{HostNames, Origins};
-use ledger_actors::SubmissionFilter;
+use ledger_actors::FilterRules;
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf};
 
@@ -174,7 +174,7 @@ settings! {
     }
     /// Which submissions are let in.
     filter: FilterSettings = "filter" {
-        rules: SubmissionFilter = "", Kind::SubmissionFilter, "",
+        rules: FilterRules = "", Kind::FilterRules, "",
             "Rules with commas between, of which the first that matches a submission decides: it is taken, or refused with 403. One that none matches is taken, so that a list of who is let in ends with deny all. A sender is who sends, not who else signs or pays. The admin listener (/filter) changes the rules until the next start. What the pool has taken stays, and the faucet is not asked.";
     }
     /// Pending transactions.

@@ -2,7 +2,7 @@
 
 use super::Value;
 use crate::guard::{HostNames, NoHostNames, NoOrigins, Origins};
-use ledger_actors::SubmissionFilter;
+use ledger_actors::FilterRules;
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -42,7 +42,7 @@ pub enum Kind {
     /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
     FrameworkUpgrades,
     /// Rules of the submission filter with commas between; the empty text for none.
-    SubmissionFilter,
+    FilterRules,
     /// Names of hosts with commas between; the empty text for none.
     HostNames,
     /// Origins of pages with commas between; the empty text for none.
@@ -98,12 +98,11 @@ impl Kind {
     /// part.
     pub fn cause(&self, raw: &RawValue) -> Option<String> {
         match (self, raw) {
-            (
-                Self::SubmissionFilter,
-                RawValue::Untyped(text) | RawValue::Typed(Value::Text(text)),
-            ) => SubmissionFilter::parse_list(text)
-                .err()
-                .map(|error| error.to_string()),
+            (Self::FilterRules, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
+                FilterRules::parse_list(text)
+                    .err()
+                    .map(|error| error.to_string())
+            }
             _ => None,
         }
     }
@@ -121,9 +120,7 @@ impl Kind {
             (Self::FrameworkUpgrades, Value::Text(text)) => {
                 FrameworkUpgrade::parse_list(text).is_ok()
             }
-            (Self::SubmissionFilter, Value::Text(text)) => {
-                SubmissionFilter::parse_list(text).is_ok()
-            }
+            (Self::FilterRules, Value::Text(text)) => FilterRules::parse_list(text).is_ok(),
             (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
             (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
@@ -158,11 +155,11 @@ impl fmt::Display for Kind {
             Self::FrameworkUpgrades => {
                 f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
             }
-            Self::SubmissionFilter => write!(
+            Self::FilterRules => write!(
                 f,
                 "up to {} rules with commas between, \"\" for none; each is allow or deny, then \
                  \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
-                SubmissionFilter::RULES_MAX
+                FilterRules::RULES_MAX
             ),
             Self::HostNames => NoHostNames.fmt(f),
             Self::Origins => NoOrigins.fmt(f),

@@ -1,7 +1,7 @@
 //! The value of a setting, and the types that the node's code reads it as.
 
 use crate::guard::{HostNames, Origins};
-use ledger_actors::SubmissionFilter;
+use ledger_actors::FilterRules;
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
@@ -91,7 +91,7 @@ impl FromValue for Vec<FrameworkUpgrade> {
     }
 }
 
-impl FromValue for SubmissionFilter {
+impl FromValue for FilterRules {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => Self::parse_list(text).ok(),

@@ -125,9 +125,7 @@ impl Funder {
             match lookup {
                 TransactionStatus::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
                 TransactionStatus::Committed(committed) => {
-                    let transaction = committed
-                        .transaction()
-                        .map_err(|error| unread(error.into()))?;
+                    let transaction = committed.content().map_err(|error| unread(error.into()))?;
                     return Ok(match &transaction.info.v0().status {
                         ExecutionStatus::Success => Attempt::Funded(Funded {
                             transaction: accepted.transaction,

@@ -12,33 +12,33 @@ pub enum StoreError {
         "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
     )]
     Foreign {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
         /// One of these files.
         file: String,
     },
-    /// The directory was written by a newer program.
+    /// A newer program wrote the directory.
     #[error(
         "{directory} has format {found}, this program knows up to {known}; use the program that wrote it, or a newer one"
     )]
     NewerFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
         /// The format of the directory.
         found: u64,
         /// The newest format that this program reads.
         known: u64,
     },
-    /// The directory was written by an older program.
+    /// The directory has a format that is too old for this program.
     #[error(
         "{directory} has format {found}, this program reads {oldest} to {known}; go on with the program that wrote it, or name an empty directory to start anew"
     )]
     OlderFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
         /// The format of the directory.
         found: u64,
-        /// The oldest format that this program reads.
+        /// Oldest format that this program reads.
         oldest: u64,
         /// The newest format that this program reads.
         known: u64,
@@ -48,7 +48,7 @@ pub enum StoreError {
         "{directory} is in use by another node or store; stop that one, or name another directory"
     )]
     InUse {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
     },
     /// The files in the directory are not a complete ledger.
@@ -56,7 +56,7 @@ pub enum StoreError {
         "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
     )]
     Damaged {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
         /// The damage.
         reason: String,
@@ -64,7 +64,7 @@ pub enum StoreError {
     /// The directory or a file in it could not be created, listed, read, or written.
     #[error("{directory} cannot be used: {source}; {}", advice(.source))]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
         /// The error of the operating system.
         source: Arc<std::io::Error>,

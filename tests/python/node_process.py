@@ -28,9 +28,10 @@ def _binary() -> Path:
 
 class NodeProcess:
     """A running node with `config/<preset>.toml` and `settings` over it, each as `section.key=value`.
-    `api`, `graphql`, `faucet` and `admin` are its addresses."""
+    `api`, `graphql`, `faucet` and `admin` are its addresses. Its ledger is in `data`, which stays
+    when the process ends, or in a directory of its own."""
 
-    def __init__(self, preset: str, settings: tuple[str, ...] = ()):
+    def __init__(self, preset: str, settings: tuple[str, ...] = (), data: Path | None = None):
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
         directory = Path(self._directory.name)
         free_ports = [f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")]
@@ -39,7 +40,7 @@ class NodeProcess:
         self._log = directory / "node.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [_binary(), "run", "--config", config, *overrides, "--data-dir", directory / "data"],
+                [_binary(), "run", "--config", config, *overrides, "--data-dir", data or directory / "data"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -14,20 +14,43 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 1] = [(
-    "src/store/lib.rs",
-    &[
-        &["error", "options"],
-        &["io"],
-        &["tables"],
-        &["wal", "index"],
-        &["read"],
-        &["directory"],
-        &["write"],
-        &["store"],
-        &["fuzzing"],
-    ],
-)];
+const LAYERS: [(&str, Layers); 2] = [
+    (
+        "src/store/lib.rs",
+        &[
+            &["error", "options"],
+            &["io"],
+            &["tables"],
+            &["wal", "index"],
+            &["read"],
+            &["directory"],
+            &["write"],
+            &["store"],
+            &["fuzzing"],
+        ],
+    ),
+    (
+        "actors/lib.rs",
+        &[
+            &["error"],
+            &["config"],
+            &["runtime"],
+            &["state"],
+            &["protocol"],
+            &[
+                "mempool",
+                "sequencer",
+                "committer",
+                "storage",
+                "pruner",
+                "signatures",
+                "filter",
+            ],
+            &["node"],
+            &["fuzzing"],
+        ],
+    ),
+];
 
 /// Imports that contradict the layers, as the importing and the imported file.
 ///

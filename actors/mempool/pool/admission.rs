@@ -1,10 +1,14 @@
-//! Who comes into the pool: replacement, limits, and who makes room for whom.
+//! Admission to the pool: replacement, limits and eviction.
 
 use super::{
-    super::entry::{Amount, Entry, PoolKey, pool_key},
-    Account, Pending, Pool,
+    Pool,
+    account::Account,
+    entry::{Amount, Entry},
 };
-use crate::{RemovalReason, SubmitError};
+use crate::{
+    RemovalReason, SubmitError,
+    protocol::mempool::{Pending, PoolKey},
+};
 use ledger_types::{
     CheckedTransaction, Discard, RawTransaction,
     ReplayProtector::{Nonce, SequenceNumber},
@@ -15,16 +19,20 @@ use std::{ops::Bound, sync::Arc};
 impl Pool {
     /// Adds a transaction and returns the pool's copy of it.
     ///
-    /// A transaction that the pool already holds is returned again. `sequence_number` is the number of
-    /// the next transaction of the sender on the ledger, `now_secs` the Unix time.
+    /// A transaction that the pool already holds is returned again. `sequence_number` is the number
+    /// of the sender's next transaction on the ledger, `now_secs` the Unix time in seconds.
     ///
     /// # Errors
     ///
-    /// The pool is unchanged, except for transactions that the ledger has passed, after:
-    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a block
-    ///   holds another transaction with its nonce,
-    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its number,
-    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different signature,
+    /// The pool is unchanged after an error, except that it removes transactions below
+    /// `sequence_number`.
+    ///
+    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a
+    ///   block holds another transaction with its nonce,
+    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its
+    ///   number,
+    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different
+    ///   signature,
     /// * [`SubmitError::InvalidUpdate`] if a pending transaction cannot be replaced by this one,
     /// * [`SubmitError::AccountFull`] or [`SubmitError::Full`] if a limit is reached.
     pub fn submit(
@@ -33,8 +41,8 @@ impl Pool {
         sequence_number: u64,
         now_secs: u64,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let key = pool_key(&pending.transaction);
-        let (sender, protector) = key;
+        let key = PoolKey::of(pending.transaction.raw());
+        let PoolKey { sender, protector } = key;
         self.advance(sender, sequence_number, None);
         if let SequenceNumber(given) = protector {
             let account = self.accounts.get(&sender);
@@ -65,27 +73,30 @@ impl Pool {
             None => {
                 self.accounts.insert(sender, Account::new(sequence_number));
                 let outcome = self.add(key, entry);
-                // It goes again when the pool had no room.
+                // Removes the account again if the pool rejected the transaction.
                 self.change(sender, |_| ());
                 outcome
             }
         }
     }
 
-    /// Whether a transaction of so many bytes for this place could come in now, as far as that can be told
-    /// without the transaction: what has room here may be refused by [`Self::submit`], and not the other
-    /// way round.
+    /// Checks whether the pool has capacity for a transaction of `size_bytes` bytes with this key.
+    ///
+    /// The check has no access to the transaction itself and is therefore optimistic:
+    /// [`Self::submit`] may reject a transaction that passes the check, but would not accept one
+    /// that fails it.
     ///
     /// # Errors
-    /// What [`Self::submit`] would refuse it with.
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if that limit is reached.
     pub(crate) fn check_capacity(
         &self,
         key: PoolKey,
         size_bytes: usize,
     ) -> Result<(), SubmitError> {
-        if let Some(account) = self.accounts.get(&key.0) {
-            if account.get(key.1).is_some() {
-                // It may replace that one.
+        if let Some(account) = self.accounts.get(&key.sender) {
+            if account.get(key.protector).is_some() {
+                // The transaction may replace the pending one.
                 return Ok(());
             }
             self.find_own_victim(account, key)?;
@@ -103,7 +114,8 @@ impl Pool {
         }
     }
 
-    /// When a transaction leaves at the latest, Unix seconds.
+    /// Returns the time at which a transaction expires, in Unix seconds: the earlier of its own
+    /// expiration and the end of the pool's time to live.
     pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
         let ttl_end = pending
             .inserted_at_secs
@@ -117,16 +129,16 @@ impl Pool {
 
     /// Handles a transaction whose sequence number or nonce is already pending.
     ///
-    /// The hash of a transaction covers its signatures. Only the pending hash can be committed, so any
-    /// other hash must not be accepted: a client could never learn its outcome.
+    /// The hash of a transaction covers its signatures, and only the pending hash can be committed.
+    /// Any other hash must be rejected, because a client could never look up its outcome.
     fn resubmit(
         &mut self,
         key: PoolKey,
         new: Entry,
     ) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let update = |reason| Err(SubmitError::InvalidUpdate(reason));
-        let account = &self.accounts[&key.0];
-        let Some(old) = account.get(key.1) else {
+        let account = &self.accounts[&key.sender];
+        let Some(old) = account.get(key.protector) else {
             return update("Transaction already in mempool");
         };
         let pending = old.transaction.hash();
@@ -138,7 +150,7 @@ impl Pool {
             return Err(SubmitError::OtherSignature { pending });
         }
         if old.taken {
-            return Err(match key.1 {
+            return Err(match key.protector {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
                     current: account.sequence().next(),
@@ -172,12 +184,17 @@ impl Pool {
         Ok(transaction)
     }
 
-    /// A transaction came for a free place: finds room for it.
+    /// Adds a transaction with a new key, and evicts parked transactions if a limit requires it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if eviction cannot free enough
+    /// capacity. The pool is unchanged.
     fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let account = &self.accounts[&key.0];
+        let account = &self.accounts[&key.sender];
         let own_victim = self.find_own_victim(account, key)?;
         let victim = own_victim.and_then(|victim| account.sequence().get(victim));
-        let (could_run, promoted) = match key.1 {
+        let (could_run, promoted) = match key.protector {
             Nonce(_) => (true, Amount::default()),
             SequenceNumber(number) if number == account.sequence().first_gap() => {
                 (true, account.sequence().promoted_by_gap(own_victim))
@@ -203,16 +220,25 @@ impl Pool {
         if let Some(victim) = own_victim {
             let why = "to make room for an earlier transaction of its account";
             let reason = RemovalReason::Evicted(why.to_owned());
-            self.drop_entry((key.0, SequenceNumber(victim)), reason);
+            let protector = SequenceNumber(victim);
+            self.drop_entry(PoolKey { protector, ..key }, reason);
         }
         while !self.fits(self.amount()) && self.evict_parked() {}
         Ok(transaction)
     }
 
-    /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
-    /// number of the transaction that then has to leave is given.
+    /// Returns the number of the account's transaction to evict for the new one, or `None` if the
+    /// account is below its capacity.
+    ///
+    /// An account at its capacity may fill its first gap at the cost of its highest parked
+    /// transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] if the account is at its capacity and has no such
+    /// transaction, or if the new one does not fill the gap.
     fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
-        let (what, size, capacity) = match key.1 {
+        let (what, size, capacity) = match key.protector {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
@@ -227,7 +253,7 @@ impl Pool {
         if size < capacity {
             return Ok(None);
         }
-        if let SequenceNumber(number) = key.1
+        if let SequenceNumber(number) = key.protector
             && number == account.sequence().first_gap()
             && let Some(parked) = account
                 .sequence()
@@ -243,7 +269,7 @@ impl Pool {
         })
     }
 
-    /// Everything in the pool.
+    /// Returns the amount of all transactions in the pool.
     fn amount(&self) -> Amount {
         Amount {
             count: self.len(),
@@ -267,7 +293,9 @@ impl Pool {
         SubmitError::Full { reason }
     }
 
-    /// Evicts the highest parked transaction of the next account that has one.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
+    ///
+    /// Returns `false` if no transaction is parked.
     fn evict_parked(&mut self) -> bool {
         let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
         let account = self
@@ -284,15 +312,17 @@ impl Pool {
             return false;
         };
         let why = "to make room in a full pool for a transaction that could be executed at once";
-        self.drop_entry(
-            (address, SequenceNumber(number)),
-            RemovalReason::Evicted(why.to_owned()),
-        );
+        let victim = PoolKey {
+            sender: address,
+            protector: SequenceNumber(number),
+        };
+        self.drop_entry(victim, RemovalReason::Evicted(why.to_owned()));
         true
     }
 }
 
-/// Returns whether two transactions with the same sender and replay protector have the same content.
+/// Returns whether two transactions with the same sender and replay protector have the same
+/// content.
 ///
 /// The sequence number of an orderless transaction has no meaning and is not compared.
 fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {

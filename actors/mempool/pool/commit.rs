@@ -1,7 +1,7 @@
-//! What a durable block does to the pool.
+//! Effects of a durable block on the pool.
 
-use super::{Account, Entry, Pool, PoolKey, pool_key};
-use crate::RemovalReason;
+use super::{Pool, account::Account, entry::Entry};
+use crate::{RemovalReason, protocol::mempool::PoolKey};
 use ledger_crypto::{HashValue, map::HashMap};
 use ledger_types::{
     AccountAddress, Discard, ExecutedBlock,
@@ -10,11 +10,14 @@ use ledger_types::{
 };
 
 impl Pool {
-    /// A block is durable: its transactions leave, the refused ones with their reason. Those that
-    /// came too early or for which it had no room go back. Gives how many it took out that were executed.
+    /// Removes the transactions of a durable block, and records a reason for each rejected one.
+    ///
+    /// Transactions that ran too early or did not fit into the block wait again. Returns the number
+    /// of removed transactions that were executed.
     ///
     /// # Panics
-    /// When the block names a validation status that does not exist.
+    ///
+    /// Panics if the block names a validation status that does not exist.
     pub fn commit(&mut self, block: &ExecutedBlock) -> usize {
         let (held, unexecuted_before) = (self.len(), self.left.len());
         for executed in &block.transactions {
@@ -34,16 +37,22 @@ impl Pool {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
-            let key = pool_key(transaction);
+            let key = PoolKey::of(transaction.raw());
             if discarded.is_not_included() {
-                unexecuted.entry(key.0).or_default().push(key.1);
+                unexecuted
+                    .entry(key.sender)
+                    .or_default()
+                    .push(key.protector);
                 continue;
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
-                // It came too early: what it follows went back or was refused.
+                // The transaction ran too early: its predecessor was left out or rejected.
                 ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted.entry(key.0).or_default().push(key.1);
+                    unexecuted
+                        .entry(key.sender)
+                        .or_default()
+                        .push(key.protector);
                 }
                 status => self.discard(key, status),
             }
@@ -51,12 +60,19 @@ impl Pool {
         for (address, protectors) in unexecuted {
             self.put_back(address, &protectors);
         }
-        // Who left is named in `left`, except for those that were executed.
+        // `left` names all removed transactions except those that were executed.
         let unexecuted = self.left.len() - unexecuted_before;
         (held - self.len()).saturating_sub(unexecuted)
     }
 
-    /// The account has executed all below `sequence_number`, the last of them by `executed`.
+    /// Sets the account's sequence number to that of the ledger and removes the transactions below
+    /// it.
+    ///
+    /// `executed` is the hash of the ledger's transaction with the last number below
+    /// `sequence_number`, if known. The pool's transaction with this number was executed if its
+    /// hash is the same. Any other transaction was executed if a block had taken it. A removed
+    /// transaction that was not executed gets the reason
+    /// [`ValidationStatus::SequenceNumberTooOld`].
     pub(super) fn advance(
         &mut self,
         address: AccountAddress,
@@ -83,7 +99,7 @@ impl Pool {
         }
     }
 
-    /// The account has executed `executed`, which had this nonce.
+    /// Removes the account's transaction with this nonce, which the ledger has used for `executed`.
     fn use_nonce(&mut self, address: AccountAddress, nonce: u64, executed: HashValue) {
         let Some(entry) = self.change(address, |account| account.remove(Nonce(nonce))) else {
             return;
@@ -96,10 +112,10 @@ impl Pool {
         }
     }
 
-    /// A block's prologue refused a transaction.
+    /// Removes a transaction that the prologue of a block rejected.
     fn discard(&mut self, key: PoolKey, status: ValidationStatus) {
-        let account = self.accounts.get(&key.0);
-        let reason = match account.and_then(|account| account.get(key.1)) {
+        let account = self.accounts.get(&key.sender);
+        let reason = match account.and_then(|account| account.get(key.protector)) {
             Some(entry) if status == ValidationStatus::TransactionExpired => {
                 RemovalReason::Expired {
                     at_secs: entry.expires_at_secs,
@@ -110,7 +126,8 @@ impl Pool {
         self.drop_entry(key, reason);
     }
 
-    /// A block did not execute these, which says nothing against them: a later one may take them.
+    /// Makes transactions wait again that a block did not execute. They may be valid, so a later
+    /// block may take them.
     fn put_back(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
         let back: Vec<Entry> =
             self.change(address, |account: &mut Account| account.untake(protectors));

@@ -1,14 +1,16 @@
-//! A random history of submissions, batches, blocks, expiries and restarts that the pool and its model
-//! live through together: the same contents in the same order, the same answers, batches and reasons.
+//! Random histories of submissions, batches, blocks, expirations and restarts.
+//!
+//! A history applies each step to the pool and to its model, and compares contents, order, results,
+//! batches and removal reasons.
 
 use super::{
-    super::{restore, saved},
     invariants::check_indices,
     model::{Item, Model},
     *,
 };
 use crate::{
     SubmitError,
+    mempool::persistence::{file, restore},
     testing::{Draft, block, draft, leaving_out, orderless},
 };
 use fastrand::Rng;
@@ -16,20 +18,21 @@ use ledger_test_support::development_chain;
 use ledger_types::{ReplayProtector::SequenceNumber, ValidationStatus};
 use std::collections::{HashSet, VecDeque};
 
-/// How often each kind of thing happened.
+/// Number of occurrences of each kind of event.
 pub(super) type Counts = BTreeMap<String, usize>;
 
 pub(super) struct History<'a> {
     random: Rng,
     pool: Pool,
     model: Model,
-    /// Executed on the ledger.
+    /// Hashes of the transactions that the ledger has executed.
     executed: HashSet<HashValue>,
     used: HashSet<PoolKey>,
     now_secs: u64,
     blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
     pub(super) height: u64,
-    /// Moves along, so that nonces do not run out.
+    /// Lowest nonce of new transactions. It rises now and then, because the ledger accepts each
+    /// nonce only once.
     nonce_base: u64,
     counts: &'a mut Counts,
 }
@@ -37,7 +40,8 @@ pub(super) struct History<'a> {
 /// Returns random limits of a pool.
 fn limits(random: &mut Rng) -> MempoolConfig {
     let size = draft(1, 0).checked().size_bytes();
-    // Either limit of the pool, or neither, is reached more often than those of the accounts.
+    // A history reaches a limit of the whole pool, or none of them, more often than those of
+    // accounts.
     let (transactions, bytes) = match random.u8(..3) {
         0 => (random.usize(1..=24), usize::MAX),
         1 => (1_000, size * random.usize(2..26)),
@@ -93,7 +97,8 @@ impl<'a> History<'a> {
         self.compare();
     }
 
-    /// Few senders, numbers, prices and contents, so that they often meet.
+    /// Returns a random transaction. Senders, numbers, prices and contents vary little, so that
+    /// transactions often conflict.
     fn draft(&mut self) -> Draft {
         let sender = self.random.u64(1..=5);
         let random = &mut self.random;
@@ -127,18 +132,18 @@ impl<'a> History<'a> {
     }
 
     fn submit(&mut self, transaction: &Arc<CheckedTransaction>) {
-        let key = pool_key(transaction);
+        let key = PoolKey::of(transaction.raw());
         let pending = Pending {
             transaction: Arc::clone(transaction),
             inserted_at_secs: self.now_secs,
         };
         let before = self.model.find(key).map(Item::hash);
-        let number = self.model.number(key.0);
+        let number = self.model.number(key.sender);
         let outcome = self.pool.submit(pending, number, self.now_secs);
         let outcome = outcome.map(|held| held.hash());
         let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
         assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
-        let kind = if matches!(key.1, Nonce(_)) {
+        let kind = if matches!(key.protector, Nonce(_)) {
             "orderless"
         } else {
             "sequence"
@@ -183,14 +188,14 @@ impl<'a> History<'a> {
         }
     }
 
-    /// What the ledger does with a transaction.
+    /// Executes a transaction on the simulated ledger, or returns the status that rejects it.
     fn execute(&mut self, transaction: &CheckedTransaction) -> Result<(), ValidationStatus> {
-        let key = pool_key(transaction);
-        let expected = self.model.number(key.0);
+        let key = PoolKey::of(transaction.raw());
+        let expected = self.model.number(key.sender);
         if transaction.raw().expiration_timestamp_secs <= self.now_secs {
             return Err(ValidationStatus::TransactionExpired);
         }
-        match key.1 {
+        match key.protector {
             SequenceNumber(number) if number > expected => {
                 Err(ValidationStatus::SequenceNumberTooNew)
             }
@@ -202,7 +207,7 @@ impl<'a> History<'a> {
             protector => {
                 match protector {
                     Nonce(_) => drop(self.used.insert(key)),
-                    SequenceNumber(_) => drop(self.model.numbers.insert(key.0, expected + 1)),
+                    SequenceNumber(_) => drop(self.model.numbers.insert(key.sender, expected + 1)),
                 }
                 assert!(self.executed.insert(transaction.hash()), "executed twice");
                 Ok(())
@@ -210,7 +215,8 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The oldest block becomes durable; after so many executed ones it is full.
+    /// Commits the oldest block in flight. In half of the cases the block is full after a random
+    /// number of executed transactions.
     fn commit_next(&mut self) {
         let room = if self.random.bool() {
             self.random.usize(..6)
@@ -222,7 +228,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// A block of somebody else's, with transactions that the pool has not given to it.
+    /// Commits a block of another node, with transactions that this pool has not supplied.
     fn commit_foreign(&mut self) {
         let drafts = (0..3).map(|_| self.draft().signature(9).checked());
         let fresh: Vec<_> = drafts.collect();
@@ -253,9 +259,9 @@ impl<'a> History<'a> {
             .count();
         assert_eq!(self.pool.commit(&block), held, "those that were executed");
         for transaction in &executed {
-            let (hash, key) = (transaction.hash(), pool_key(transaction));
+            let (hash, key) = (transaction.hash(), PoolKey::of(transaction.raw()));
             if let Some(held) = self.model.find(key).map(Item::hash) {
-                let status = match key.1 {
+                let status = match key.protector {
                     Nonce(_) => ValidationStatus::NonceAlreadyUsed,
                     SequenceNumber(_) => ValidationStatus::SequenceNumberTooOld,
                 };
@@ -266,7 +272,7 @@ impl<'a> History<'a> {
         self.model.expose_heads();
         let mut back = left_out;
         for (transaction, status) in refused {
-            let Some(item) = self.model.find(pool_key(&transaction)) else {
+            let Some(item) = self.model.find(PoolKey::of(transaction.raw())) else {
                 continue;
             };
             if item.hash() != transaction.hash() {
@@ -289,10 +295,10 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The pool is saved; blocks that were under way become durable or are lost; a new pool takes in what
-    /// was saved.
+    /// Restarts the node: saves the pool, makes some of the blocks in flight durable, and restores
+    /// the pool with new limits.
     fn restart(&mut self) {
-        let saved = saved::encode(&development_chain(), &self.pool.contents()).unwrap();
+        let saved = file::encode(&development_chain(), &self.pool.contents()).unwrap();
         while let Some(batch) = self.blocks.pop_front().filter(|_| self.random.u8(..3) > 0) {
             for transaction in batch {
                 let _ = self.execute(&transaction);
@@ -305,7 +311,7 @@ impl<'a> History<'a> {
         let numbers = std::mem::take(&mut self.model.numbers);
         self.model = Model::new(limits);
         self.model.numbers = numbers;
-        let pending = saved::decode(&saved, &development_chain()).unwrap();
+        let pending = file::decode(&saved, &development_chain()).unwrap();
         assert_eq!(pending.len(), items.len());
         for (pending, item) in pending.into_iter().zip(items) {
             assert_eq!(pending.inserted_at_secs, item.inserted_at_secs);
@@ -315,7 +321,9 @@ impl<'a> History<'a> {
                 self.count("restart: was executed");
                 continue;
             }
-            let number = self.model.number(pool_key(&pending.transaction).0);
+            let number = self
+                .model
+                .number(PoolKey::of(pending.transaction.raw()).sender);
             restore::readmit(&mut self.pool, pending, number, self.now_secs);
             let outcome =
                 self.model
@@ -361,7 +369,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// A text by kind: numbers and hashes differ.
+/// Returns the text without numbers and hashes, so that texts of one kind are equal.
 fn without_digits(text: &str) -> String {
     let words = text.split(' ').filter(|word| !word.starts_with("0x"));
     let words = words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));

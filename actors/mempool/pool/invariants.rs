@@ -1,13 +1,14 @@
-//! What must hold in a pool at any time.
+//! Invariants of the pool.
 
 use super::{
-    super::entry::{Amount, Entry, pool_key},
     Pool,
+    entry::{Amount, Entry},
 };
+use crate::protocol::mempool::PoolKey;
 use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Recomputes every index of the pool from its accounts.
+/// Recomputes every index of the pool from its accounts and compares it with the pool's own.
 pub(super) fn check_indices(pool: &Pool) {
     let mut bytes = 0;
     let mut parked = Amount::default();
@@ -20,14 +21,14 @@ pub(super) fn check_indices(pool: &Pool) {
         assert!(!account.is_empty());
         let mut own_at = BTreeMap::<u64, usize>::new();
         for entry in account.entries() {
-            assert_eq!(pool_key(&entry.transaction).0, address);
+            assert_eq!(PoolKey::of(entry.transaction.raw()).sender, address);
             hashes.insert(entry.transaction.hash());
             bytes += entry.transaction.size_bytes();
             if !entry.taken {
                 *own_at.entry(entry.price()).or_default() += 1;
                 *waiting_at.entry(entry.price()).or_default() += 1;
                 expiries.insert(entry.expiry_key());
-                match pool_key(&entry.transaction).1 {
+                match PoolKey::of(entry.transaction.raw()).protector {
                     Nonce(_) => drop(ready.insert(entry.ready_key())),
                     SequenceNumber(number) if number > account.sequence().first_gap() => {
                         parked.add(Amount::of(entry));

@@ -1,7 +1,10 @@
-//! The pool's rules over a plain list, in which everything is found anew each time.
+//! A model of the pool: the same rules over a plain list, computed without indices.
 
-use super::{super::entry::PoolKey, BatchLimits, Removed, pool_key};
-use crate::{MempoolConfig, RemovalReason, SubmitError};
+use super::Removed;
+use crate::{
+    MempoolConfig, RemovalReason, SubmitError,
+    protocol::mempool::{BatchLimits, PoolKey},
+};
 use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, CheckedTransaction, Discard,
@@ -24,9 +27,17 @@ pub(super) struct Item {
     start_tag: u64,
 }
 
+/// Returns the key of a transaction with a sequence number.
+fn key(sender: AccountAddress, number: u64) -> PoolKey {
+    PoolKey {
+        sender,
+        protector: SequenceNumber(number),
+    }
+}
+
 impl Item {
     fn key(&self) -> PoolKey {
-        pool_key(&self.transaction)
+        PoolKey::of(self.transaction.raw())
     }
 
     pub(super) fn hash(&self) -> HashValue {
@@ -46,19 +57,20 @@ impl Item {
 pub(super) struct Model {
     pub(super) limits: MempoolConfig,
     pub(super) items: Vec<Item>,
-    /// The next sequence numbers on the ledger, 0 where there is none.
+    /// Next sequence number of each account on the ledger. A missing entry stands for 0.
     pub(super) numbers: BTreeMap<AccountAddress, u64>,
     pub(super) left: Vec<Removed>,
     arrivals: u64,
     evicted_last: AccountAddress,
     newest_start_tag: u64,
-    /// The turn that each price has reached at which somebody waits.
+    /// Start tag that each price with waiting transactions has reached.
     reached: BTreeMap<u64, u64>,
-    /// The last turn of each account at each price at which it waits.
+    /// Highest start tag of each account at each price at which it has waiting transactions.
     last_start_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// The last turn of each account at each price that was taken while it waits there.
+    /// Highest start tag of each account at each price that was taken while the account had
+    /// transactions waiting there.
     last_taken: BTreeMap<(AccountAddress, u64), u64>,
-    /// Of each account the number after the highest that was its head, up to its gap.
+    /// Of each account the number after its highest former head, at most its first gap.
     exposed_ends: BTreeMap<AccountAddress, u64>,
 }
 
@@ -91,23 +103,23 @@ impl Model {
         self.items.iter().map(Item::size).sum()
     }
 
-    /// The first number of an account that is missing.
+    /// Returns the first missing number of an account.
     fn gap(&self, sender: AccountAddress) -> u64 {
         let mut numbers = self.number(sender)..;
-        let missing = numbers.find(|&number| self.find((sender, SequenceNumber(number))).is_none());
+        let missing = numbers.find(|&number| self.find(key(sender, number)).is_none());
         missing.expect("the list is finite")
     }
 
     fn is_parked(&self, item: &Item) -> bool {
-        let (sender, protector) = item.key();
+        let PoolKey { sender, protector } = item.key();
         matches!(protector, SequenceNumber(number) if !item.taken && number > self.gap(sender))
     }
 
-    /// Whether a block could take it now: all before it are taken.
+    /// Returns whether a block could take the transaction now, because all before it are taken.
     fn is_next(&self, item: &Item) -> bool {
-        let (sender, protector) = item.key();
+        let PoolKey { sender, protector } = item.key();
         let is_taken = |number| {
-            let before = self.find((sender, SequenceNumber(number)));
+            let before = self.find(key(sender, number));
             before.is_some_and(|before| before.taken)
         };
         !item.taken
@@ -121,7 +133,7 @@ impl Model {
         self.items.iter().any(|item| self.is_next(item))
     }
 
-    /// The answer, and whom the pool then holds at that place.
+    /// Returns the hash of the transaction that the pool then holds under the key, or the error.
     pub(super) fn submit(
         &mut self,
         transaction: &Arc<CheckedTransaction>,
@@ -129,9 +141,9 @@ impl Model {
         now_secs: u64,
     ) -> Result<HashValue, SubmitError> {
         let raw = transaction.raw();
-        let key = pool_key(transaction);
-        if let SequenceNumber(number) = key.1
-            && number < self.number(key.0)
+        let key = PoolKey::of(transaction.raw());
+        if let SequenceNumber(number) = key.protector
+            && number < self.number(key.sender)
         {
             return Err(Discard::from(ValidationStatus::SequenceNumberTooOld).into());
         }
@@ -150,7 +162,7 @@ impl Model {
             .unwrap_or(self.newest_start_tag);
         let after_own = self
             .last_start_tags
-            .get(&(key.0, price))
+            .get(&(key.sender, price))
             .map_or(0, |last| last + 1);
         let item = Item {
             transaction: Arc::clone(transaction),
@@ -192,11 +204,12 @@ impl Model {
             });
         }
         if old.taken {
-            return Err(match old.key() {
-                (_, Nonce(_)) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
-                (sender, SequenceNumber(given)) => {
+            let PoolKey { sender, protector } = old.key();
+            return Err(match protector {
+                Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
+                SequenceNumber(given) => {
                     let taken = |number: &u64| {
-                        let item = self.find((sender, SequenceNumber(*number)));
+                        let item = self.find(key(sender, *number));
                         item.is_some_and(|item| item.taken)
                     };
                     let current = (self.number(sender)..).find(|number| !taken(number));
@@ -222,9 +235,9 @@ impl Model {
     }
 
     fn add(&mut self, new: Item) -> Result<HashValue, SubmitError> {
-        let (sender, protector) = new.key();
-        let is_orderless = |item: &Item| matches!(item.key().1, Nonce(_));
-        let own = self.items.iter().filter(|item| item.key().0 == sender);
+        let PoolKey { sender, protector } = new.key();
+        let is_orderless = |item: &Item| matches!(item.key().protector, Nonce(_));
+        let own = self.items.iter().filter(|item| item.key().sender == sender);
         let own = own
             .filter(|item| is_orderless(item) == is_orderless(&new))
             .count();
@@ -286,16 +299,16 @@ impl Model {
 
     fn highest_parked(&self, sender: AccountAddress) -> Option<HashValue> {
         let items = self.items.iter();
-        let parked = items.filter(|item| item.key().0 == sender && self.is_parked(item));
+        let parked = items.filter(|item| item.key().sender == sender && self.is_parked(item));
         parked
             .max_by_key(|item| item.transaction.raw().sequence_number)
             .map(Item::hash)
     }
 
-    /// Evicts the highest parked one of the next account in order that has any.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
     fn evict(&mut self) -> bool {
         let parked = self.items.iter().filter(|item| self.is_parked(item));
-        let accounts: BTreeSet<_> = parked.map(|item| item.key().0).collect();
+        let accounts: BTreeSet<_> = parked.map(|item| item.key().sender).collect();
         let later = accounts
             .iter()
             .find(|&&account| account > self.evicted_last);
@@ -326,7 +339,7 @@ impl Model {
             self.newest_start_tag = self.newest_start_tag.max(best.start_tag);
             let reached = self.reached.entry(best.price()).or_default();
             *reached = (*reached).max(best.start_tag);
-            let key = (best.key().0, best.price());
+            let key = (best.key().sender, best.price());
             for turns in [&mut self.last_taken, &mut self.last_start_tags] {
                 let last = turns.entry(key).or_default();
                 *last = (*last).max(best.start_tag);
@@ -369,9 +382,10 @@ impl Model {
         self.expose_heads();
     }
 
-    /// Who has become the head of its account gets a turn that has not passed.
+    /// Gives each transaction that has become the head of its account a start tag that has not
+    /// passed.
     pub(super) fn expose_heads(&mut self) {
-        let senders: BTreeSet<_> = self.items.iter().map(|item| item.key().0).collect();
+        let senders: BTreeSet<_> = self.items.iter().map(|item| item.key().sender).collect();
         self.exposed_ends
             .retain(|sender, _| senders.contains(sender));
         for sender in senders {
@@ -382,15 +396,17 @@ impl Model {
                 .map_or(0, |&end| end.min(gap));
             self.exposed_ends.insert(sender, end);
             let mut numbers = self.number(sender)..gap;
-            let key = |number| (sender, SequenceNumber(number));
-            let waits = |&number: &u64| self.find(key(number)).is_some_and(|item| !item.taken);
+            let waits = |&number: &u64| {
+                self.find(key(sender, number))
+                    .is_some_and(|item| !item.taken)
+            };
             let Some(head) = numbers.find(waits).filter(|&head| head >= end) else {
                 continue;
             };
             self.exposed_ends.insert(sender, head + 1);
             let mut items = self.items.iter_mut();
             let item = items
-                .find(|item| item.key() == key(head))
+                .find(|item| item.key() == key(sender, head))
                 .expect("found above");
             let reached = self
                 .reached
@@ -402,17 +418,17 @@ impl Model {
         }
     }
 
-    /// It has a share in the turns from now on.
+    /// Records the start tag of a transaction that waits from now on.
     fn wait(&mut self, item: &Item) {
         self.reached
             .entry(item.price())
             .or_insert(self.newest_start_tag);
-        let key = (item.key().0, item.price());
+        let key = (item.key().sender, item.price());
         let last = self.last_start_tags.entry(key).or_default();
         *last = (*last).max(item.start_tag);
     }
 
-    /// Takes it off the list; without a reason it was executed.
+    /// Removes a transaction from the list. `reason` is `None` if it was executed.
     pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
         self.items.retain(|item| item.hash() != hash);
         self.left.extend(reason.map(|reason| (hash, reason)));
@@ -420,14 +436,16 @@ impl Model {
         self.expose_heads();
     }
 
-    /// Where nobody waits any more there is no turn to remember.
+    /// Removes the start tags of prices and accounts without waiting transactions.
     fn forget_turns(&mut self) {
         let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
         self.reached
             .retain(|&price, _| at_price(price).next().is_some());
         for turns in [&mut self.last_start_tags, &mut self.last_taken] {
-            turns.retain(|&(sender, price), _| at_price(price).any(|item| item.key().0 == sender));
+            turns.retain(|&(sender, price), _| {
+                at_price(price).any(|item| item.key().sender == sender)
+            });
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The pool against its model over long random histories.
+//! Comparison of the pool with its model over long random histories.
 //!
-//! They follow from their seeds: `POOL_MODEL_SEED` names the first, `POOL_MODEL_CASES` and
-//! `POOL_MODEL_STEPS` make a run longer.
+//! A history is determined by its seed. `POOL_MODEL_SEED` sets the first seed, `POOL_MODEL_CASES`
+//! the number of histories and `POOL_MODEL_STEPS` their length.
 
 use super::history::{Counts, History};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What every run has to meet.
+/// Kinds of events that a run of at least [`CASES`] histories must produce, and no others.
 const HAPPENS: &str = "
     batch: all there is
     batch: ends at its bytes
@@ -56,7 +56,7 @@ const HAPPENS: &str = "
     sequence: transaction sequence number is current sequence number is
 ";
 
-/// As many show everything.
+/// Number of histories that is enough to produce every kind of event.
 const CASES: u64 = 40;
 
 fn number_from(variable: &str, otherwise: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! The pool's rules, one test each; those of orderless transactions and of fairness in files of their own.
+//! Tests of the pool's rules. Submodules test limits, orderless transactions and fairness.
 
 mod fairness;
 mod limits;
@@ -184,7 +184,7 @@ fn numbers_that_the_ledger_has_passed_are_refused() {
         ..ALL
     });
     pool.commit(&block(1, &taken, &[]));
-    // The caller read the account before that block.
+    // The caller read the account before that block was durable.
     assert!(too_old(submit_at(&mut pool, draft(1, 5), 5).unwrap_err()));
 }
 
@@ -258,7 +258,7 @@ fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
             .all(|one| pool.removal_reason(&one.hash()).is_none())
     );
     submit_at(&mut pool, draft(1, 4), 1).unwrap();
-    // By price as ever: account 1 up to where its price falls, 3, 2, and the rest of 1.
+    // In the order of prices: account 1 until its price falls, then 3, 2 and the rest of 1.
     let order = [(1, 1), (1, 2), (1, 3), (3, 0), (2, 0), (1, 4), (1, 5)];
     assert_eq!(take(&mut pool, 9), order);
 }

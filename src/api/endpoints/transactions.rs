@@ -12,7 +12,7 @@ use crate::{
     tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
 };
-use ledger_actors::{Committed, CommittedTransaction, NodeError, TransactionStatus};
+use ledger_actors::{CommittedTransaction, NodeError, TransactionContent, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
@@ -82,11 +82,11 @@ fn at_version(
     let found = snapshot
         .transaction_in_block(version)?
         .ok_or_else(missing)?;
-    let committed = Committed::stored(found.transaction, &found.block);
+    let committed = CommittedTransaction::from_stored(found.transaction, &found.block);
     Ok(Ok(match format {
         Format::Bcs => Found::Bcs(committed),
         Format::Json => {
-            let transaction = committed.transaction()?;
+            let transaction = committed.content()?;
             let mut tables = TableTypes::default();
             tables.learn_all(chain, snapshot, &transaction.writes, version)?;
             Found::Json(Shown::new(&committed, transaction, tables))
@@ -114,7 +114,7 @@ async fn found(
             let found = match call.format() {
                 Format::Bcs => Found::Bcs(committed),
                 Format::Json => {
-                    let transaction = committed.transaction().map_err(NodeError::from)?;
+                    let transaction = committed.content().map_err(NodeError::from)?;
                     let tables = tables_of(call, committed.version, &transaction).await?;
                     Found::Json(Shown::new(&committed, transaction, tables))
                 }
@@ -134,7 +134,7 @@ async fn found(
 async fn tables_of(
     call: &Call,
     version: u64,
-    transaction: &CommittedTransaction,
+    transaction: &TransactionContent,
 ) -> Result<TableTypes, ApiError> {
     let mut tables = TableTypes::default();
     let unknown = tables.learn(call.chain(), &transaction.writes);
@@ -153,7 +153,7 @@ async fn tables_of(
 /// A committed transaction, as far as the form of the answer needs it.
 enum Found {
     Json(Shown),
-    Bcs(Committed),
+    Bcs(CommittedTransaction),
 }
 
 /// A committed transaction with what is needed to show it.
@@ -161,7 +161,7 @@ struct Shown {
     version: u64,
     /// The time of its block, in microseconds since the Unix epoch.
     timestamp_usecs: u64,
-    transaction: CommittedTransaction,
+    transaction: TransactionContent,
     /// The types of the tables whose items it changed.
     tables: TableTypes,
 }
@@ -178,11 +178,11 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
             .await
         }
         Found::Bcs(committed) => {
-            let size_bytes = match (committed.logged(), committed.rows()) {
+            let size_bytes = match (committed.wal_transaction(), committed.stored()) {
                 (Some(logged), _) => logged.size_bytes(),
                 (None, Some(rows)) => rows.size_bytes(),
                 (None, None) => {
-                    let transaction = committed.transaction().map_err(NodeError::from)?;
+                    let transaction = committed.content().map_err(NodeError::from)?;
                     size_bytes(&transaction)
                 }
             };
@@ -196,7 +196,11 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
 }
 
 impl Shown {
-    fn new(committed: &Committed, transaction: CommittedTransaction, tables: TableTypes) -> Self {
+    fn new(
+        committed: &CommittedTransaction,
+        transaction: TransactionContent,
+        tables: TableTypes,
+    ) -> Self {
         Self {
             version: committed.version,
             timestamp_usecs: committed.block_timestamp_usecs,
@@ -224,17 +228,17 @@ impl Shown {
 
 fn answer_bcs(
     ledger_info: LedgerInfo,
-    committed: &Committed,
+    committed: &CommittedTransaction,
     size_bytes: usize,
 ) -> Result<Answer, ApiError> {
-    if let Some(logged) = committed.logged() {
+    if let Some(logged) = committed.wal_transaction() {
         let body = logged_bytes(committed.version, &logged);
         return Ok(Answer::bytes(ledger_info, Format::Bcs, body.into()));
     }
-    if let Some(rows) = committed.rows() {
+    if let Some(rows) = committed.stored() {
         return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
     }
-    let transaction = committed.transaction().map_err(NodeError::from)?;
+    let transaction = committed.content().map_err(NodeError::from)?;
     let on_chain = OnChainBcs::new(committed.version, &transaction);
     Answer::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
 }

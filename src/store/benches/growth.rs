@@ -47,7 +47,7 @@ struct Arguments {
 
 impl Arguments {
     fn read() -> Self {
-        // Cargo adds `--bench`.
+        // Cargo adds `--bench`, which is no number.
         let mut numbers = std::env::args()
             .skip(1)
             .filter_map(|argument| argument.parse().ok());

@@ -162,7 +162,7 @@ fn ordinal(key: &[u8]) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// The filter of one run, in memory.
+/// The bloom filter of one run, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilter {
     /// First keys of the segments, ascending.

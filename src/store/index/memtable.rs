@@ -69,7 +69,7 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
     start * width..end * width
 }
 
-/// The entries of an index that are in no run yet. Cheap to clone.
+/// Entries of an index that are in no run yet. Clones are cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Memtable {
     width: usize,

@@ -25,9 +25,9 @@ pub(crate) struct IndexReader<'a> {
 
 /// A range of entries.
 pub(crate) struct EntryRange<'a> {
-    /// The least entry.
+    /// Least entry.
     pub low: &'a [u8],
-    /// The greatest entry.
+    /// Greatest entry.
     pub high: &'a [u8],
     /// Versions of interest. A search skips runs without one of them, but still visits other entries
     /// of the remaining runs.

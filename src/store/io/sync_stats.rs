@@ -17,7 +17,7 @@ counters! {
     }
 }
 
-/// Counts and times the syncs of one store. Clones share their counters.
+/// Timer of the syncs of one store. Clones share their counters.
 #[derive(Clone, Debug, Default)]
 pub struct SyncTimer(Arc<SyncCounters>);
 

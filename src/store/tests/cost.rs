@@ -1,4 +1,4 @@
-//! The cost of a transfer in pages and bytes that are read and written, not in time.
+//! Cost of a transfer, in pages and bytes that are read and written instead of time.
 //!
 //! A ledger grows to a number of transfers, and then the next ones are measured. Commits with
 //! pruning, and the reads that a transfer causes, are counted separately. `--nocapture` prints the
@@ -49,14 +49,14 @@ const VERSIONS_PER_BLOCK: u64 = TRANSFERS_PER_BLOCK + 2;
 const EARLY_TRANSFERS: u64 = 2_000;
 /// Number of transfers after which costs are measured again.
 const LATE_TRANSFERS: u64 = 40_000;
-/// Number of versions that a pruned ledger keeps.
+/// Number of versions that pruning retains.
 const WINDOW_VERSIONS: u64 = 1_000;
-/// Number of transfers that a measurement covers: several merges of the lower levels.
+/// Number of transfers that a measurement covers. It includes several merges of the lower levels.
 const MEASURED_TRANSFERS: u64 = 2_000;
 /// Number of accounts in ledgers that differ only in their length. Each has sent twenty transfers
 /// when costs are measured first.
 const ACCOUNTS: u64 = 100;
-/// Number of entries in a page of a listing: early pages are full too.
+/// Number of entries in a page of a listing, so small that early pages are full too.
 const LISTED: usize = 10;
 
 /// Maximum growth of a cost while the ledger grows twentyfold and nothing is pruned.
@@ -111,7 +111,7 @@ impl Cost {
     }
 }
 
-/// A store that grows by made-up transfers between random accounts.
+/// A store that grows by generated transfers between random accounts.
 struct Ledger {
     disk: Disk,
     writer: StoreWriter,
@@ -264,7 +264,7 @@ fn list(snapshot: &Snapshot, account: u64) {
     assert!(!listed.unwrap().is_empty());
 }
 
-/// Grows a ledger and compares its early cost to its late one.
+/// Grows a ledger, and asserts that its late cost is at most `growth_max` times the early one.
 fn assert_level(growth_max: f64, window_versions: Option<u64>) {
     let mut ledger = Ledger::new(ACCOUNTS, window_versions);
     ledger.grow_to(EARLY_TRANSFERS);

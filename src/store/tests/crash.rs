@@ -8,7 +8,7 @@ use crate::{Store, StoreError};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 
-/// Returns the synced content and a random part of the writes since, which the seed chooses.
+/// Returns the synced content and a part of the later writes, which `seed` determines.
 fn torn(disk: &Disk, seed: u64) -> Image {
     let mut random = Rng::with_seed(seed);
     disk.torn(&mut |bound| random.usize(..bound))
@@ -21,7 +21,7 @@ fn failing_from(operations: usize) -> Disk {
     disk
 }
 
-/// Newest and oldest height.
+/// Newest and oldest height of a ledger.
 type Ends = (u64, u64);
 
 /// Number of blocks in each group, and the height to which the window is pruned after it.
@@ -38,9 +38,12 @@ const SCRIPT: [(u64, Option<u64>); 8] = [
 /// Number of blocks in the script.
 const BLOCKS: u64 = 18;
 
+/// Progress of the script until an operation failed.
 #[derive(Debug, Default)]
 struct Progress {
+    /// Heights of the ledger after the last acknowledged operation.
     acknowledged: Option<Ends>,
+    /// Heights of the ledger after the operation that was started last.
     in_flight: Option<Ends>,
 }
 

@@ -103,7 +103,7 @@ fn rejects_a_truncated_file_unless_no_answer_changes() {
     }
 }
 
-/// Offset of redb's flags in the file.
+/// Offset of redb's flags in the file, in bytes.
 const FLAGS: usize = 9;
 /// Flag of redb if the second of the two commit slots is the newest.
 const SECOND_SLOT_IS_NEWEST: u8 = 1;
@@ -112,7 +112,7 @@ const NEEDS_REPAIR: u8 = 2;
 /// Flag of redb if the newest commit was synced before the flags named it, so that no repair reverts
 /// it.
 const TWO_PHASE_COMMIT: u8 = 4;
-/// Offsets of the two commit slots.
+/// Offsets of the two commit slots in the file, in bytes.
 const SLOTS: [usize; 2] = [64, 192];
 /// Bytes of a slot that indicate whether it has a root of the tables and of the system's tables.
 const HAS_ROOTS: Range<usize> = 1..3;

@@ -26,10 +26,10 @@ pub struct Spec {
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
-/// Size of a made-up value, in bytes: about that of a coin store.
+/// Size of a generated value, in bytes. A coin store has about this size.
 pub const VALUE_BYTES: usize = 96;
 
-/// Returns a made-up transfer: an event of a stream of both accounts, and three writes.
+/// Returns a generated transfer: one event in a stream of each account, and three writes.
 ///
 /// The written values are random.
 pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {

@@ -149,7 +149,7 @@ fn a_directory_is_in_use_until_its_writer_is_dropped() {
     ));
     let snapshot = reader.snapshot().unwrap();
     workload.check(&snapshot, &workload.info(0, 0)).unwrap();
-    // The writer keeps the database open for its readers.
+    // Readers need the database, which the writer owns.
     drop(writer);
     let closed = workload.check(&snapshot, &workload.info(0, 0)).unwrap_err();
     assert!(

@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// Number of accounts. Accounts, streams, and keys are few, so that they repeat often.
 const ACCOUNTS: u64 = 5;
+/// Number of state keys.
 const KEYS: u64 = 12;
 
 /// Number of accounts with resources.

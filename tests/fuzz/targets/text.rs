@@ -1,6 +1,6 @@
 //! Texts of the configuration and of the vendor word: what is read prints as what reads back.
 
-use ledger_actors::{FilterRule, SubmissionFilter};
+use ledger_actors::{FilterRule, FilterRules};
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt::Debug, fmt::Display, str::FromStr};
 
@@ -19,14 +19,10 @@ pub fn run(input: &[u8]) {
             "printed as {printed:?}"
         );
     }
-    if let Ok(filter) = SubmissionFilter::parse_list(text) {
-        let printed = filter.to_string();
-        let again = SubmissionFilter::parse_list(&printed);
-        assert_eq!(
-            again.as_ref().map(SubmissionFilter::rules),
-            Ok(filter.rules()),
-            "printed as {printed:?}"
-        );
+    if let Ok(rules) = FilterRules::parse_list(text) {
+        let printed = rules.to_string();
+        let again = FilterRules::parse_list(&printed);
+        assert_eq!(again, Ok(rules), "printed as {printed:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who of those that pay the same is taken first.
+//! Tests of the order of transactions with the same price.
 
 use super::*;
 use crate::testing::orderless;
@@ -10,7 +10,7 @@ fn batch(pool: &mut Pool, transactions_max: usize) -> Vec<Arc<CheckedTransaction
     })
 }
 
-/// How many of each sender, by its number.
+/// Returns the number of transactions per sender.
 fn senders(batch: &[Arc<CheckedTransaction>]) -> BTreeMap<u64, usize> {
     let mut counts = BTreeMap::new();
     for transaction in batch {
@@ -19,7 +19,7 @@ fn senders(batch: &[Arc<CheckedTransaction>]) -> BTreeMap<u64, usize> {
     counts
 }
 
-/// Account 1 at all its caps, at one price.
+/// Returns a pool in which account 1 has reached all its limits at one price.
 fn flooded() -> Pool {
     let mut pool = pool(|_| ());
     for nonce in 0..5_000 {
@@ -132,7 +132,7 @@ fn a_sequence_that_was_left_out_keeps_its_turns() {
 fn quiet_times_give_no_account_an_advantage() {
     let mut pool = pool(|_| ());
     let mut height = 0;
-    // Account 1 works alone for long.
+    // For a long time only account 1 submits transactions.
     for nonce in 0..300 {
         submit(&mut pool, orderless(1, nonce)).unwrap();
         submit(&mut pool, orderless(1, 1_000 + nonce)).unwrap();
@@ -171,7 +171,7 @@ fn what_was_parked_saves_no_turns() {
             submit(&mut pool, orderless(3, nonce)).unwrap();
         }
         batch(&mut pool, 1);
-        // Turn 49 is under way, which account 2 has had.
+        // The price has reached start tag 49, and account 2 has used it.
         let counts = senders(&batch(&mut pool, 29));
         assert_eq!(counts, BTreeMap::from([(1, 10), (2, 9), (3, 10)]));
     }

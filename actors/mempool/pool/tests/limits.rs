@@ -1,4 +1,4 @@
-//! Who gets a place in a full pool, and at whose cost.
+//! Tests of the limits of the pool and of accounts, and of eviction.
 
 use super::*;
 use ledger_test_support::development_chain;
@@ -43,7 +43,7 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
 fn who_asks_for_room_hears_what_the_pool_would_say() {
     let ask = |pool: &Pool, draft: Draft| {
         let transaction = draft.checked();
-        let room = pool.check_capacity(pool_key(&transaction), transaction.size_bytes());
+        let room = pool.check_capacity(PoolKey::of(transaction.raw()), transaction.size_bytes());
         room.map_err(|error| error.to_string())
     };
     let mut pool = pool(|limits| {
@@ -65,7 +65,7 @@ fn who_asks_for_room_hears_what_the_pool_would_say() {
     );
 }
 
-/// Whoever replaces its transaction may sign it with more keys than before.
+/// A replacement may have more signatures than the pending transaction.
 #[test]
 fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
     let mut signed = draft(1, 0).price(200).checked().transaction().clone();
@@ -180,7 +180,7 @@ fn one_number_promotes_all_that_waited_for_it() {
     submit(&mut pool, draft(2, 1)).unwrap();
     submit(&mut pool, draft(1, 0)).unwrap();
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
-    // Full: what is still parked makes room, the next account in order first.
+    // The pool is full and evicts a parked transaction of the next account in address order.
     submit(&mut pool, draft(1, 3)).unwrap();
     assert_eq!(pool.drain_removed().len(), 1);
     assert!(pool.get(&draft(2, 1).checked().hash()).is_none());

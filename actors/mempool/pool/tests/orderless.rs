@@ -1,4 +1,4 @@
-//! Transactions with nonces.
+//! Tests of transactions with nonces.
 
 use super::*;
 use ledger_types::{Discard, transaction::TransactionPayload};
@@ -7,7 +7,7 @@ fn words<T: std::fmt::Debug>(outcome: Result<T, SubmitError>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// The nonces of a batch.
+/// Returns the nonces of the transactions in a batch.
 fn nonces(batch: &[Arc<CheckedTransaction>]) -> Vec<u64> {
     let payloads = batch.iter().map(|transaction| &transaction.raw().payload);
     payloads

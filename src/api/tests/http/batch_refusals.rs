@@ -1,7 +1,7 @@
 //! What is refused by itself is refused with the same error in a batch.
 
 use crate::kit::{Settings, TestApi, Transfer, refused};
-use ledger_actors::{MempoolConfig, NodeConfig, SubmissionFilter};
+use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const JSON: &str = "application/json";
 async fn start() -> TestApi {
     let denied = format!("deny sender {}", Transfer::new(1, 0).sender());
     let node = NodeConfig {
-        filter: SubmissionFilter::parse_list(&denied).unwrap(),
+        filter: FilterRules::parse_list(&denied).unwrap(),
         mempool: MempoolConfig {
             capacity_per_account: 1,
             ..MempoolConfig::default()

@@ -6,7 +6,7 @@ use crate::{
     kit::{Settings, TestApi, Transfer, ledger_headers},
     rows::row,
 };
-use ledger_actors::SubmissionFilter;
+use ledger_actors::FilterRules;
 use ledger_api::SwitchChange;
 use serde_json::json;
 
@@ -115,7 +115,7 @@ async fn a_submission_that_the_filter_denies_is_403() {
     let sender = Transfer::new(0, 0).sender();
     let rule = format!("deny sender {sender}");
     let mut settings = Settings::default();
-    settings.node.filter = SubmissionFilter::parse(&[rule]).unwrap();
+    settings.node.filter = FilterRules::parse(&[rule]).unwrap();
     let api = TestApi::start(settings).await;
     let denied = Transfer::new(0, 0);
     let answer = row("POST /transactions", 403, "rejected_by_filter")

@@ -1,0 +1,293 @@
+//! Configuration of a node's actors: limits, times and sizes, each with its unit.
+//!
+//! The `Default` implementations are the defaults of the program. `config/node.toml` documents
+//! them for operators.
+
+pub(crate) mod filter_rules;
+
+use crate::error::StartError;
+use filter_rules::FilterRules;
+
+/// Configuration of all actors.
+#[derive(Clone, Debug, Default)]
+pub struct NodeConfig {
+    /// Rules of the submission filter at the start. [`crate::NodeHandle::set_filter`] replaces
+    /// them.
+    pub filter: FilterRules,
+    /// Signature threads and their queues.
+    pub signatures: SignaturesConfig,
+    /// Limits of the pool of pending transactions.
+    pub mempool: MempoolConfig,
+    /// Limits of long polls.
+    pub wait: WaitConfig,
+    /// Block limits, heartbeat and clock limits.
+    pub sequencer: SequencerConfig,
+    /// Reader threads and their queue.
+    pub storage: StorageConfig,
+    /// The prune horizon and the size of a prune step.
+    pub pruner: PrunerConfig,
+    /// Threads of the actors.
+    pub actors: ActorsConfig,
+    /// Capacity of each actor's mailbox, in requests.
+    pub mailboxes: MailboxCapacities,
+}
+
+/// Configuration of the threads that run the actors.
+#[derive(Clone, Debug)]
+pub struct ActorsConfig {
+    /// Number of threads, 1 to 3. A larger number counts as 3.
+    pub threads: usize,
+}
+
+impl Default for ActorsConfig {
+    fn default() -> Self {
+        Self { threads: 1 }
+    }
+}
+
+/// Configuration of the signature threads and their queues.
+#[derive(Clone, Debug)]
+pub struct SignaturesConfig {
+    /// Number of signature threads; 0 means one per core.
+    pub threads: usize,
+    /// Nice value of the signature threads, 0 to 19. A higher nice value of the process stays.
+    pub nice: u8,
+    /// Capacity of the queue of each of the two lanes, at least 1. The unit is the cost of one
+    /// ed25519 signature that is verified alone.
+    pub queue_capacity: usize,
+}
+
+impl SignaturesConfig {
+    /// Returns the number of signature threads on this machine.
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
+impl Default for SignaturesConfig {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            nice: 3,
+            queue_capacity: 16_384,
+        }
+    }
+}
+
+/// Limits of the pool. A transaction in a block counts until the block is durable.
+#[derive(Clone, Debug)]
+pub struct MempoolConfig {
+    /// Maximum number of transactions, at least 1.
+    pub capacity_transactions: usize,
+    /// Maximum total size of the transactions in BCS, in bytes.
+    pub capacity_bytes: usize,
+    /// Maximum number of transactions with a sequence number per account, at least 1.
+    pub capacity_per_account: usize,
+    /// Maximum number of orderless transactions per account, at least 1.
+    pub capacity_per_account_orderless: usize,
+    /// Maximum time that a transaction stays in the pool, in seconds. An earlier expiration time
+    /// of the transaction still applies.
+    pub ttl_secs: u64,
+}
+
+impl Default for MempoolConfig {
+    fn default() -> Self {
+        Self {
+            capacity_transactions: 2_000_000,
+            capacity_bytes: 2 * 1024 * 1024 * 1024,
+            capacity_per_account: 100,
+            capacity_per_account_orderless: 5_000,
+            ttl_secs: 600,
+        }
+    }
+}
+
+/// Limits of long polls.
+#[derive(Clone, Debug)]
+pub struct WaitConfig {
+    /// Maximum duration of a wait, in milliseconds.
+    pub timeout_ms: u64,
+    /// Maximum number of concurrent waits. Beyond it, a long poll gets the immediate response of
+    /// a plain request.
+    pub capacity: usize,
+}
+
+impl Default for WaitConfig {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 1_000,
+            capacity: 16_384,
+        }
+    }
+}
+
+/// Configuration of the sequencer and the ledger clock.
+#[derive(Clone, Debug)]
+pub struct SequencerConfig {
+    /// Maximum number of user transactions in a block, at least 1.
+    pub block_transactions_max: usize,
+    /// Maximum total size of a block's user transactions, in bytes. A single larger transaction
+    /// gets a block of its own.
+    pub block_bytes_max: usize,
+    /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
+    /// blocks are extra.
+    pub blocks_in_flight_max: usize,
+    /// Age of the newest block at which an idle node orders an empty block, in seconds; 0 means
+    /// never.
+    pub heartbeat_secs: u64,
+    /// Maximum believed lead of the system clock over the newest block, in seconds, at least 1.
+    pub clock_jump_max_secs: u64,
+    /// System clock up to which the operator has confirmed the time, in seconds since the Unix
+    /// epoch. Applies at a start, regardless of the lead.
+    pub clock_confirmed_until_secs: u64,
+}
+
+impl Default for SequencerConfig {
+    fn default() -> Self {
+        Self {
+            block_transactions_max: 5_000,
+            block_bytes_max: 3 * 1024 * 1024,
+            blocks_in_flight_max: 3,
+            heartbeat_secs: 0,
+            clock_jump_max_secs: 30 * 86_400,
+            clock_confirmed_until_secs: 0,
+        }
+    }
+}
+
+/// Configuration of the reader threads and their queue.
+#[derive(Clone, Debug)]
+pub struct StorageConfig {
+    /// Number of reader threads, at least 1.
+    pub readers: usize,
+    /// Maximum number of queries that wait for a reader thread, at least 1.
+    pub read_queue_capacity: usize,
+}
+
+impl Default for StorageConfig {
+    fn default() -> Self {
+        Self {
+            readers: 2,
+            read_queue_capacity: 4_096,
+        }
+    }
+}
+
+/// Configuration of pruning.
+#[derive(Clone, Debug)]
+pub struct PrunerConfig {
+    /// Whether the pruner removes old versions at all.
+    pub enabled: bool,
+    /// Number of newest versions that stay readable.
+    pub window_versions: u64,
+    /// Number of versions that a step removes in addition to one per version committed since the
+    /// last step; at least 1.
+    pub batch_versions: u64,
+}
+
+impl Default for PrunerConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            window_versions: 90_000_000,
+            batch_versions: 500,
+        }
+    }
+}
+
+/// Maximum number of requests that wait in the mailbox of each actor, at least 1. A request
+/// beyond it is rejected. The capacities can be changed while the node runs.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct MailboxCapacities {
+    pub mempool: usize,
+    pub sequencer: usize,
+    pub committer: usize,
+    pub storage: usize,
+    pub pruner: usize,
+}
+
+impl Default for MailboxCapacities {
+    fn default() -> Self {
+        Self {
+            mempool: 16_384,
+            sequencer: 1_024,
+            committer: 16_384,
+            storage: 4_096,
+            pruner: 64,
+        }
+    }
+}
+
+impl NodeConfig {
+    /// Checks that no setting is 0 that must be positive.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError::ZeroSetting`] with the key of the first such setting.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        let settings = [
+            ("signatures.queue_capacity", self.signatures.queue_capacity),
+            (
+                "mempool.capacity_transactions",
+                self.mempool.capacity_transactions,
+            ),
+            ("mempool.capacity_bytes", self.mempool.capacity_bytes),
+            (
+                "mempool.capacity_per_account",
+                self.mempool.capacity_per_account,
+            ),
+            (
+                "mempool.capacity_per_account_orderless",
+                self.mempool.capacity_per_account_orderless,
+            ),
+            (
+                "sequencer.block_transactions_max",
+                self.sequencer.block_transactions_max,
+            ),
+            ("sequencer.block_bytes_max", self.sequencer.block_bytes_max),
+            (
+                "sequencer.blocks_in_flight_max",
+                self.sequencer.blocks_in_flight_max,
+            ),
+            ("storage.readers", self.storage.readers),
+            (
+                "storage.read_queue_capacity",
+                self.storage.read_queue_capacity,
+            ),
+            ("actors.threads", self.actors.threads),
+            ("actors.mempool.mailbox_capacity", self.mailboxes.mempool),
+            (
+                "actors.sequencer.mailbox_capacity",
+                self.mailboxes.sequencer,
+            ),
+            (
+                "actors.committer.mailbox_capacity",
+                self.mailboxes.committer,
+            ),
+            ("actors.storage.mailbox_capacity", self.mailboxes.storage),
+            ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
+        ];
+        let wide = [
+            ("mempool.ttl_secs", self.mempool.ttl_secs),
+            ("pruner.batch_versions", self.pruner.batch_versions),
+            (
+                "sequencer.clock_jump_max_secs",
+                self.sequencer.clock_jump_max_secs,
+            ),
+        ];
+        let zero = settings
+            .iter()
+            .find(|(_, value)| *value == 0)
+            .map(|(key, _)| *key);
+        let zero = zero.or_else(|| {
+            wide.iter()
+                .find(|(_, value)| *value == 0)
+                .map(|(key, _)| *key)
+        });
+        zero.map_or(Ok(()), |key| Err(StartError::ZeroSetting { key }))
+    }
+}

@@ -1,0 +1,48 @@
+//! Metrics of the pool.
+
+use crate::RemovalReason;
+use ledger_metrics::{Counter, Gauge, counters};
+
+counters! {
+    /// Metrics of the pool, updated by the mempool.
+    pub(crate) struct PoolMeter;
+
+    /// Snapshot of the pool. Counts are since the start of the node.
+    #[derive(Clone, Copy, Debug)]
+    pub struct PoolStatus {
+        /// Transactions in the pool, including those of blocks that are not durable yet.
+        pub transactions: Gauge,
+        /// Total size of these transactions, in bytes.
+        pub bytes: Gauge,
+        /// Transactions in the pool that wait for an earlier one of their account.
+        pub parked: Gauge,
+        /// Total size of the parked transactions, in bytes.
+        pub parked_bytes: Gauge,
+        /// Transactions removed because their block became durable.
+        pub committed: Counter,
+        /// Transactions removed because they expired.
+        pub expired: Counter,
+        /// Transactions removed to free capacity for others, or not restored after a restart for
+        /// lack of capacity.
+        pub evicted: Counter,
+        /// Transactions replaced by one with the same sequence number or nonce and a higher gas
+        /// price.
+        pub replaced: Counter,
+        /// Transactions removed because the prologue of a block rejected them, or because the
+        /// ledger has executed another transaction with their sequence number or nonce.
+        pub rejected: Counter,
+    }
+}
+
+impl PoolMeter {
+    /// Counts a transaction that was removed without being executed.
+    pub(crate) fn count_removed(&self, reason: &RemovalReason) {
+        let counter = match reason {
+            RemovalReason::Expired { .. } => &self.expired,
+            RemovalReason::Evicted(_) => &self.evicted,
+            RemovalReason::Replaced(_) => &self.replaced,
+            RemovalReason::Rejected(_) => &self.rejected,
+        };
+        counter.increment();
+    }
+}

@@ -1,0 +1,331 @@
+//! The file that a graceful stop saves the pool in for the next start.
+//!
+//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. The file is
+//! written under a temporary name, synced and renamed, so it is either complete or absent. A
+//! temporary file that cannot be completed is removed: on a full disk it would occupy space that
+//! the ledger needs.
+
+use crate::protocol::mempool::Pending;
+use ledger_crypto::HashValue;
+use ledger_types::{CheckedTransaction, SignedTransaction};
+use ledger_vm::Chain;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Name of the file in the data directory.
+pub(crate) const FILE_NAME: &str = "mempool.bcs";
+
+/// Name of the temporary file that is renamed when it is complete.
+const ASIDE_FILE_NAME: &str = "mempool.bcs.tmp";
+
+/// Name of the newest file whose content could not be used. Older ones are overwritten.
+const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
+
+/// Identifier of the format. The last digit is its version.
+const MAGIC: &[u8; 8] = b"MEMPOOL1";
+/// Size of the header before the content, in bytes: magic and checksum.
+pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
+/// Maximum size of a file that is read, in bytes.
+///
+/// The bound keeps a damaged directory from exhausting memory. It is several times the size of a
+/// full pool of the default capacity. The pool itself decides how many transactions it restores.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct SavedPool {
+    chain_id: u8,
+    transactions: Vec<SavedTransaction>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedTransaction {
+    inserted_at_secs: u64,
+    transaction: SignedTransaction,
+}
+
+/// Reason why a saved pool is not used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SavedPoolError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it is larger than any that is read ({0} bytes)")]
+    TooLarge(u64),
+    #[error("it is no saved pool, or of another version of this program")]
+    Foreign,
+    #[error("its checksum does not match its content")]
+    Damaged,
+    #[error("its content cannot be read: {0}")]
+    Content(#[from] bcs::Error),
+    #[error("it is of chain {0}")]
+    OtherChain(u8),
+}
+
+/// Returns an upper bound of the size of the file of a pool, in bytes.
+///
+/// The pool holds `transactions` transactions with a total serialized size of `bytes`. The bound
+/// exceeds the actual size by a few bytes at most.
+pub(crate) fn file_bytes(transactions: usize, bytes: usize) -> u64 {
+    /// Maximum size of the chain ID and the length of the list.
+    const LIST_BYTES: usize = 1 + 10;
+    let moments = transactions.saturating_mul(size_of::<u64>());
+    let content = bytes.saturating_add(moments);
+    u64::try_from(content.saturating_add(HEADER_BYTES + LIST_BYTES)).unwrap_or(u64::MAX)
+}
+
+/// Saves `pending` in `directory`, or removes an older file if `pending` is empty.
+///
+/// # Errors
+///
+/// Returns the error of the file system, or [`io::ErrorKind::Other`] if the content cannot be
+/// encoded. The temporary file is removed. If only the sync of the directory failed, the new file
+/// exists, but may not survive a power failure.
+pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
+    if pending.is_empty() {
+        return remove(directory);
+    }
+    let bytes = encode(chain, pending).map_err(io::Error::other)?;
+    let saved = write(directory, &bytes);
+    if saved.is_err() {
+        // The caller needs the first error. The next attempt overwrites an unfinished file, and the
+        // next start removes it.
+        let _ = remove_unfinished(directory);
+    }
+    saved
+}
+
+fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
+    let aside = directory.join(ASIDE_FILE_NAME);
+    let mut file = File::create(&aside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&aside, directory.join(FILE_NAME))?;
+    File::open(directory)?.sync_all()
+}
+
+/// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.
+pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(ASIDE_FILE_NAME)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the content of the whole file.
+///
+/// # Errors
+///
+/// Returns [`bcs::Error`] if the transactions exceed a limit of the encoding.
+pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
+    let saved = SavedPool {
+        chain_id: chain.id(),
+        transactions: pending
+            .iter()
+            .map(|pending| SavedTransaction {
+                inserted_at_secs: pending.inserted_at_secs,
+                transaction: pending.transaction.transaction().clone(),
+            })
+            .collect(),
+    };
+    let mut bytes = vec![0; HEADER_BYTES];
+    bcs::serialize_into(&mut bytes, &saved)?;
+    let checksum = HashValue::sha3_of(&[&bytes[HEADER_BYTES..]]);
+    bytes[..MAGIC.len()].copy_from_slice(MAGIC);
+    bytes[MAGIC.len()..HEADER_BYTES].copy_from_slice(checksum.as_bytes());
+    Ok(bytes)
+}
+
+/// Returns the pool that is saved in `directory`, oldest transaction first, or `None` if there is
+/// no file.
+///
+/// Signatures are not verified again, because the node itself wrote the file.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Io`] if the file cannot be read, [`SavedPoolError::TooLarge`] if it
+/// exceeds [`FILE_BYTES_MAX`], or the error of [`decode`].
+pub(super) fn load(
+    directory: &Path,
+    chain: &Chain,
+) -> Result<Option<Vec<Pending>>, SavedPoolError> {
+    let file = match File::open(directory.join(FILE_NAME)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let size = file.metadata()?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(SavedPoolError::TooLarge(size));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+    decode(&bytes, chain).map(Some)
+}
+
+/// Decodes the content of a whole file.
+///
+/// # Errors
+///
+/// * [`SavedPoolError::Foreign`] if the file has no complete header or another magic,
+/// * [`SavedPoolError::Damaged`] if the checksum does not match,
+/// * [`SavedPoolError::Content`] or [`SavedPoolError::OtherChain`] as [`decode_content`] does.
+pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
+    let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
+    let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(SavedPoolError::Foreign);
+    }
+    if checksum != HashValue::sha3_of(&[content]).as_bytes() {
+        return Err(SavedPoolError::Damaged);
+    }
+    decode_content(content, chain)
+}
+
+/// Decodes the content that follows the checksum.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Content`] if it is no [`SavedPool`], or [`SavedPoolError::OtherChain`]
+/// if the chain ID differs.
+pub(crate) fn decode_content(
+    content: &[u8],
+    chain: &Chain,
+) -> Result<Vec<Pending>, SavedPoolError> {
+    let saved: SavedPool = bcs::from_bytes(content)?;
+    if saved.chain_id != chain.id() {
+        return Err(SavedPoolError::OtherChain(saved.chain_id));
+    }
+    let pending = saved.transactions.into_iter().map(|saved| Pending {
+        transaction: Arc::new(CheckedTransaction::new_unchecked(
+            saved.transaction,
+            chain.vendor(),
+        )),
+        inserted_at_secs: saved.inserted_at_secs,
+    });
+    Ok(pending.collect())
+}
+
+/// Removes the file, if it exists, and syncs the directory.
+///
+/// A running node removes the file after it has restored the content. Because of the sync, the next
+/// start does not restore the content again, even after a power failure.
+pub(super) fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(FILE_NAME)) {
+        Ok(()) => File::open(directory)?.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames a file that cannot be used, so that the next stop does not overwrite it and operators
+/// can inspect it. Returns the new path.
+pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
+    let aside = directory.join(UNUSED_FILE_NAME);
+    fs::rename(directory.join(FILE_NAME), &aside)?;
+    Ok(aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::draft;
+    use ledger_test_support::development_chain;
+
+    fn pending() -> Vec<Pending> {
+        let pending = (0..3u64).map(|number| Pending {
+            transaction: draft(1, number).checked(),
+            inserted_at_secs: 100 + number,
+        });
+        pending.collect()
+    }
+
+    fn load_all(directory: &Path) -> Result<Option<Vec<Pending>>, SavedPoolError> {
+        load(directory, &development_chain())
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded_until_it_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(load_all(directory.path()).unwrap().is_none());
+        save(directory.path(), &development_chain(), &pending()).unwrap();
+        let loaded = load_all(directory.path()).unwrap().unwrap();
+        let facts = |all: &[Pending]| -> Vec<_> {
+            all.iter()
+                .map(|p| (p.transaction.hash(), p.inserted_at_secs))
+                .collect()
+        };
+        assert_eq!(facts(&loaded), facts(&pending()));
+        remove(directory.path()).unwrap();
+        assert!(load_all(directory.path()).unwrap().is_none());
+        assert_eq!(
+            fs::read_dir(directory.path()).unwrap().count(),
+            0,
+            "nothing is left behind"
+        );
+    }
+
+    #[test]
+    fn an_empty_pool_leaves_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap();
+        save(directory.path(), &development_chain(), &[]).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_save_that_fails_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        // No rename replaces a directory.
+        fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap_err();
+        assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
+    }
+
+    #[test]
+    fn the_size_that_is_foretold_is_that_of_the_file_or_little_more() {
+        for count in [0, 1, 3] {
+            let pending = &pending()[..count];
+            let bytes = pending
+                .iter()
+                .map(|pending| pending.transaction.size_bytes());
+            let foretold = file_bytes(count, bytes.sum());
+            let actual = encode(&development_chain(), pending).unwrap().len() as u64;
+            assert!(
+                (actual..actual + 16).contains(&foretold),
+                "{foretold} for {actual}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_damaged_byte_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        save(directory.path(), &development_chain(), &pending()).unwrap();
+        let path = directory.path().join(FILE_NAME);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, damaged).unwrap();
+            assert!(load_all(directory.path()).is_err(), "byte {at}");
+        }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert!(load_all(directory.path()).is_err(), "cut to {length}");
+        }
+    }
+
+    #[test]
+    fn a_file_larger_than_any_pool_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = File::create(directory.path().join(FILE_NAME)).unwrap();
+        // A sparse file, which occupies no disk space.
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        let error = load_all(directory.path()).unwrap_err();
+        assert!(matches!(error, SavedPoolError::TooLarge(_)), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! A transaction of the pool with its metadata, and its keys in the indices.
+
+use ledger_types::CheckedTransaction;
+use std::{cmp::Reverse, sync::Arc};
+
+/// Order in which blocks take transactions: highest price, lowest start tag
+/// ([`super::fair_queue`]), then first insertion.
+pub(super) type ReadyKey = (Reverse<u64>, u64, u64);
+
+/// Order in which transactions expire: expiration in Unix seconds, then first insertion.
+pub(super) type ExpiryKey = (u64, u64);
+
+/// A number of transactions and their total size in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+}
+
+impl Amount {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            count: 1,
+            bytes: entry.transaction.size_bytes(),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+    }
+
+    pub(super) fn remove(&mut self, other: Self) {
+        self.count -= other.count;
+        self.bytes -= other.bytes;
+    }
+}
+
+/// A transaction of the pool.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) transaction: Arc<CheckedTransaction>,
+    /// Position in the order of insertion into the pool.
+    pub(super) insertion: u64,
+    /// Turn among the transactions of the same price, see [`super::fair_queue`].
+    pub(super) start_tag: u64,
+    /// Time of insertion, in Unix seconds.
+    pub(super) inserted_at_secs: u64,
+    /// Time of expiration, in Unix seconds.
+    pub(super) expires_at_secs: u64,
+    /// Whether a block has taken the transaction. Otherwise it waits, ready or parked.
+    pub(super) taken: bool,
+}
+
+impl Entry {
+    pub(super) fn price(&self) -> u64 {
+        self.transaction.raw().gas_unit_price
+    }
+
+    pub(super) fn ready_key(&self) -> ReadyKey {
+        (Reverse(self.price()), self.start_tag, self.insertion)
+    }
+
+    pub(super) fn expiry_key(&self) -> ExpiryKey {
+        (self.expires_at_secs, self.insertion)
+    }
+}

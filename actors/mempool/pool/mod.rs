@@ -1,0 +1,292 @@
+//! The pool of pending transactions: order, limits, replacement and expiration.
+//!
+//! The rules follow the reference node (docs/reference/reference-node.md#r33). Differences include:
+//! accounts take turns at equal gas prices, an account at its limit can fill its gap
+//! (docs/interface.md#rule-17), and the same transaction with another signature is rejected
+//! (docs/interface.md#rule-19).
+//!
+//! A transaction is identified by its sender and its sequence number or nonce. The pool has several
+//! indices over its accounts. Every change of an account goes through [`Pool::change`], which
+//! updates the indices over accounts. [`Pool::index_waiting`] and [`Pool::unindex_waiting`] update
+//! those over waiting transactions.
+
+mod account;
+mod admission;
+mod commit;
+mod entry;
+mod fair_queue;
+mod sequence_queue;
+mod small_sorted_map;
+
+use super::{meter::PoolMeter, persistence::file, removal_log::RemovalLog};
+use crate::{
+    MempoolConfig, RemovalReason,
+    protocol::mempool::{BatchLimits, Pending, PoolKey},
+};
+use account::Account;
+use entry::{Amount, Entry, ExpiryKey, ReadyKey};
+use fair_queue::FairQueue;
+use ledger_crypto::{HashValue, map::HashMap};
+use ledger_types::{AccountAddress, CheckedTransaction, ReplayProtector::Nonce};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// A transaction that was removed unexecuted.
+pub type Removed = (HashValue, RemovalReason);
+
+/// Pending transactions. The mempool actor owns the pool of a node.
+#[derive(Debug)]
+pub struct Pool {
+    limits: MempoolConfig,
+    accounts: HashMap<AccountAddress, Account>,
+    by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
+    /// Transactions that a block can take next: the head of each account's sequence and all waiting
+    /// orderless transactions.
+    ready: BTreeMap<ReadyKey, Arc<CheckedTransaction>>,
+    /// Transactions that no block has taken, by expiration.
+    expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
+    /// Accounts that have parked transactions.
+    parking: BTreeSet<AccountAddress>,
+    /// Account whose parked transaction was evicted last. The search for the next one starts after
+    /// it.
+    evicted_last: AccountAddress,
+    fair_queue: FairQueue,
+    /// Insertion number of the next submitted transaction.
+    insertions: u64,
+    /// Total size of all transactions in the pool, in bytes.
+    bytes: usize,
+    parked: Amount,
+    reasons: RemovalLog,
+    /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
+    left: Vec<Removed>,
+}
+
+impl Pool {
+    /// Creates an empty pool.
+    pub fn new(limits: MempoolConfig) -> Self {
+        Self {
+            limits,
+            accounts: HashMap::default(),
+            by_hash: HashMap::default(),
+            ready: BTreeMap::new(),
+            expiries: BTreeMap::new(),
+            parking: BTreeSet::new(),
+            evicted_last: AccountAddress::new([0; 32]),
+            fair_queue: FairQueue::default(),
+            insertions: 0,
+            bytes: 0,
+            parked: Amount::default(),
+            reasons: RemovalLog::default(),
+            left: Vec::new(),
+        }
+    }
+
+    /// Returns the number of transactions in the pool, including those of blocks that are not
+    /// durable yet.
+    pub(crate) fn len(&self) -> usize {
+        self.by_hash.len()
+    }
+
+    /// Sets the gauges of the pool's content.
+    pub(super) fn update_gauges(&self, meter: &PoolMeter) {
+        meter.transactions.set(self.len());
+        meter.bytes.set(self.bytes);
+        meter.parked.set(self.parked.count);
+        meter.parked_bytes.set(self.parked.bytes);
+    }
+
+    /// Returns the size of the file that a stop would save the pool in now, in bytes.
+    pub(super) fn saved_bytes(&self) -> u64 {
+        file::file_bytes(self.len(), self.bytes)
+    }
+
+    /// Returns whether a block can take a transaction.
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Returns the transaction with this hash, if the pool holds it.
+    pub fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
+        self.by_hash.get(hash)
+    }
+
+    /// Returns why the transaction with this hash was removed, if the pool still has the reason.
+    pub fn removal_reason(&self, hash: &HashValue) -> Option<&RemovalReason> {
+        self.reasons.get(hash)
+    }
+
+    /// Returns the transactions that were removed unexecuted since the last call, in order.
+    pub fn drain_removed(&mut self) -> Vec<Removed> {
+        std::mem::take(&mut self.left)
+    }
+
+    /// Returns the next transactions for a block, in order.
+    ///
+    /// The transactions remain in the pool until the block is durable. A first transaction above
+    /// `bytes_max` is returned alone.
+    pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
+        let mut batch = Vec::new();
+        let mut bytes = 0usize;
+        while batch.len() < limits.transactions_max {
+            let Some((_, next)) = self.ready.first_key_value() else {
+                break;
+            };
+            let size = next.size_bytes();
+            if !batch.is_empty() && bytes.saturating_add(size) > limits.bytes_max {
+                break;
+            }
+            let PoolKey { sender, protector } = PoolKey::of(next.raw());
+            let Some(entry) = self.change(sender, |account| account.take(protector)) else {
+                break;
+            };
+            self.fair_queue.take(entry.price(), entry.start_tag);
+            self.unindex_waiting(&entry);
+            bytes = bytes.saturating_add(size);
+            batch.push(entry.transaction);
+        }
+        batch
+    }
+
+    /// Removes the waiting transactions that have expired at `now_secs`, in Unix seconds.
+    pub fn expire(&mut self, now_secs: u64) {
+        while let Some((&(at_secs, _), transaction)) = self.expiries.first_key_value() {
+            if at_secs > now_secs {
+                break;
+            }
+            let key = PoolKey::of(transaction.raw());
+            self.drop_entry(key, RemovalReason::Expired { at_secs });
+        }
+    }
+
+    /// Returns all transactions of the pool in the order of their insertion.
+    pub fn contents(&self) -> Vec<Pending> {
+        let mut entries: Vec<&Entry> = Vec::with_capacity(self.len());
+        for account in self.accounts.values() {
+            entries.extend(account.entries());
+        }
+        entries.sort_unstable_by_key(|entry| entry.insertion);
+        let pending = entries.into_iter().map(|entry| Pending {
+            transaction: Arc::clone(&entry.transaction),
+            inserted_at_secs: entry.inserted_at_secs,
+        });
+        pending.collect()
+    }
+
+    /// Records why a transaction was removed or could not be restored.
+    pub(crate) fn record_removal(&mut self, hash: HashValue, reason: RemovalReason) {
+        self.reasons.record(hash, reason.clone());
+        self.left.push((hash, reason));
+    }
+
+    /// Inserts an entry into its account and all indices. Returns the entry that it replaces, if
+    /// any.
+    fn put(&mut self, PoolKey { sender, protector }: PoolKey, entry: Entry) -> Option<Entry> {
+        let hash = entry.transaction.hash();
+        self.bytes += entry.transaction.size_bytes();
+        self.by_hash.insert(hash, Arc::clone(&entry.transaction));
+        self.reasons.forget(&hash);
+        self.index_waiting(&entry);
+        let old = self.change(sender, |account| account.insert(protector, entry));
+        if let Some(old) = &old {
+            self.forget(old);
+        }
+        old
+    }
+
+    /// Removes an entry from the pool and records the reason.
+    fn drop_entry(&mut self, PoolKey { sender, protector }: PoolKey, reason: RemovalReason) {
+        if let Some(entry) = self.change(sender, |account| account.remove(protector)) {
+            self.forget(&entry);
+            self.record_removal(entry.transaction.hash(), reason);
+        }
+    }
+
+    /// Removes an entry that is no longer in its account from the other indices.
+    fn forget(&mut self, entry: &Entry) {
+        self.bytes -= entry.transaction.size_bytes();
+        self.by_hash.remove(&entry.transaction.hash());
+        if !entry.taken {
+            self.unindex_waiting(entry);
+        }
+    }
+
+    /// Adds an entry to the indices of waiting transactions: it is new, or its block returned it.
+    fn index_waiting(&mut self, entry: &Entry) {
+        self.fair_queue.wait(entry.price());
+        self.expiries
+            .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
+        if is_orderless(entry) {
+            self.ready
+                .insert(entry.ready_key(), Arc::clone(&entry.transaction));
+        }
+    }
+
+    /// Removes an entry from the indices of waiting transactions: a block took it, or it was
+    /// removed.
+    fn unindex_waiting(&mut self, entry: &Entry) {
+        self.fair_queue.stop_waiting(entry.price());
+        self.expiries.remove(&entry.expiry_key());
+        if is_orderless(entry) {
+            self.ready.remove(&entry.ready_key());
+        }
+    }
+
+    /// Changes an account and updates the indices over accounts.
+    ///
+    /// A new head of the sequence gets a start tag that has not passed. An account that is empty
+    /// after the change is removed. If the pool does not hold the account, the function does
+    /// nothing and returns the default value.
+    fn change<R: Default>(
+        &mut self,
+        address: AccountAddress,
+        change: impl FnOnce(&mut Account) -> R,
+    ) -> R {
+        let Some(account) = self.accounts.get_mut(&address) else {
+            return R::default();
+        };
+        let (head, parked_before) = account.face();
+        let key_before = head.map(Entry::ready_key);
+        let result = change(account);
+        account.expose_head(&self.fair_queue);
+        let (head, parked) = account.face();
+        let key = head.map(Entry::ready_key);
+        if key != key_before {
+            if let Some(before) = key_before {
+                self.ready.remove(&before);
+            }
+            self.ready
+                .extend(head.map(|head| (head.ready_key(), Arc::clone(&head.transaction))));
+        }
+        if parked != parked_before {
+            self.parked.remove(parked_before);
+            self.parked.add(parked);
+            if parked.count == 0 {
+                self.parking.remove(&address);
+            } else if parked_before.count == 0 {
+                self.parking.insert(address);
+            }
+        }
+        if account.is_empty() {
+            self.accounts.remove(&address);
+        }
+        result
+    }
+}
+
+/// Returns whether the transaction has a nonce and is therefore ready without its predecessors.
+fn is_orderless(entry: &Entry) -> bool {
+    matches!(entry.transaction.raw().replay_protector(), Nonce(_))
+}
+
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod invariants;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Look-ups of a transaction by its hash.
+
+use super::handle::{NodeHandle, request};
+use crate::{
+    Head, NodeError, RemovalReason,
+    protocol::mempool::{GetPending, PendingStatus},
+    state::committed::CommittedTransaction,
+};
+use ledger_crypto::HashValue;
+use ledger_store::{HashLookup, Query, Snapshot, StoreError};
+use ledger_types::{CheckedTransaction, LedgerInfo};
+use std::sync::Arc;
+
+/// Status of a transaction hash.
+#[derive(Clone, Debug)]
+pub enum TransactionStatus {
+    /// The transaction is in the mempool, or its block is not durable yet.
+    Pending(Arc<CheckedTransaction>),
+    /// The transaction is committed and durable.
+    Committed(CommittedTransaction),
+    /// The transaction was committed at a version that is pruned.
+    Pruned {
+        /// Version of the transaction.
+        version: u64,
+    },
+    /// The transaction was removed from the mempool without being executed.
+    Removed(RemovalReason),
+    /// The node has no record of the hash.
+    Unknown,
+}
+
+impl NodeHandle {
+    /// What is known of the transaction `hash`, at the moment that the ledger info tells.
+    ///
+    /// # Errors
+    /// When an actor has too many requests, the node is stopping, or the store fails.
+    pub async fn transaction_by_hash(
+        &self,
+        hash: HashValue,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        let before = self.head();
+        if let Some(found) = recently_committed(&before, &hash) {
+            return Ok(found);
+        }
+        // What the store has is committed whatever the pool says, which is asked about all else.
+        if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
+            self.parts.direct.read(FindByHash(hash))
+        {
+            return Ok((ledger_info, found));
+        }
+        let reason = match request(&self.parts.mailboxes.mempool, |reply| GetPending {
+            hash,
+            reply,
+        })
+        .await?
+        {
+            PendingStatus::Pending(transaction) => {
+                return Ok((
+                    *before.ledger_info(),
+                    TransactionStatus::Pending(transaction),
+                ));
+            }
+            PendingStatus::Removed(reason) => Some(reason),
+            PendingStatus::Unknown => None,
+        };
+        self.not_in_pool(hash, reason).await
+    }
+
+    /// What is known of a transaction that the pool does not hold; `reason` is why it left, if the
+    /// pool knew. Who was committed by another way has not left.
+    pub(super) async fn not_in_pool(
+        &self,
+        hash: HashValue,
+        reason: Option<RemovalReason>,
+    ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
+        if let Some(found) = recently_committed(&self.head(), &hash) {
+            return Ok(found);
+        }
+        let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
+        let lookup = match (found, reason) {
+            (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
+            (found, _) => found,
+        };
+        Ok((ledger_info, lookup))
+    }
+}
+
+pub(super) fn recently_committed(
+    head: &Head,
+    hash: &HashValue,
+) -> Option<(LedgerInfo, TransactionStatus)> {
+    let committed = head.committed(hash)?;
+    Some((*head.ledger_info(), TransactionStatus::Committed(committed)))
+}
+
+/// A transaction in the store, by its hash.
+pub(super) struct FindByHash(pub(super) HashValue);
+
+impl Query for FindByHash {
+    type Output = TransactionStatus;
+
+    fn run(self, snapshot: &Snapshot) -> Result<TransactionStatus, StoreError> {
+        Ok(match snapshot.transaction_by_hash(&self.0)? {
+            None => TransactionStatus::Unknown,
+            Some(HashLookup::InWindow(found)) => TransactionStatus::Committed(
+                CommittedTransaction::from_stored(found.transaction, &found.block),
+            ),
+            Some(HashLookup::Pruned { version }) => TransactionStatus::Pruned { version },
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Metrics of a node that belong to no mailbox and to no lane of signature checks.
+//!
+//! Each thread updates the metrics of its own work. [`crate::runtime::mailbox`] has the metrics of
+//! mailboxes, [`crate::signatures`] those of the lanes.
+
+use super::{
+    renderers,
+    wait_meter::{WaitMeter, WaitStatus},
+};
+use crate::{
+    mempool::meter::{PoolMeter, PoolStatus},
+    runtime::work_meter::{WorkMeter, WorkStatus},
+    storage::meter::{CommitMeter, CommitStatus},
+};
+use ledger_metrics::Metric;
+use ledger_store::{SyncStats, SyncTimer};
+use std::sync::{Arc, OnceLock};
+
+/// The metrics of a node that belong to no mailbox.
+#[derive(Debug)]
+pub(crate) struct Meters {
+    pub(crate) pool: Arc<PoolMeter>,
+    pub(crate) executor: Arc<WorkMeter>,
+    pub(crate) writer: Arc<WorkMeter>,
+    pub(crate) readers: Arc<WorkMeter>,
+    pub(crate) renderers: Arc<WorkMeter>,
+    pub(crate) commit: Arc<CommitMeter>,
+    pub(crate) waits: WaitMeter,
+    /// The timer of the store, from the start of its writer on.
+    pub(crate) sync_timer: OnceLock<SyncTimer>,
+}
+
+impl Meters {
+    /// Creates the metrics of a node with this many reader threads and at most `wait_capacity`
+    /// concurrent waits.
+    pub(crate) fn new(readers: usize, wait_capacity: usize) -> Self {
+        Self {
+            pool: Arc::default(),
+            executor: Arc::new(WorkMeter::new("executor", 1)),
+            writer: Arc::new(WorkMeter::new("store-writer", 1)),
+            readers: Arc::new(WorkMeter::new("store-reader", readers)),
+            renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
+            commit: Arc::default(),
+            waits: WaitMeter::new(wait_capacity),
+            sync_timer: OnceLock::new(),
+        }
+    }
+
+    /// Returns the current values.
+    pub(crate) fn status(&self) -> MeterStatus {
+        MeterStatus {
+            pool: self.pool.snapshot(),
+            work: [&self.executor, &self.writer, &self.readers, &self.renderers]
+                .map(|meter| meter.status()),
+            commit: self.commit.snapshot(),
+            waits: self.waits.status(),
+            syncs: self
+                .sync_timer
+                .get()
+                .map(SyncTimer::stats)
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// Snapshot of a node's metrics. Counts are since its start.
+#[derive(Clone, Debug)]
+pub struct MeterStatus {
+    /// The pool.
+    pub pool: PoolStatus,
+    /// The threads behind queues: executor, writer, readers, renderers.
+    pub work: [WorkStatus; 4],
+    /// Commits and prune steps.
+    pub commit: CommitStatus,
+    /// Clients that wait for transactions.
+    pub waits: WaitStatus,
+    /// Syncs of the store.
+    pub syncs: SyncStats,
+}

@@ -1,0 +1,295 @@
+//! Starting and stopping: which actor runs where, and in which order they end.
+//!
+//! | thread | runs | waits for |
+//! |---|---|---|
+//! | arbiter `actors` | all actors (`actors.threads` = 1) | their mailboxes |
+//! | or arbiters `mempool` / `commit` / `storage` | mempool / sequencer, committer / storage, pruner (2: the last two together) | their mailboxes |
+//! | `signature-check`, several | the check of signatures | its two lanes |
+//! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
+//! | `store-writer` | commits and prunes | the storage's write queue; the disk |
+//! | `store-reader`, several | queries | the storage's read queue; the disk |
+//! | `renderer`, several | rendering and compression of large responses | their queue |
+
+pub(crate) mod builder;
+pub(crate) mod handle;
+pub(crate) mod lookup;
+pub(crate) mod meters;
+pub(crate) mod renderers;
+pub(crate) mod submit;
+mod wait;
+pub(crate) mod wait_meter;
+
+use crate::{
+    Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
+    mempool::{
+        Mempool, Pool,
+        persistence::{
+            file,
+            restore::{Restored, RestoredFile, restore},
+            save::save_with_retry,
+        },
+    },
+    protocol::{
+        committer::Finish,
+        mempool::{Close, Pending},
+        sequencer::{Start, Stop},
+    },
+    runtime::{
+        actor::Actor as _, arbiters::Arbiters, clock::LedgerClock, fatal::FatalErrorReporter,
+    },
+    signatures::{ShutdownGuard, SignatureChecks},
+    state::head::HeadCell,
+};
+use builder::NodeBuilder;
+use handle::{Mailboxes, RequestQueues};
+use ledger_store::Store;
+use ledger_vm::Chain;
+use renderers::{Renderers, RenderersGuard};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::JoinHandle,
+};
+use tokio::sync::oneshot;
+
+/// A running node; owns every thread and arbiter.
+///
+/// Dropping it without [`Node::stop`] ends the threads too, soon and without order, as a crash
+/// would: the pool is lost.
+#[derive(Debug)]
+pub struct Node {
+    handle: NodeHandle,
+    mailboxes: Mailboxes,
+    failure: FatalErrorReporter,
+    data_dir: Option<PathBuf>,
+    /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
+    restored_file: Option<RestoredFile>,
+    arbiters: Arbiters,
+    signatures: ShutdownGuard,
+    renderers: RenderersGuard,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Node {
+    /// Starts all actors on an initialized store (its genesis is committed).
+    ///
+    /// `data_dir` is where a graceful stop saves the pool (file `mempool.bcs`) and a start looks
+    /// for it; `None`: the pool is not saved. The file stays until [`Node::discard_saved_pool`]. Must be called
+    /// within an actix system.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError::ZeroSetting`] if a setting is below its least value, [`StartError::Store`] or
+    /// [`StartError::SavedPool`] if the store or the saved mempool cannot be read, and [`StartError::Thread`] if
+    /// the system starts no thread. No block was ordered, and the saved mempool is unchanged.
+    pub async fn start(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+    ) -> Result<Self, StartError> {
+        Self::start_with_clock(chain, store, data_dir, config, Clock::default()).await
+    }
+
+    /// As [`Node::start`], with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`Node::start`].
+    pub async fn start_with_clock(
+        chain: Chain,
+        store: Store,
+        data_dir: Option<&Path>,
+        config: NodeConfig,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
+        if !Arbiters::can_start() {
+            return Err(StartError::NoSystem);
+        }
+        config.check()?;
+        let (writer, reader) = store.split();
+        let tip = reader.chain_tip()?;
+        let ledger_info = *reader.snapshot()?.ledger_info();
+        let clock = LedgerClock::new(clock, &config.sequencer, tip.timestamp_usecs);
+        let Restored {
+            pool,
+            file: restored_file,
+        } = match data_dir {
+            Some(directory) => restore(
+                &config.mempool,
+                directory,
+                &chain,
+                &reader,
+                clock.now_secs(),
+            )?,
+            None => Restored {
+                pool: Pool::new(config.mempool.clone()),
+                file: None,
+            },
+        };
+        let failure = FatalErrorReporter::new();
+        let builder = NodeBuilder {
+            chain: &chain,
+            config: &config,
+            clock: &clock,
+            head: HeadCell::new(Head::opened(ledger_info)),
+            host: Arbiters::start(config.actors.threads, failure.clone())
+                .map_err(StartError::Thread)?,
+            failure,
+        };
+        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
+        let direct = builder.direct_reads(&reader);
+        let workers = builder.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
+        let threads = workers.spawn(&builder.failure, &mailboxes.meters);
+        let mut threads = threads.map_err(StartError::Thread)?;
+        let (checks, queues) = SignatureChecks::new(&config.signatures);
+        let checking = queues
+            .serve(&chain, &builder.failure)
+            .map_err(StartError::Thread)?;
+        let (signatures, checkers) = checking;
+        threads.extend(checkers);
+        let meter = &mailboxes.meters.renderers;
+        let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
+        threads
+            .extend(renderers::spawn(&jobs, &builder.failure, meter).map_err(StartError::Thread)?);
+        mailboxes.sequencer.send(Start {
+            batches: mailboxes.sequencer.recipient(),
+        });
+        let NodeBuilder {
+            failure,
+            host: arbiters,
+            ..
+        } = builder;
+        Ok(Self {
+            handle: NodeHandle::new(
+                chain,
+                config,
+                clock,
+                mailboxes.clone(),
+                direct,
+                RequestQueues {
+                    signatures: checks,
+                    renderers,
+                },
+                failure.clone(),
+            ),
+            mailboxes,
+            failure,
+            data_dir: data_dir.map(Path::to_owned),
+            restored_file,
+            arbiters,
+            signatures,
+            renderers: renderers_guard,
+            threads,
+        })
+    }
+
+    /// The way to the node.
+    pub fn handle(&self) -> NodeHandle {
+        self.handle.clone()
+    }
+
+    /// Ends when the node can do no more work: a broken invariant. Whoever runs the node then ends the
+    /// process with the message and exit code 1. A disk that fails does not end it; see
+    /// [`NodeHandle::unwritable`]. Safe to drop and to call again.
+    pub async fn failed(&self) -> FatalError {
+        self.failure.wait_fatal().await
+    }
+
+    /// Removes the saved mempool that this start restored.
+    ///
+    /// Call it once nothing can fail that belongs to the start. Until then a stop keeps the file's transactions,
+    /// and the end of the process leaves the file; the next start drops the transactions that the ledger holds.
+    pub fn discard_saved_pool(&mut self) {
+        if let Some(file) = self.restored_file.take() {
+            file.remove();
+        }
+    }
+
+    /// Stops the actors in order, joins every thread, and saves the pool; on a full disk it waits about a
+    /// minute for room. Listeners have to be stopped before: later requests are answered that the node is
+    /// stopping.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StopError::Failed`] if the node had failed before, [`StopError::Panicked`] if a thread had
+    /// panicked, and [`StopError::SavePool`] if the pool could not be saved. Everything is stopped and joined
+    /// all the same.
+    pub async fn stop(self) -> Result<(), StopError> {
+        let pending = quiesce(&self.mailboxes, &self.failure).await;
+        let chain = self.handle.chain().clone();
+        let Self {
+            handle,
+            mailboxes,
+            failure,
+            data_dir,
+            restored_file,
+            arbiters,
+            signatures,
+            renderers,
+            threads,
+        } = self;
+        handle.close();
+        drop((handle, mailboxes, signatures, renderers));
+        // With the actors go the queues of the threads, which then end by themselves.
+        let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
+        for thread in threads {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                panicked.push(name);
+            }
+        }
+        let was_closed = pending.is_some();
+        if let (Some(directory), Some(pending)) = (&data_dir, pending) {
+            let mut transactions = pending.len();
+            let saved = async {
+                let pending = match &restored_file {
+                    Some(file) => file.join(&chain, pending).map_err(io::Error::other)?,
+                    None => pending,
+                };
+                transactions = pending.len();
+                save_with_retry(directory, &chain, &pending).await
+            };
+            saved.await.map_err(|source| StopError::SavePool {
+                path: directory.join(file::FILE_NAME),
+                transactions,
+                source,
+                failed: failure.get(),
+            })?;
+        }
+        if let Some(error) = failure.get() {
+            return Err(error.into());
+        }
+        match panicked.pop() {
+            Some(thread) => Err(StopError::Panicked(thread)),
+            None if was_closed => Ok(()),
+            None => Err(StopError::Panicked(Mempool::NAME.to_owned())),
+        }
+    }
+}
+
+/// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
+/// what is in the pool, unless the mempool is gone.
+pub(crate) async fn quiesce(
+    mailboxes: &Mailboxes,
+    failure: &FatalErrorReporter,
+) -> Option<Vec<Pending>> {
+    let (done, stopped) = oneshot::channel();
+    mailboxes.sequencer.send(Stop { done });
+    // An actor that is gone has panicked, and its mailbox has told that as a failure.
+    let _ = stopped.await;
+    let (done, finished) = oneshot::channel();
+    mailboxes.committer.send(Finish { done });
+    tokio::select! {
+        biased;
+        _ = finished => {}
+        // Blocks on their way never become durable; their transactions are still in the pool.
+        _ = failure.wait_any() => {}
+    }
+    let (reply, contents) = oneshot::channel();
+    mailboxes.mempool.send(Close { reply });
+    contents.await.ok()
+}
+
+#[cfg(test)]
+mod tests;

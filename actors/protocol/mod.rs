@@ -1,0 +1,13 @@
+//! Messages, by the actor that receives them, and the types in them.
+
+pub(crate) mod block_feed;
+pub(crate) mod broadcast;
+pub(crate) mod commit_queue;
+pub(crate) mod committer;
+pub(crate) mod durable_reader;
+pub(crate) mod mempool;
+pub(crate) mod notifier;
+pub(crate) mod pruner;
+pub(crate) mod sequencer;
+pub(crate) mod storage;
+pub(crate) mod wait;

@@ -1,0 +1,339 @@
+//! Commit notifications, delivered in batches to each HTTP worker thread.
+//!
+//! A worker thread runs one notifier task. The committer sends the task a batch of waiters, and the
+//! task completes them on their own thread. This is cheaper than completing each waiter from the
+//! committer:
+//!
+//! * The committer locks the worker's task queue once per batch, not once per waiter.
+//! * A batch has its own reference count of the block, so threads do not contend for a shared one.
+
+use super::wait::WaitOutcome;
+use crate::state::committed::BlockHandle;
+use ledger_types::LedgerInfo;
+use std::{future::poll_fn, sync::Arc, task::Poll};
+use tokio::sync::{mpsc, oneshot};
+
+/// Maximum number of waiters in a batch.
+///
+/// The bound lets a worker start to respond while the committer looks up the remaining waiters.
+const BATCH_WAITERS_MAX: usize = 256;
+
+/// Maximum number of waiters that the task completes before it yields.
+///
+/// The yield lets the worker send their responses while the transactions are still in CPU caches.
+const WAITERS_PER_YIELD: usize = 32;
+
+/// A durable block, with the ledger info of the first Head that includes it.
+#[derive(Clone, Debug)]
+pub(crate) struct DurableBlock {
+    pub(crate) ledger_info: LedgerInfo,
+    pub(crate) block: Arc<BlockHandle>,
+}
+
+/// A client that waits for one transaction of a block.
+#[derive(Debug)]
+pub(crate) struct CommitWaiter {
+    pub(crate) reply: oneshot::Sender<WaitOutcome>,
+    /// Index of the transaction in the block.
+    pub(crate) index: usize,
+}
+
+impl CommitWaiter {
+    /// Sends the committed transaction to the client, unless the client has canceled its wait.
+    fn complete(self, ledger_info: LedgerInfo, block: &Arc<BlockHandle>) {
+        let committed = block
+            .committed(self.index)
+            .expect("index is within the block");
+        // An error means that the receiver was dropped: the wait was canceled.
+        let _ = self
+            .reply
+            .send(WaitOutcome::Committed(ledger_info, committed));
+    }
+}
+
+/// The waiters of one worker thread for transactions of one block.
+#[derive(Debug)]
+struct NotificationBatch {
+    block: DurableBlock,
+    waiters: Vec<CommitWaiter>,
+}
+
+impl NotificationBatch {
+    /// Completes all waiters, yielding after every [`WAITERS_PER_YIELD`] of them.
+    async fn complete(self) {
+        let DurableBlock { ledger_info, block } = self.block;
+        // A reference count of the batch's own: see the module documentation.
+        let block = Arc::new(BlockHandle::clone(&block));
+        let mut waiters = self.waiters.into_iter();
+        while waiters.len() > 0 {
+            for waiter in waiters.by_ref().take(WAITERS_PER_YIELD) {
+                waiter.complete(ledger_info, &block);
+            }
+            yield_without_io().await;
+        }
+    }
+}
+
+/// Runs the notifier task of a worker thread.
+async fn run_notifier(mut batches: mpsc::UnboundedReceiver<NotificationBatch>) {
+    while let Some(batch) = batches.recv().await {
+        batch.complete().await;
+    }
+}
+
+/// Yields once to the other tasks of the thread.
+///
+/// Unlike [`tokio::task::yield_now`], this wakes the task immediately. tokio defers the wake-up
+/// until it has polled for I/O events, which would cost a system call per yield.
+async fn yield_without_io() {
+    let mut has_yielded = false;
+    poll_fn(|context| {
+        if has_yielded {
+            return Poll::Ready(());
+        }
+        has_yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// A handle to the notifier task of one worker thread.
+///
+/// Its channel is unbounded, but holds each wait at most once, and `wait.capacity` limits how many
+/// waits are concurrent.
+#[derive(Debug)]
+pub(crate) struct CommitNotifier(mpsc::UnboundedSender<NotificationBatch>);
+
+impl CommitNotifier {
+    /// Creates a notifier and its task, which the caller must run on the worker thread.
+    ///
+    /// The task ends when the notifier is dropped and all queued batches are complete. If the task
+    /// is dropped first, waiters of queued batches are canceled, and waiters of later batches are
+    /// completed on the sending thread.
+    pub(crate) fn new() -> (Self, impl Future<Output = ()> + use<>) {
+        let (sender, batches) = mpsc::unbounded_channel();
+        (Self(sender), run_notifier(batches))
+    }
+
+    /// Sends a batch to the task, or completes its waiters here if the task has been dropped.
+    fn send(&self, block: &DurableBlock, waiters: Vec<CommitWaiter>) {
+        let block = block.clone();
+        let Err(unsent) = self.0.send(NotificationBatch { block, waiters }) else {
+            return;
+        };
+        let NotificationBatch { block, waiters } = unsent.0;
+        for waiter in waiters {
+            waiter.complete(block.ledger_info, &block.block);
+        }
+    }
+}
+
+/// Collects the waiters of one block into batches, by worker thread.
+///
+/// Waiters that are not flushed when the batcher is dropped are canceled.
+pub(crate) struct NotificationBatcher<'a> {
+    block: &'a DurableBlock,
+    by_thread: Vec<(Arc<CommitNotifier>, Vec<CommitWaiter>)>,
+}
+
+impl<'a> NotificationBatcher<'a> {
+    pub(crate) fn new(block: &'a DurableBlock) -> Self {
+        Self {
+            block,
+            by_thread: Vec::new(),
+        }
+    }
+
+    /// Adds a waiter to the batch of its thread, and sends the batch if it is full.
+    ///
+    /// Without a notifier, the waiter is completed immediately on the calling thread.
+    pub(crate) fn push(&mut self, notifier: Option<Arc<CommitNotifier>>, waiter: CommitWaiter) {
+        let Some(notifier) = notifier else {
+            return waiter.complete(self.block.ledger_info, &self.block.block);
+        };
+        let index = self
+            .by_thread
+            .iter()
+            .position(|(other, _)| Arc::ptr_eq(other, &notifier));
+        let index = index.unwrap_or_else(|| {
+            self.by_thread.push((notifier, Vec::new()));
+            self.by_thread.len() - 1
+        });
+        let (notifier, waiters) = &mut self.by_thread[index];
+        waiters.push(waiter);
+        if waiters.len() >= BATCH_WAITERS_MAX {
+            notifier.send(self.block, std::mem::take(waiters));
+        }
+    }
+
+    /// Sends all batches that are not full.
+    pub(crate) fn flush(self) {
+        for (notifier, waiters) in self.by_thread {
+            if !waiters.is_empty() {
+                notifier.send(self.block, waiters);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{block, draft, ledger_info};
+    use std::{
+        pin::{Pin, pin},
+        task::{Context, Waker},
+    };
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    /// Enough for two full batches and one that is flushed.
+    const TRANSACTIONS: u64 = 600;
+
+    type Receivers = Vec<oneshot::Receiver<WaitOutcome>>;
+
+    /// Returns a block with `transaction_count` transactions, and their versions.
+    fn durable_block(transaction_count: u64) -> (DurableBlock, Vec<u64>) {
+        let transactions: Vec<_> = (0..transaction_count)
+            .map(|number| draft(1, number).checked())
+            .collect();
+        let block = block(1, &transactions, &[]);
+        let versions = (block.first_version..=block.last_version()).collect();
+        let durable = DurableBlock {
+            ledger_info: ledger_info(1_000),
+            block: Arc::new(BlockHandle {
+                block,
+                wal_block: None,
+            }),
+        };
+        (durable, versions)
+    }
+
+    /// Registers one waiter per notifier for each transaction, and notifies all of them.
+    ///
+    /// Returns the receivers by notifier, in the order of the transactions.
+    fn notify_all<const N: usize>(
+        durable: &DurableBlock,
+        notifiers: [Option<&Arc<CommitNotifier>>; N],
+    ) -> [Receivers; N] {
+        let mut batcher = NotificationBatcher::new(durable);
+        let mut receivers = notifiers.map(|_| Vec::new());
+        for index in 0..durable.block.block.transactions.len() {
+            for (notifier, receivers) in notifiers.into_iter().zip(&mut receivers) {
+                let (reply, receiver) = oneshot::channel();
+                batcher.push(notifier.cloned(), CommitWaiter { reply, index });
+                receivers.push(receiver);
+            }
+        }
+        batcher.flush();
+        receivers
+    }
+
+    /// Returns the versions received since the last call.
+    fn received_versions(receivers: &mut Receivers) -> Vec<u64> {
+        let received = receivers
+            .iter_mut()
+            .filter_map(|receiver| match receiver.try_recv() {
+                Ok(WaitOutcome::Committed(_, committed)) => Some(committed.version),
+                Ok(other) => panic!("unexpected outcome: {other:?}"),
+                Err(_) => None,
+            });
+        received.collect()
+    }
+
+    fn poll_once(task: &mut Pin<&mut impl Future<Output = ()>>) -> Poll<()> {
+        task.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn notifies_waiters_without_a_notifier_immediately() {
+        let (durable, versions) = durable_block(TRANSACTIONS);
+        let [mut receivers] = notify_all(&durable, [None]);
+        assert_eq!(received_versions(&mut receivers), versions);
+    }
+
+    #[test]
+    fn notifies_waiters_of_one_thread_in_batches() {
+        let (durable, versions) = durable_block(TRANSACTIONS);
+        let (sender, mut queue) = mpsc::unbounded_channel();
+        let notifier = Arc::new(CommitNotifier(sender));
+        notify_all(&durable, [Some(&notifier)]);
+        let batches = std::iter::from_fn(|| queue.try_recv().ok());
+        let sizes: Vec<_> = batches.map(|batch| batch.waiters.len()).collect();
+        let flushed = versions.len() - 2 * BATCH_WAITERS_MAX;
+        assert_eq!(sizes, [BATCH_WAITERS_MAX, BATCH_WAITERS_MAX, flushed]);
+    }
+
+    #[test]
+    fn yields_between_groups_of_waiters() {
+        let (durable, versions) = durable_block(TRANSACTIONS);
+        let (notifier, task) = CommitNotifier::new();
+        let (notifier, mut task) = (Arc::new(notifier), pin!(task));
+        let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
+        assert!(poll_once(&mut task).is_pending());
+        assert_eq!(
+            received_versions(&mut receivers),
+            versions[..WAITERS_PER_YIELD],
+            "the first poll completes one group"
+        );
+        let mut remaining = versions[WAITERS_PER_YIELD..].to_vec();
+        while !remaining.is_empty() {
+            assert!(poll_once(&mut task).is_pending());
+            let received = received_versions(&mut receivers);
+            assert!(!received.is_empty(), "every poll makes progress");
+            assert!(received.len() <= WAITERS_PER_YIELD, "{received:?}");
+            assert!(remaining.starts_with(&received), "{received:?}");
+            remaining.drain(..received.len());
+        }
+    }
+
+    #[test]
+    fn notifies_each_thread_from_its_own_task() {
+        let (durable, versions) = durable_block(TRANSACTIONS);
+        let [(first, first_task), (second, _second_task)] =
+            [CommitNotifier::new(), CommitNotifier::new()];
+        let (first, second) = (Arc::new(first), Arc::new(second));
+        let mut first_task = pin!(first_task);
+        let [mut on_first, mut inline, mut on_second] =
+            notify_all(&durable, [Some(&first), None, Some(&second)]);
+        assert_eq!(received_versions(&mut inline), versions);
+        assert!(received_versions(&mut on_first).is_empty());
+        drop(first);
+        while poll_once(&mut first_task).is_pending() {}
+        assert_eq!(received_versions(&mut on_first), versions);
+        assert!(received_versions(&mut on_second).is_empty());
+    }
+
+    #[test]
+    fn task_completes_queued_batches_after_its_notifier_is_dropped() {
+        let (durable, versions) = durable_block(TRANSACTIONS);
+        let (notifier, task) = CommitNotifier::new();
+        let (notifier, mut task) = (Arc::new(notifier), pin!(task));
+        let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
+        drop(notifier);
+        while poll_once(&mut task).is_pending() {}
+        assert_eq!(received_versions(&mut receivers), versions);
+    }
+
+    #[test]
+    fn cancels_queued_waiters_when_the_task_is_dropped() {
+        let (durable, versions) = durable_block(3);
+        let (notifier, task) = CommitNotifier::new();
+        let notifier = Arc::new(notifier);
+        let [mut receivers] = notify_all(&durable, [Some(&notifier)]);
+        assert_eq!(receivers.len(), versions.len());
+        drop(task);
+        for receiver in &mut receivers {
+            assert!(matches!(receiver.try_recv(), Err(TryRecvError::Closed)));
+        }
+    }
+
+    #[test]
+    fn notifies_waiters_immediately_after_the_task_is_dropped() {
+        let (durable, versions) = durable_block(3);
+        let (notifier, task) = CommitNotifier::new();
+        drop(task);
+        let [mut receivers] = notify_all(&durable, [Some(&Arc::new(notifier))]);
+        assert_eq!(received_versions(&mut receivers), versions);
+    }
+}

@@ -1,0 +1,34 @@
+//! What the storage is asked, and what it tells.
+
+use crate::{NodeError, runtime::actor::ActorMessage};
+use ledger_store::Query;
+use ledger_types::LedgerInfo;
+use tokio::sync::oneshot;
+
+/// Name of the storage in metrics and error messages.
+pub(crate) const STORAGE: &str = "storage";
+
+/// Removes versions below `below_version`, at most about `versions_max` of them. The
+/// pruner hears of it.
+#[derive(Debug)]
+pub(crate) struct PruneStep {
+    pub(crate) below_version: u64,
+    pub(crate) versions_max: u64,
+}
+
+impl ActorMessage for PruneStep {
+    const LABEL: &'static str = "prune";
+}
+
+/// The answer to a query, and the moment of the ledger that it is of.
+pub(crate) type Answer<T> = Result<(LedgerInfo, T), NodeError>;
+
+/// A query on the newest snapshot.
+pub(crate) struct Read<Q: Query> {
+    pub(crate) query: Q,
+    pub(crate) reply: oneshot::Sender<Answer<Q::Output>>,
+}
+
+impl<Q: Query> ActorMessage for Read<Q> {
+    const LABEL: &'static str = "read";
+}

@@ -1,0 +1,105 @@
+//! The threads of a node that run its actors.
+
+use super::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::TimedActor};
+use actix::{Arbiter, System};
+use std::io;
+
+/// A host that runs actors.
+pub(crate) trait ActorHost {
+    /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
+    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
+}
+
+/// The arbiters of a node. Dropping them stops their threads asynchronously; [`Arbiters::join`]
+/// also waits for the threads.
+#[derive(Debug)]
+pub(crate) struct Arbiters {
+    arbiters: Vec<(&'static str, Arbiter)>,
+    failure: FatalErrorReporter,
+}
+
+/// A group of actors that share one thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ArbiterGroup {
+    /// The mempool.
+    Mempool,
+    /// The sequencer and the committer, which process a block in turn.
+    Commit,
+    /// The storage and the pruner, whose work is done by other threads.
+    Storage,
+}
+
+/// Maximum number of threads that run actors: one per [`ArbiterGroup`].
+pub(crate) const THREADS_MAX: usize = 3;
+
+/// Names of the threads, by their number. A group without a thread of its own runs on the last
+/// one.
+const NAMES: [&[&str]; THREADS_MAX] = [
+    &["actors"],
+    &["mempool", "commit"],
+    &["mempool", "commit", "storage"],
+];
+
+impl Arbiters {
+    /// Returns whether the calling thread runs within an actix system, which [`Self::start`] needs.
+    pub(crate) fn can_start() -> bool {
+        System::try_current().is_some()
+    }
+
+    /// Starts `threads` threads, between 1 and [`THREADS_MAX`]. The arbiters report a panic of an
+    /// actor to `failure`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if a thread cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside an actix system.
+    pub(crate) fn start(threads: usize, failure: FatalErrorReporter) -> io::Result<Self> {
+        let mut started = Self {
+            arbiters: Vec::new(),
+            failure,
+        };
+        for name in NAMES[threads.clamp(1, THREADS_MAX) - 1] {
+            started.arbiters.push((name, Arbiter::try_new()?));
+        }
+        Ok(started)
+    }
+
+    /// Stops all threads and waits for them. Actors that still run are dropped.
+    ///
+    /// Returns the names of the threads that have panicked themselves. A panic of an actor ends
+    /// only the actor, and its mailbox reports it.
+    pub(crate) fn join(mut self) -> Vec<&'static str> {
+        let mut panicked = Vec::new();
+        for (name, arbiter) in std::mem::take(&mut self.arbiters) {
+            arbiter.stop();
+            if arbiter.join().is_err() {
+                panicked.push(name);
+            }
+        }
+        panicked
+    }
+}
+
+impl ActorHost for Arbiters {
+    fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
+        let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
+        let arbiter = arbiter.handle();
+        let timers = actor.timers();
+        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.failure);
+        for timer in timers {
+            arbiter.spawn(timer.run(mailbox.clone()));
+        }
+        mailbox
+    }
+}
+
+impl Drop for Arbiters {
+    fn drop(&mut self) {
+        for (_, arbiter) in &self.arbiters {
+            arbiter.stop();
+        }
+    }
+}

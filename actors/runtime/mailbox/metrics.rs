@@ -1,0 +1,165 @@
+//! Metrics of a mailbox.
+
+use crate::runtime::fatal::{FatalErrorReporter, PanicGuard};
+use ledger_limits::{Limit, Permit};
+use ledger_metrics::{BusyRatio, Computed, Counter, DurationRecorder, Gauge, Metric, counters};
+use serde::Serialize;
+use std::{collections::BTreeMap, ops::Deref, sync::Arc, time::Instant};
+
+counters! {
+    /// Counters of a mailbox.
+    struct MailboxCounters;
+
+    /// Snapshot of a mailbox. Counts are since the start of the node.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct MailboxStatus {
+        /// Name of the actor.
+        pub actor: Computed<&'static str>,
+        /// Name of the actor's thread, which it may share with others.
+        pub thread: Computed<&'static str>,
+        /// Maximum number of requests that wait.
+        pub capacity: Computed<usize>,
+        /// Number of requests that wait now.
+        pub depth: Computed<usize>,
+        /// Maximum number of requests that waited simultaneously.
+        pub high_water: Gauge,
+        /// Requests that were accepted.
+        pub accepted: Counter,
+        /// Requests that were rejected because `capacity` requests waited.
+        pub refused: Counter,
+        /// Messages from other actors, which are always accepted.
+        pub protocol: Counter,
+        /// Requests and messages whose handler has returned.
+        pub handled: Computed<u64>,
+        /// Total time that handled requests and messages had waited, in microseconds.
+        pub waited_micros: Computed<u64>,
+        /// Total time that handlers ran, in microseconds.
+        pub handled_micros: Computed<u64>,
+        /// Share of the thread's recent time that handlers took, in thousandths.
+        pub busy_permille: Computed<u64>,
+        /// Handled requests and messages by kind. Kinds that did not occur are absent.
+        pub handled_by_kind: Computed<BTreeMap<&'static str, u64>>,
+        /// Time that each handled request or message had waited.
+        #[serde(rename = "waited_micros_histogram")]
+        pub waited: DurationRecorder,
+        /// Time that each handler ran.
+        #[serde(rename = "handled_micros_histogram")]
+        pub handling: DurationRecorder,
+    }
+}
+
+/// Metrics of a mailbox, its limit, and the reporter of a panic of its actor.
+#[derive(Debug)]
+pub(super) struct MailboxMetrics {
+    actor: &'static str,
+    thread: &'static str,
+    failure: FatalErrorReporter,
+    /// Requests that wait, and the capacity of the mailbox.
+    waiting: Limit,
+    /// Labels of the messages that the actor receives.
+    labels: &'static [&'static str],
+    /// Number of handled messages by the index of their label.
+    handled_by_label: Box<[Counter]>,
+    busy: BusyRatio,
+    counters: MailboxCounters,
+}
+
+impl MailboxMetrics {
+    /// Creates the metrics of a mailbox that accepts at most `capacity` requests that wait.
+    pub(super) fn new(
+        (actor, thread): (&'static str, &'static str),
+        labels: &'static [&'static str],
+        capacity: usize,
+        failure: FatalErrorReporter,
+    ) -> Self {
+        Self {
+            actor,
+            thread,
+            failure,
+            waiting: Limit::new(capacity),
+            labels,
+            handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
+            busy: BusyRatio::new(),
+            counters: MailboxCounters::default(),
+        }
+    }
+
+    /// Returns the name of the actor.
+    pub(super) fn actor(&self) -> &'static str {
+        self.actor
+    }
+
+    /// Returns a guard that reports a panic of the actor if it is dropped by one.
+    pub(super) fn panic_guard(&self) -> PanicGuard<'_> {
+        self.failure.panic_guard(self.actor)
+    }
+
+    /// Acquires the permit of a request and counts the request. Returns `None` if the mailbox is
+    /// full.
+    pub(super) fn try_acquire(self: &Arc<Self>) -> Option<RequestPermit> {
+        let acquired = Permit::try_acquire_counted(WaitingRequests(Arc::clone(self)));
+        let Some((permit, depth)) = acquired else {
+            self.counters.refused.increment();
+            return None;
+        };
+        self.counters.high_water.raise_to(depth);
+        self.counters.accepted.increment();
+        Some(permit)
+    }
+
+    /// Counts a message from another actor.
+    pub(super) fn count_protocol(&self) {
+        self.counters.protocol.increment();
+    }
+
+    /// Records a message whose handler has just returned: the time at which the message was sent,
+    /// and the time at which the handler began.
+    pub(super) fn record_handled(&self, label_index: usize, sent: Instant, begun: Instant) {
+        let ended = Instant::now();
+        self.counters.waited.record(begun - sent);
+        self.handled_by_label[label_index].increment();
+        self.busy.record(ended, ended - begun);
+        // Last, because its count is the number of handled messages.
+        self.counters.handling.record(ended - begun);
+    }
+
+    /// Changes the maximum number of requests that wait.
+    pub(super) fn set_capacity(&self, capacity: usize) {
+        self.waiting.set_max(capacity);
+    }
+
+    /// Returns the current values.
+    pub(super) fn status(&self) -> MailboxStatus {
+        let counts = self.counters.snapshot();
+        let by_kind = self.handled_by_label.iter().map(Metric::snapshot);
+        let by_kind = self.labels.iter().copied().zip(by_kind);
+        MailboxStatus {
+            actor: self.actor,
+            thread: self.thread,
+            capacity: self.waiting.max(),
+            depth: self.waiting.held(),
+            handled: counts.handling.count(),
+            waited_micros: counts.waited.sum() / 1_000,
+            handled_micros: counts.handling.sum() / 1_000,
+            busy_permille: self.busy.permille(Instant::now(), 1),
+            handled_by_kind: by_kind.filter(|(_, count)| *count > 0).collect(),
+            ..counts
+        }
+    }
+}
+
+/// The permit of a request in the mailbox. It is released when the handling of the request begins,
+/// or when the request is dropped because its actor has stopped.
+pub(super) type RequestPermit = Permit<WaitingRequests>;
+
+/// The limit on the requests that wait in a mailbox.
+#[derive(Debug)]
+pub(super) struct WaitingRequests(Arc<MailboxMetrics>);
+
+impl Deref for WaitingRequests {
+    type Target = Limit;
+
+    fn deref(&self) -> &Limit {
+        &self.0.waiting
+    }
+}

@@ -1,0 +1,10 @@
+//! The runtime of actors and worker threads: mailboxes, threads, clocks, and fatal errors.
+
+pub(crate) mod actor;
+pub(crate) mod arbiters;
+pub(crate) mod clock;
+pub(crate) mod fatal;
+pub(crate) mod mailbox;
+pub(crate) mod timer;
+pub(crate) mod work_meter;
+pub(crate) mod worker;

@@ -1,0 +1,327 @@
+//! Selection of the next lane and of the size of a batch, independent of threads.
+//!
+//! A bad signature costs more than a valid one, because it breaks the batch that contains it, and
+//! a search must then find it. So transactions of untrusted clients have a lane of their own. The
+//! untrusted lane always has a share of the work, so a well-behaved client in it is served late
+//! but is served.
+//!
+//! Shares and batches are measured by the cost of the checks and not by the number of
+//! transactions: a transaction with 32 passkeys costs as much as two hundred plain ones.
+
+use crossbeam_channel::Receiver;
+use std::iter;
+
+/// Cost at which a batch of the trusted lane ends, in ed25519 signatures that are verified alone.
+///
+/// The transaction that reaches the cost is the last one of the batch. A larger batch would save
+/// little more per signature, and later transactions wait for the whole batch: about 2 ms, and 6
+/// ms more if the last transaction is of the costliest kind.
+pub(crate) const TRUSTED_BATCH_MAX: usize = 64;
+
+/// Cost at which a batch of the untrusted lane ends, in the same unit.
+///
+/// The value is small, because a batch with bad signatures gains nothing from its size, and
+/// trusted transactions wait for it.
+pub(crate) const UNTRUSTED_BATCH_MAX: usize = 8;
+
+/// Cost of trusted transactions per cost of untrusted transactions while both lanes wait.
+///
+/// A flood of bad signatures takes at most a quarter of the work from the trusted lane.
+pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
+
+/// A queue of transactions that wait for signature verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// For clients whose last transactions were accepted.
+    Trusted,
+    /// For clients that are new or have recently sent a bad signature, and for simulations, whose
+    /// signatures need not be valid. Served after the trusted lane, with a guaranteed share of
+    /// the work.
+    Untrusted,
+}
+
+/// Transactions of one lane that are verified as one batch, in order of arrival.
+#[derive(Debug)]
+pub(crate) struct Batch<J> {
+    pub(crate) lane: Lane,
+    pub(crate) jobs: Vec<J>,
+}
+
+/// State of the fair share between the two lanes.
+#[derive(Debug, Default)]
+pub(crate) struct LaneScheduler {
+    /// Cost of trusted transactions verified while both lanes waited, minus
+    /// [`TRUSTED_PER_UNTRUSTED`] times the cost of the untrusted ones. Negative after a costly
+    /// untrusted transaction has exceeded its lane's share; later turns compensate for it.
+    ahead: i64,
+}
+
+impl LaneScheduler {
+    /// Takes the next batch from the lane whose turn it is. Returns `None` if both lanes are
+    /// empty. `cost_of` returns the cost of a job's check, at least 1.
+    pub(crate) fn cut<J>(
+        &mut self,
+        trusted: &Receiver<J>,
+        untrusted: &Receiver<J>,
+        cost_of: impl Fn(&J) -> usize,
+    ) -> Option<Batch<J>> {
+        let (lane, cost_max) = self.turn(trusted.len(), untrusted.len())?;
+        let queue = match lane {
+            Lane::Trusted => trusted,
+            Lane::Untrusted => untrusted,
+        };
+        Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
+    }
+
+    /// Takes a batch that begins with `first` and continues with later jobs of its lane.
+    ///
+    /// Both lanes were empty when `first` arrived. An untrusted `first` forms a batch alone if
+    /// trusted transactions have arrived since.
+    pub(crate) fn cut_after<J>(
+        &mut self,
+        (lane, first): (Lane, J),
+        trusted: &Receiver<J>,
+        untrusted: &Receiver<J>,
+        cost_of: impl Fn(&J) -> usize,
+    ) -> Batch<J> {
+        let (queue, cost_max) = match lane {
+            Lane::Trusted => (trusted, TRUSTED_BATCH_MAX),
+            Lane::Untrusted if trusted.is_empty() => (untrusted, UNTRUSTED_BATCH_MAX),
+            Lane::Untrusted => (untrusted, 1),
+        };
+        self.fill(
+            lane,
+            iter::once(first).chain(queue.try_iter()),
+            cost_max,
+            cost_of,
+        )
+    }
+
+    /// Fills a batch of the lane with jobs until their cost reaches `cost_max`.
+    fn fill<J>(
+        &mut self,
+        lane: Lane,
+        mut jobs: impl Iterator<Item = J>,
+        cost_max: usize,
+        cost_of: impl Fn(&J) -> usize,
+    ) -> Batch<J> {
+        let (mut taken, mut cost) = (Vec::new(), 0usize);
+        while cost < cost_max
+            && let Some(job) = jobs.next()
+        {
+            cost = cost.saturating_add(cost_of(&job).max(1));
+            taken.push(job);
+        }
+        self.served(lane, cost);
+        Batch { lane, jobs: taken }
+    }
+
+    /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
+    /// the numbers of waiting jobs.
+    fn turn(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
+        if trusted == 0 || untrusted == 0 {
+            // One lane is empty, so neither lane is owed a share.
+            self.ahead = 0;
+        }
+        match (trusted, untrusted) {
+            (0, 0) => None,
+            (0, _) => Some((Lane::Untrusted, UNTRUSTED_BATCH_MAX)),
+            (_, 0) => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
+            _ => match usize::try_from(self.ahead).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
+                0 => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
+                due => Some((Lane::Untrusted, due.min(UNTRUSTED_BATCH_MAX))),
+            },
+        }
+    }
+
+    fn served(&mut self, lane: Lane, cost: usize) {
+        let taken = match lane {
+            Lane::Trusted => cost,
+            Lane::Untrusted => cost.saturating_mul(TRUSTED_PER_UNTRUSTED),
+        };
+        let taken = i64::try_from(taken).unwrap_or(i64::MAX);
+        self.ahead = match lane {
+            Lane::Trusted => self.ahead.saturating_add(taken),
+            Lane::Untrusted => self.ahead.saturating_sub(taken),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossbeam_channel::{Sender, unbounded};
+    use proptest::prelude::*;
+
+    /// Both lanes. A job is its index in its lane.
+    struct Lanes {
+        trusted: (Sender<usize>, Receiver<usize>),
+        untrusted: (Sender<usize>, Receiver<usize>),
+        came: [usize; 2],
+    }
+
+    impl Lanes {
+        fn new() -> Self {
+            Self {
+                trusted: unbounded(),
+                untrusted: unbounded(),
+                came: [0; 2],
+            }
+        }
+
+        fn come(&mut self, trusted: usize, untrusted: usize) {
+            let arrivals = [(&self.trusted.0, trusted), (&self.untrusted.0, untrusted)];
+            for ((queue, count), came) in arrivals.into_iter().zip(&mut self.came) {
+                for _ in 0..count {
+                    queue.send(*came).unwrap();
+                    *came += 1;
+                }
+            }
+        }
+
+        fn cut(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
+            scheduler.cut(&self.trusted.1, &self.untrusted.1, |_| 1)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_are_served_once_in_the_order_of_their_lane_in_bounded_batches(
+            arrivals in prop::collection::vec((0usize..200, 0usize..200), 1..20),
+        ) {
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            let mut served = [Vec::new(), Vec::new()];
+            let mut serve = |batch: Batch<usize>| {
+                let (permit, max) = match batch.lane {
+                    Lane::Trusted => (0, TRUSTED_BATCH_MAX),
+                    Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
+                };
+                let bounded = (1..=max).contains(&batch.jobs.len());
+                served[permit].extend(batch.jobs);
+                bounded
+            };
+            for (trusted, untrusted) in arrivals {
+                lanes.come(trusted, untrusted);
+                if let Some(batch) = lanes.cut(&mut scheduler) {
+                    prop_assert!(serve(batch));
+                }
+            }
+            while let Some(batch) = lanes.cut(&mut scheduler) {
+                prop_assert!(serve(batch));
+            }
+            for (served, came) in served.into_iter().zip(lanes.came) {
+                prop_assert_eq!(served, (0..came).collect::<Vec<_>>());
+            }
+        }
+
+        /// While both lanes wait, the untrusted lane gets no more than its share, and no sequence
+        /// of trusted batches is long enough to starve it.
+        #[test]
+        fn while_both_wait_each_lane_has_its_share(
+            arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
+        ) {
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            let (mut trusted, mut untrusted, mut trusted_batches) = (0, 0, 0);
+            for (more_trusted, more_suspect) in arrivals {
+                // The last batch may have emptied a lane. Both lanes wait before each turn.
+                lanes.come(more_trusted, more_suspect);
+                let batch = lanes.cut(&mut scheduler).unwrap();
+                match batch.lane {
+                    Lane::Trusted => {
+                        trusted += batch.jobs.len();
+                        trusted_batches += 1;
+                    }
+                    Lane::Untrusted => {
+                        untrusted += batch.jobs.len();
+                        trusted_batches = 0;
+                    }
+                }
+                prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted, "{untrusted} of {trusted}");
+                prop_assert!(trusted_batches <= TRUSTED_PER_UNTRUSTED, "{trusted_batches} in a row");
+            }
+        }
+
+        /// The same property with jobs of different costs. After a costly job has exceeded the
+        /// share of the untrusted lane, later turns compensate for it.
+        #[test]
+        fn shares_are_of_the_work_and_not_of_the_transactions(
+            arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
+        ) {
+            const COST_MAX: usize = 200;
+            let (trusted, untrusted) = (unbounded(), unbounded());
+            let mut scheduler = LaneScheduler::default();
+            let mut served = [0, 0];
+            for (trusted_cost, suspect_cost) in arrivals {
+                for _ in 0..TRUSTED_BATCH_MAX {
+                    trusted.0.send(trusted_cost).unwrap();
+                    untrusted.0.send(suspect_cost).unwrap();
+                }
+                let batch = scheduler.cut(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
+                let (permit, max) = match batch.lane {
+                    Lane::Trusted => (0, TRUSTED_BATCH_MAX),
+                    Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
+                };
+                let cost: usize = batch.jobs.iter().sum();
+                served[permit] += cost;
+                prop_assert!(cost - batch.jobs[batch.jobs.len() - 1] < max, "{cost} in a batch");
+                let [trusted, untrusted] = served;
+                prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
+            }
+            prop_assert!(served[1] > 0, "the suspect lane had nothing");
+        }
+
+        /// While one lane is empty, the other lane neither saves nor owes any share.
+        #[test]
+        fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            lanes.come(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
+            while lanes.cut(&mut scheduler).is_some() {}
+            lanes.come(1, 1);
+            prop_assert_eq!(lanes.cut(&mut scheduler).unwrap().lane, Lane::Trusted);
+        }
+    }
+
+    #[test]
+    fn who_came_first_is_served_with_those_who_came_since() {
+        let first = usize::MAX;
+        for (lane, trusted, untrusted, served) in [
+            (Lane::Trusted, 0, 3, 1),
+            (Lane::Trusted, 5, 3, 1 + 5),
+            (Lane::Trusted, 200, 0, TRUSTED_BATCH_MAX),
+            (Lane::Untrusted, 0, 3, 1 + 3),
+            (Lane::Untrusted, 0, 200, UNTRUSTED_BATCH_MAX),
+            (Lane::Untrusted, 1, 3, 1),
+        ] {
+            let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+            lanes.come(trusted, untrusted);
+            let batch =
+                scheduler.cut_after((lane, first), &lanes.trusted.1, &lanes.untrusted.1, |_| 1);
+            assert_eq!(
+                (batch.lane, batch.jobs.len()),
+                (lane, served),
+                "{trusted} and {untrusted}"
+            );
+            assert_eq!(batch.jobs[0], first);
+        }
+    }
+
+    #[test]
+    fn one_suspect_transaction_is_served_after_three_trusted_ones() {
+        let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
+        lanes.come(0, 10);
+        let order: Vec<_> = (0..8)
+            .map(|_| {
+                lanes.come(1, 0);
+                lanes.cut(&mut scheduler).unwrap().lane
+            })
+            .collect();
+        use Lane::{Trusted as T, Untrusted as S};
+        // The fourth trusted job waits while the first untrusted job is served.
+        assert_eq!(order[..5], [T, T, T, S, T]);
+        assert_eq!(
+            order.iter().filter(|lane| **lane == S).count(),
+            2,
+            "{order:?}"
+        );
+    }
+}

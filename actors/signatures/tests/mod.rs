@@ -1,0 +1,364 @@
+//! Tests of the lanes and their threads: order, rejections, and replies at a stop.
+//!
+//! A verdict runs the waker of its request on the signature thread. So a test can record the
+//! exact order of the verdicts and can block the thread.
+
+mod threads;
+
+use super::*;
+use crate::testing::wallet::{Wallet, funded};
+use bytes::Bytes;
+use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
+use ledger_execution::{build_chain, development_genesis};
+use ledger_types::{
+    Discard, Parameters, ValidationStatus, Vendor,
+    transaction::{AccountAuthenticator, AnyPublicKey, AnySignature, MultiKey, SIGNATURES_MAX},
+};
+use scheduler::{TRUSTED_BATCH_MAX, TRUSTED_PER_UNTRUSTED};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Mutex, mpsc},
+    task::{Context, Poll, Wake, Waker},
+};
+
+/// Cost of the check of [`Fixture::costly`]: one per signature, and a quarter per key.
+const COSTLY: usize = SIGNATURES_MAX + SIGNATURES_MAX / 4;
+
+type Verdict = Result<CheckedTransaction, SubmitError>;
+
+/// A request that waits for its verdict.
+type Waiting<'a> = Pin<Box<dyn Future<Output = Verdict> + 'a>>;
+
+/// A waker that records the number of its request and then blocks the thread until the test
+/// releases it.
+struct Told {
+    number: usize,
+    answered: mpsc::Sender<usize>,
+    go_on: Option<Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Wake for Told {
+    fn wake(self: Arc<Self>) {
+        let _ = self.answered.send(self.number);
+        if let Some(go_on) = &self.go_on {
+            // An error means that the test has released the thread by dropping the sender, or has
+            // failed.
+            let _ = go_on.lock().unwrap().recv();
+        }
+    }
+}
+
+/// A chain, a wallet, and the numbers of the requests in the order of their verdicts.
+struct Fixture {
+    chain: Chain,
+    wallet: Wallet,
+    answered: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        Self {
+            chain: build_chain(&genesis).unwrap(),
+            wallet: funded().remove(0),
+            answered: mpsc::channel(),
+        }
+    }
+
+    fn good(&mut self) -> SignedTransaction {
+        let to = self.wallet.address;
+        self.wallet
+            .transfer(&self.chain, to, 1)
+            .transaction()
+            .clone()
+    }
+
+    /// Creates a transaction with the signature of another one.
+    fn bad(&mut self) -> SignedTransaction {
+        let mut signed = self.good();
+        signed.raw.expiration_timestamp_secs += 1;
+        signed
+    }
+
+    /// Creates a transaction with the maximum number of signatures, all of them bad.
+    fn costly(&mut self) -> SignedTransaction {
+        let mut signed = self.good();
+        let sender = AccountAuthenticator::MultiKey {
+            public_keys: MultiKey {
+                public_keys: vec![AnyPublicKey::Ed25519(Ed25519PublicKey([0; 32])); SIGNATURES_MAX],
+                signatures_required: 1,
+            },
+            signatures: vec![AnySignature::Ed25519(Ed25519Signature([0; 64])); SIGNATURES_MAX],
+            signatures_bitmap: Bytes::from_static(&[0xff; SIGNATURES_MAX / 8]),
+        };
+        signed.authenticator = TransactionAuthenticator::SingleSender {
+            sender: Box::new(sender),
+        };
+        signed
+    }
+
+    /// Adds a transaction to the lane. The fixture receives `number` when the verdict is sent.
+    fn ask<'a>(
+        &self,
+        checks: &'a SignatureChecks,
+        number: usize,
+        transaction: SignedTransaction,
+        lane: Lane,
+    ) -> Waiting<'a> {
+        let asked = self.try_ask(checks, number, transaction, lane, None);
+        asked.unwrap_or_else(|_| panic!("it was answered at once"))
+    }
+
+    /// Adds a transaction to the lane as [`Self::ask`] does. With `go_on`, blocks the thread
+    /// after the verdict until a message arrives on it. Returns `Err` with the verdict if that is
+    /// ready at the first poll.
+    fn try_ask<'a>(
+        &self,
+        checks: &'a SignatureChecks,
+        number: usize,
+        transaction: SignedTransaction,
+        lane: Lane,
+        go_on: Option<mpsc::Receiver<()>>,
+    ) -> Result<Waiting<'a>, Box<Verdict>> {
+        let waker = Waker::from(Arc::new(Told {
+            number,
+            answered: self.answered.0.clone(),
+            go_on: go_on.map(Mutex::new),
+        }));
+        let mut waiting: Waiting<'a> =
+            Box::pin(checks.queue(transaction, lane, Permit::acquire(&checks.in_progress)));
+        match waiting.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(verdict) => Err(Box::new(verdict)),
+            Poll::Pending => Ok(waiting),
+        }
+    }
+
+    fn next_answered(&self) -> usize {
+        self.answered.1.recv().unwrap()
+    }
+}
+
+/// Returns the verdict of a request whose waker has run.
+fn answer(mut waiting: Waiting<'_>) -> Verdict {
+    match waiting
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(verdict) => verdict,
+        Poll::Pending => panic!("there is no answer"),
+    }
+}
+
+fn one_thread(queue_capacity: usize) -> (SignatureChecks, SignatureQueues) {
+    SignatureChecks::new(&SignaturesConfig {
+        threads: 1,
+        nice: 0,
+        queue_capacity,
+    })
+}
+
+fn is_refused(verdict: &Verdict) -> bool {
+    let expected = ValidationStatus::InvalidSignature;
+    matches!(verdict, Err(SubmitError::Invalid(Discard { status, .. })) if *status == expected)
+}
+
+fn is_overloaded(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Err(SubmitError::Node(NodeError::Overloaded { actor: NAME }))
+    )
+}
+
+fn is_stopping(verdict: &Verdict) -> bool {
+    matches!(verdict, Err(SubmitError::Node(NodeError::Stopping)))
+}
+
+fn join(threads: Vec<JoinHandle<()>>) {
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn good_transactions_overtake_a_flood_which_still_has_its_share() {
+    const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
+    const BAD: usize = 2 * GOOD;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(2 * BAD);
+    let mut all = Vec::new();
+    for number in 0..BAD {
+        let bad = fixture.bad();
+        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
+    }
+    for number in BAD..BAD + GOOD {
+        let good = fixture.good();
+        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+    }
+    let failure = FatalErrorReporter::new();
+    let (shutdown, threads) = queues.serve(&fixture.chain, &failure).unwrap();
+    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+
+    let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
+    let overtaking = order[..last_good]
+        .iter()
+        .filter(|number| **number < BAD)
+        .count();
+    assert!(overtaking <= GOOD / TRUSTED_PER_UNTRUSTED, "{overtaking}");
+    assert!(
+        overtaking > 0,
+        "the flood waits until all others are served"
+    );
+    let (bad, good): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|number| *number < BAD);
+    assert!(bad.is_sorted() && good.is_sorted(), "first in, first out");
+    for (number, waiting) in all.into_iter().enumerate() {
+        let verdict = answer(waiting);
+        assert_eq!(
+            (is_refused(&verdict), verdict.is_ok()),
+            (number < BAD, number >= BAD)
+        );
+    }
+    let [trusted, untrusted] = checks.status();
+    assert_eq!((trusted.checked, trusted.bad), (GOOD as u64, 0));
+    assert_eq!((untrusted.checked, untrusted.bad), (BAD as u64, BAD as u64));
+    assert!(trusted.batches < GOOD as u64, "many are checked at once");
+    drop(shutdown);
+    join(threads);
+}
+
+/// Without this rule, a flood of transactions with many signatures would take nearly all of the
+/// time.
+#[test]
+fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
+    const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(2 * GOOD * COSTLY);
+    let mut all = Vec::new();
+    for number in 0..GOOD {
+        let bad = fixture.costly();
+        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
+    }
+    for number in GOOD..2 * GOOD {
+        let good = fixture.good();
+        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+    }
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
+    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
+    let overtaking = order[..last_good]
+        .iter()
+        .filter(|number| **number < GOOD)
+        .count();
+    let share = GOOD / TRUSTED_PER_UNTRUSTED / SIGNATURES_MAX;
+    assert!(
+        (1..=share).contains(&overtaking),
+        "{overtaking}, their share is {share}"
+    );
+    assert!(
+        all.drain(..GOOD)
+            .all(|waiting| is_refused(&answer(waiting)))
+    );
+    drop(all);
+    drop(shutdown);
+    join(threads);
+}
+
+#[test]
+fn a_full_lane_refuses_and_the_other_does_not() {
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(1);
+    let [first, second, third] = [fixture.good(), fixture.good(), fixture.good()];
+    let waiting = [fixture.ask(&checks, 0, first, Lane::Untrusted)];
+    assert!(is_overloaded(&answer(Box::pin(checks.queue(
+        second,
+        Lane::Untrusted,
+        Permit::acquire(&checks.in_progress)
+    )))));
+    let waiting = waiting
+        .into_iter()
+        .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
+    let waiting: Vec<_> = waiting.collect();
+    let [trusted, untrusted] = checks.status();
+    assert_eq!(
+        (trusted.waiting, trusted.accepted, trusted.refused),
+        (1, 1, 0)
+    );
+    assert_eq!(
+        (untrusted.waiting, untrusted.accepted, untrusted.refused),
+        (1, 1, 1)
+    );
+
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
+    assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
+    assert!(waiting.into_iter().all(|waiting| answer(waiting).is_ok()));
+    drop(shutdown);
+    join(threads);
+}
+
+/// Without this rule, a lane full of transactions with many signatures would take many seconds.
+#[test]
+fn a_lane_is_full_of_work_and_not_of_transactions() {
+    const CAPACITY: usize = 100 * COSTLY;
+    let mut fixture = Fixture::new();
+    let (checks, queues) = one_thread(CAPACITY);
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let costly = fixture.costly();
+        match fixture.try_ask(&checks, waiting.len(), costly, Lane::Trusted, None) {
+            Ok(permit) => waiting.push(permit),
+            Err(verdict) => break verdict,
+        }
+    };
+    assert!(is_overloaded(&refused));
+    assert_eq!(waiting.len(), 75, "they leave a quarter to plain ones");
+    let plain = fixture.good();
+    waiting.push(fixture.ask(&checks, 75, plain, Lane::Trusted));
+    let [trusted, untrusted] = checks.status();
+    assert_eq!(
+        (trusted.capacity_signatures, trusted.waiting),
+        (CAPACITY, 76)
+    );
+    assert_eq!(
+        (trusted.waiting_signatures, trusted.refused),
+        (75 * COSTLY + 1, 1)
+    );
+    assert_eq!(untrusted.waiting_signatures, 0);
+
+    let (shutdown, threads) = queues
+        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .unwrap();
+    let order: Vec<_> = waiting.iter().map(|_| fixture.next_answered()).collect();
+    assert!(
+        order.is_sorted(),
+        "first in, first out, whatever they cost: {order:?}"
+    );
+    assert!(answer(waiting.remove(75)).is_ok());
+    let [trusted, _] = checks.status();
+    assert_eq!((trusted.waiting, trusted.waiting_signatures), (0, 0));
+    drop(waiting);
+    drop(shutdown);
+    join(threads);
+}
+
+#[test]
+fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
+    const CAPACITY: usize = 4;
+    let mut fixture = Fixture::new();
+    let (checks, _queues) = one_thread(CAPACITY);
+    let mut waiting = Vec::new();
+    loop {
+        let plain = fixture.good();
+        match fixture.try_ask(&checks, waiting.len(), plain, Lane::Trusted, None) {
+            Ok(permit) => waiting.push(permit),
+            Err(verdict) => break assert!(is_overloaded(&verdict)),
+        }
+    }
+    assert_eq!(waiting.len(), 3);
+    let costly = fixture.costly();
+    waiting.push(fixture.ask(&checks, 3, costly, Lane::Trusted));
+    assert_eq!(checks.status()[0].waiting_signatures, 3 + COSTLY);
+}

@@ -1,0 +1,5 @@
+//! Values that several parts of a node share: each is written by one owner and read by others.
+
+pub(crate) mod account_cache;
+pub(crate) mod committed;
+pub(crate) mod head;

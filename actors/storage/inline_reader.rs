@@ -1,0 +1,257 @@
+//! Reads on the thread that asks. A few rows that are in memory are found in microseconds, less than the way to
+//! a reader and back takes.
+//!
+//! Nothing is waited for but the disk: a moment that the store does not show yet is left to the readers. So is every
+//! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
+//! with many other requests, for about half of the time at most.
+
+use crate::{
+    Clock, NodeError,
+    protocol::storage::{Answer, STORAGE},
+    runtime::fatal::FatalErrorReporter,
+    state::head::HeadCell,
+};
+use arc_swap::ArcSwapOption;
+use ledger_store::{Query, Snapshot, StoreReader};
+use ledger_types::LedgerInfo;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A read that takes longer than this had to wait for the disk, or its thread for a core.
+const SLOW_USECS: u64 = 1_000;
+
+/// The longest time that reads are left to the readers after a slow one, however slow that was.
+const PAUSE_USECS_MAX: u64 = 1_000_000;
+
+/// What answers on the thread that asks.
+#[derive(Debug)]
+pub(crate) struct InlineReader {
+    head: HeadCell,
+    /// `None` when the node stops: who has a handle to it does not keep the store open.
+    reader: ArcSwapOption<StoreReader>,
+    failure: FatalErrorReporter,
+    clock: Clock,
+    /// Elapsed time until which all reads are left to the readers, in microseconds. It orders no other memory, hence
+    /// relaxed.
+    paused_until_usecs: AtomicU64,
+}
+
+impl InlineReader {
+    /// Reads with `reader`.
+    pub(crate) fn new(
+        head: HeadCell,
+        reader: StoreReader,
+        failure: FatalErrorReporter,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            head,
+            reader: ArcSwapOption::from_pointee(reader),
+            failure,
+            clock,
+            paused_until_usecs: AtomicU64::new(0),
+        }
+    }
+
+    /// The moments that answers are of.
+    pub(crate) fn head(&self) -> &HeadCell {
+        &self.head
+    }
+
+    /// Leaves all that comes to the readers.
+    pub(crate) fn close(&self) {
+        self.reader.store(None);
+    }
+
+    /// Answers a query that looks up a few rows; gives it back where a reader should.
+    pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
+        self.read_at(query, |reader| {
+            reader.snapshot_at(self.head.load().ledger_info()).ok()
+        })
+    }
+
+    /// The same for what has not changed from the block of height `unchanged_from` until `head`: a moment between them will
+    /// do where the store does not show `head` yet.
+    pub(crate) fn read_unchanged<Q: Query>(
+        &self,
+        query: Q,
+        head: &LedgerInfo,
+        unchanged_from: u64,
+    ) -> Result<Answer<Q::Output>, Q> {
+        self.read_at(query, |reader| {
+            let before = || {
+                let newest = reader.snapshot().ok()?;
+                let height = newest.ledger_info().block_height;
+                (unchanged_from..=head.block_height + 1)
+                    .contains(&(height + 1))
+                    .then_some(newest)
+            };
+            reader.snapshot_at(head).ok().or_else(before)
+        })
+    }
+
+    fn read_at<Q: Query>(
+        &self,
+        query: Q,
+        moment: impl FnOnce(&StoreReader) -> Option<Snapshot>,
+    ) -> Result<Answer<Q::Output>, Q> {
+        let begun_usecs = self.clock.elapsed_usecs();
+        if self.is_paused(begun_usecs) {
+            return Err(query);
+        }
+        let Some(snapshot) = self.reader.load().as_deref().and_then(moment) else {
+            return Err(query);
+        };
+        let answer = query.run(&snapshot);
+        self.took(begun_usecs, self.clock.elapsed_usecs());
+        if let Err(error) = &answer {
+            self.failure.report_read(STORAGE, error);
+        }
+        Ok(answer
+            .map(|output| (*snapshot.ledger_info(), output))
+            .map_err(NodeError::Store))
+    }
+
+    fn is_paused(&self, elapsed_usecs: u64) -> bool {
+        elapsed_usecs < self.paused_until_usecs.load(Relaxed)
+    }
+
+    fn took(&self, begun_usecs: u64, ended_usecs: u64) {
+        let took_usecs = ended_usecs.saturating_sub(begun_usecs);
+        if took_usecs > SLOW_USECS {
+            let pause_usecs = took_usecs.min(PAUSE_USECS_MAX);
+            let until_usecs = ended_usecs.saturating_add(pause_usecs);
+            self.paused_until_usecs.store(until_usecs, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Head, testing::wallet::development};
+    use ledger_store::{StoreError, StoreWriter};
+    use std::sync::Arc;
+
+    struct Fixture {
+        direct: InlineReader,
+        elapsed_usecs: Arc<AtomicU64>,
+        _writer: StoreWriter,
+        _directory: tempfile::TempDir,
+    }
+
+    /// Reads of a new ledger; `ahead` says by how many versions the Head is ahead of the store.
+    fn fixture(ahead: u64) -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let (_, store) = development(directory.path());
+        let (writer, reader) = store.split();
+        let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
+        ledger_info.version += ahead;
+        let elapsed_usecs = Arc::new(AtomicU64::new(1));
+        let clock = Arc::clone(&elapsed_usecs);
+        let clock = Clock::new(move || clock.load(Relaxed));
+        let head = HeadCell::new(Head::opened(ledger_info));
+        Fixture {
+            direct: InlineReader::new(head, reader, FatalErrorReporter::new(), clock),
+            elapsed_usecs,
+            _writer: writer,
+            _directory: directory,
+        }
+    }
+
+    impl Fixture {
+        /// Whether a query is answered here; it takes so long.
+        fn answers(&self, took_usecs: u64) -> bool {
+            let elapsed_usecs = Arc::clone(&self.elapsed_usecs);
+            let query = move |_: &Snapshot| {
+                elapsed_usecs.fetch_add(took_usecs, Relaxed);
+                Ok(())
+            };
+            self.direct.read(query).is_ok()
+        }
+
+        fn pass(&self, usecs: u64) {
+            self.elapsed_usecs.fetch_add(usecs, Relaxed);
+        }
+    }
+
+    #[test]
+    fn after_a_slow_read_all_is_left_to_the_readers_for_as_long_as_it_took() {
+        let fixture = fixture(0);
+        assert!(fixture.answers(SLOW_USECS) && fixture.answers(SLOW_USECS + 1));
+        assert!(!fixture.answers(0));
+        fixture.pass(SLOW_USECS);
+        assert!(!fixture.answers(0));
+        fixture.pass(1);
+        assert!(fixture.answers(100 * PAUSE_USECS_MAX));
+        fixture.pass(PAUSE_USECS_MAX - 1);
+        assert!(!fixture.answers(0));
+        fixture.pass(1);
+        assert!(fixture.answers(0));
+    }
+
+    #[test]
+    fn what_the_store_does_not_show_yet_is_left_to_the_readers() {
+        assert!(!fixture(1).answers(0));
+    }
+
+    #[test]
+    fn what_has_not_changed_is_read_at_the_head_or_at_what_the_store_shows_before_it() {
+        let direct = fixture(1).direct;
+        let shown = *direct
+            .reader
+            .load()
+            .as_ref()
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .ledger_info();
+        let with_height = |block_height, version| LedgerInfo {
+            block_height,
+            version,
+            ..shown
+        };
+        let next = with_height(shown.block_height + 1, shown.version + 1);
+        let is_answered = |head: &LedgerInfo, from| {
+            direct
+                .read_unchanged(|_: &Snapshot| Ok(()), head, from)
+                .is_ok()
+        };
+        assert!(is_answered(&shown, 0) && is_answered(&shown, next.block_height));
+        assert!(is_answered(&next, shown.block_height) && is_answered(&next, next.block_height));
+        assert!(
+            !is_answered(&next, next.block_height + 1),
+            "it changed since"
+        );
+    }
+
+    #[test]
+    fn a_node_that_stops_answers_no_more_and_keeps_no_store_open() {
+        let Fixture {
+            direct,
+            _writer,
+            _directory,
+            ..
+        } = fixture(0);
+        direct.close();
+        let query = |_: &Snapshot| Ok(());
+        assert!(direct.read(query).is_err());
+        drop(_writer);
+        development(_directory.path());
+    }
+
+    #[test]
+    fn an_answer_is_of_the_moment_that_the_head_shows_and_an_error_is_one() {
+        let fixture = fixture(0);
+        let version = |snapshot: &Snapshot| Ok(snapshot.ledger_info().version);
+        let Ok(Ok((ledger_info, version))) = fixture.direct.read(version) else {
+            panic!("it is answered");
+        };
+        assert_eq!(&ledger_info, fixture.direct.head.load().ledger_info());
+        assert_eq!(version, ledger_info.version);
+        let fails = |_: &Snapshot| -> Result<(), StoreError> { Err(StoreError::Empty) };
+        let Ok(answer) = fixture.direct.read(fails) else {
+            panic!("it is answered");
+        };
+        assert!(matches!(answer, Err(NodeError::Store(StoreError::Empty))));
+    }
+}

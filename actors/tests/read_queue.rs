@@ -1,0 +1,49 @@
+//! A test of the reader threads' queue through the handle of a whole node.
+
+#[path = "../testing/wallet.rs"]
+#[allow(dead_code)]
+mod wallet;
+
+use ledger_actors::{Node, NodeConfig, NodeError};
+use ledger_store::{Snapshot, StoreError};
+use std::sync::mpsc;
+use wallet::development;
+
+#[actix::test]
+async fn a_full_read_queue_is_an_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = NodeConfig::default();
+    config.storage.readers = 1;
+    config.storage.read_queue_capacity = 1;
+    let (chain, store) = development(directory.path());
+    let node = Node::start(chain, store, None, config).await.unwrap();
+    let handle = node.handle();
+    let (begun, has_begun) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let slow = actix::spawn({
+        let handle = handle.clone();
+        async move {
+            let query = move |_: &Snapshot| {
+                begun.send(()).unwrap();
+                let _ = may_go_on.recv();
+                Ok::<_, StoreError>(())
+            };
+            handle.read(query).await
+        }
+    });
+    while has_begun.try_recv().is_err() {
+        tokio::task::yield_now().await;
+    }
+    let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
+    let queued = handle.read(version);
+    let refused = handle.read(version);
+    let release = async { go_on.send(()).unwrap() };
+    let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
+    assert!(matches!(
+        refused,
+        Err(NodeError::Overloaded { actor: "storage" })
+    ));
+    assert_eq!(queued.unwrap().1, 0);
+    slow.await.unwrap().unwrap();
+    node.stop().await.unwrap();
+}

@@ -1,0 +1,124 @@
+"""Comparison of a directory with the answers of a node that has the same ledger."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+from .balances import Balance, balances, newest_state
+from .bcs import encode_uleb
+from .binary import require
+from .ledger import Block, Ledger, Transaction
+
+TIMEOUT_SECS = 30
+# Maximum number of transactions in an answer of the node.
+PAGE_MAX = 100
+
+
+class NodeClient:
+    """A client of a node's REST interface. `api` is the address before `/v1`."""
+
+    def __init__(self, api: str):
+        self._api = api
+
+    def get(self, path: str) -> Any:
+        """Returns the JSON answer to a path below `/v1`."""
+        return json.loads(self.read(path, "application/json"))
+
+    def read(self, path: str, media_type: str) -> bytes:
+        """Returns the body of the answer to a path below `/v1` in a media type."""
+        request = Request(f"{self._api}/v1{path}", headers={"accept": media_type})
+        with urlopen(request, timeout=TIMEOUT_SECS) as response:
+            return response.read()
+
+
+def compare(ledger: Ledger, node: NodeClient) -> None:
+    """Raises `Damaged` if the newest state of a directory is not that of an idle node."""
+    compare_info(ledger, node.get("/"))
+    for block in readable_blocks(ledger):
+        compare_block(block, node.get(f"/blocks/by_height/{block.height}"))
+    transactions = [t for block in readable_blocks(ledger) for t in block.transactions]
+    for begin in range(0, len(transactions), PAGE_MAX):
+        compare_page(transactions[begin : begin + PAGE_MAX], node)
+    for balance in balances(newest_state(ledger)):
+        compare_balance(balance, node)
+
+
+def readable_blocks(ledger: Ledger) -> list[Block]:
+    """Returns the blocks that a node serves: the log may say that the oldest ones are pruned."""
+    oldest = ledger.oldest_version
+    return [block for block in ledger.blocks if block.row["first_version"] >= oldest]
+
+
+def compare_info(ledger: Ledger, info: dict[str, Any]) -> None:
+    """Compares both ends of the ledger with the answer about it."""
+    readable = readable_blocks(ledger)
+    tip = readable[-1].tip or ledger.head["tip"]
+    for name, expected in [
+        ("chain_id", ledger.head["chain_id"]),
+        ("epoch", str(tip["epoch"])),
+        ("ledger_version", str(readable[-1].row["last_version"])),
+        ("block_height", str(readable[-1].height)),
+        ("oldest_ledger_version", str(readable[0].row["first_version"])),
+        ("oldest_block_height", str(readable[0].height)),
+        ("ledger_timestamp", str(readable[-1].row["header"]["timestamp_usecs"])),
+    ]:
+        require(info[name] == expected, f"{name} is {expected}, and {info[name]} in the node")
+
+
+def compare_block(block: Block, answer: dict[str, Any]) -> None:
+    """Compares a block with the answer about it."""
+    row = block.row
+    for name, expected in [
+        ("block_hash", f"0x{row['hash'].hex()}"),
+        ("block_timestamp", str(row["header"]["timestamp_usecs"])),
+        ("first_version", str(row["first_version"])),
+        ("last_version", str(row["last_version"])),
+    ]:
+        require(answer[name] == expected, f"block {block.height}: {name} in the node")
+
+
+def compare_page(transactions: list[Transaction], node: NodeClient) -> None:
+    """Compares transactions with two answers: hashes in JSON, everything in BCS."""
+    path = f"/transactions?start={transactions[0].version}&limit={len(transactions)}"
+    answers = node.get(path)
+    require(len(answers) == len(transactions), f"{path}: {len(answers)} transactions")
+    for transaction, answer in zip(transactions, answers):
+        info = transaction.info
+        for name, expected in [
+            ("version", str(transaction.version)),
+            ("hash", f"0x{info['transaction_hash'].hex()}"),
+            ("state_change_hash", f"0x{info['state_change_hash'].hex()}"),
+            ("event_root_hash", f"0x{info['event_root_hash'].hex()}"),
+            ("accumulator_root_hash", f"0x{transaction.accumulator_root.hex()}"),
+            ("gas_used", str(info["gas_used"])),
+            ("success", info["status"][0] == "Success"),
+        ]:
+            require(answer[name] == expected, f"version {transaction.version}: {name} in the node")
+    expected = encode_uleb(len(transactions)) + b"".join(map(on_chain_data, transactions))
+    require(node.read(path, "application/x-bcs") == expected, f"{path} in BCS")
+
+
+def on_chain_data(transaction: Transaction) -> bytes:
+    """Returns a transaction in the form of an answer in BCS."""
+    events, writes = transaction.events, transaction.writes
+    return b"".join(
+        [
+            transaction.version.to_bytes(8, "little"),
+            transaction.body_bytes,
+            transaction.info_bytes,
+            encode_uleb(len(events)),
+            *events,
+            transaction.accumulator_root,
+            b"\0",
+            encode_uleb(len(writes)),
+            *writes,
+        ]
+    )
+
+
+def compare_balance(balance: Balance, node: NodeClient) -> None:
+    """Compares a balance with the answer about it."""
+    path = f"/accounts/0x{balance.owner.hex()}/balance/{quote(balance.asset, safe='')}"
+    answer = node.get(path)
+    require(answer == balance.amount, f"{path} is {balance.amount}, and {answer} in the node")
