@@ -13,7 +13,9 @@
 mod kit;
 
 use fastrand::Rng;
-use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
+use kit::{
+    BlockGenerator, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer,
+};
 use ledger_crypto::HashValue;
 use ledger_store::{PageEnd, Snapshot, Store, StoreError, StoreOptions};
 use ledger_types::{EventKey, ExecutedBlock, WriteOp};
@@ -76,9 +78,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::read();
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("ledger");
-    let mut maker = Maker::new();
+    let mut generator = BlockGenerator::new();
     let mut store = Store::open(&path, &OPTIONS)?;
-    store.initialize(&genesis(), &maker.first_block(BTreeMap::new()))?;
+    store.initialize(&genesis(), &generator.first_block(BTreeMap::new()))?;
     let (mut writer, reader) = store.split();
     let mut random = Rng::with_seed(42);
     let mut sample = Sample { hashes: Vec::new() };
@@ -102,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             )
         });
         specs[0].writes.extend(written);
-        let block = maker.block(specs);
+        let block = generator.block(specs);
         sample.add(&block);
         let block = [Arc::new(block)];
         let (started, cpu) = (Instant::now(), cpu_time()?);

@@ -35,11 +35,11 @@ const SALTS: [u32; 8] = [
     0x5c6b_fb31,
 ];
 /// Bit that turns the id of a run into the id of its filter.
-const FILTER_BIT: u64 = 1 << 63;
+const BLOOM_ID_BIT: u64 = 1 << 63;
 
 /// Returns the id of a run's filter in the table of runs.
 pub(crate) fn bloom_id(run: u64) -> u64 {
-    run | FILTER_BIT
+    run | BLOOM_ID_BIT
 }
 
 /// Returns the hash of a key. The key is a keyed digest or part of a hash, and so random already.
@@ -78,7 +78,7 @@ const COUNT_BYTES: usize = 8;
 /// step begins with the same key. If the replaced segment begins with this key too, it has no
 /// other, and the new segment has it as well. So the bits of the new segment cover the entries of
 /// both.
-pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn replacement_row(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     let mut row = row.to_vec();
     let count = |row: &[u8]| {
         row.first_chunk()
@@ -166,9 +166,9 @@ fn ordinal(key: &[u8]) -> u128 {
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilter {
     /// First keys of the segments, ascending.
-    firsts: Vec<u128>,
+    first_keys: Vec<u128>,
     /// Offsets of the segments in `bytes`.
-    begins: Vec<usize>,
+    offsets: Vec<usize>,
     bytes: Vec<u8>,
     /// Number of entries of the run that the segments cover.
     entries: u64,
@@ -191,8 +191,8 @@ impl BloomFilter {
             let reason = format!("a filter of an index has a segment of {} bytes", row.len());
             return Err(StoreError::Inconsistent(reason));
         }
-        self.firsts.push(ordinal(first_key));
-        self.begins.push(self.bytes.len());
+        self.first_keys.push(ordinal(first_key));
+        self.offsets.push(self.bytes.len());
         self.bytes.extend_from_slice(blocks);
         self.entries = self.entries.saturating_add(u64::from_le_bytes(*count));
         Ok(())
@@ -202,18 +202,20 @@ impl BloomFilter {
     pub(crate) fn may_contain(&self, key: &[u8]) -> bool {
         let (hash, key) = (hash(key), ordinal(key));
         // Entries of one key may be in two segments.
-        let end = self.firsts.partition_point(|first| *first <= key);
-        let begin = self.firsts[..end].iter().rposition(|first| *first < key);
+        let end = self.first_keys.partition_point(|first| *first <= key);
+        let begin = self.first_keys[..end]
+            .iter()
+            .rposition(|first| *first < key);
         (begin.unwrap_or_default()..end).any(|index| self.segment_may_contain(index, hash))
     }
 
     fn segment_may_contain(&self, index: usize, hash: u64) -> bool {
         let end = self
-            .begins
+            .offsets
             .get(index + 1)
             .copied()
             .unwrap_or(self.bytes.len());
-        let segment = &self.bytes[self.begins[index]..end];
+        let segment = &self.bytes[self.offsets[index]..end];
         let (block, bits) = block_and_bits(hash, segment.len() / BLOCK_BYTES);
         let block = &segment[block * BLOCK_BYTES..][..BLOCK_BYTES];
         let words = block
@@ -282,7 +284,7 @@ mod tests {
         let mut keys: Vec<_> = (0..KEYS).map(key).collect();
         keys.sort_unstable();
         let filter = filter_of(&keys, usize::MAX);
-        assert!(filter.firsts.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
+        assert!(filter.first_keys.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
         let false_positives = (KEYS..2 * KEYS)
             .filter(|n| filter.may_contain(&key(*n)))
             .count() as u64;

@@ -14,7 +14,7 @@ use crate::{
 use std::ops::RangeInclusive;
 
 /// Maximum number of entries that the scan steps over before it seeks: about the cost of a seek.
-const STEPS_MAX: usize = 16;
+const STEPS_BEFORE_SEEK_MAX: usize = 16;
 
 /// A scan of digests.
 pub(crate) struct DigestScan<'a> {
@@ -68,7 +68,7 @@ impl<'a> DigestScan<'a> {
             return Ok(None);
         };
         for source in &mut self.sources {
-            source.skip(&least)?;
+            source.advance_past(&least)?;
         }
         Ok(Some(least))
     }
@@ -125,7 +125,7 @@ impl<'a> DigestSource<'a> {
     }
 
     /// Moves to the first entry above a digest if the current entry has that digest.
-    fn skip(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
+    fn advance_past(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
         if self.digest() != Some(*digest) {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl<'a> DigestSource<'a> {
                 run,
                 cursor,
             } => {
-                for _ in 0..STEPS_MAX {
+                for _ in 0..STEPS_BEFORE_SEEK_MAX {
                     cursor.advance()?;
                     if cursor
                         .peek()

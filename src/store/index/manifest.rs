@@ -89,7 +89,7 @@ impl Manifest {
             .filter(|run| is_source(run))
             .cloned()
             .collect();
-        let index = runs
+        let insert_index = runs
             .list
             .iter()
             .position(is_source)
@@ -99,7 +99,7 @@ impl Manifest {
             && let (Some(oldest), Some(newest)) = (sources.first(), sources.last())
         {
             runs.list.insert(
-                index,
+                insert_index,
                 Run {
                     id: job.output,
                     level: job.level + 1,
@@ -125,18 +125,19 @@ impl Manifest {
             .collect();
         let is_retained = |id: &u64| !below.contains(id);
         // A source of another merge is discarded when that merge ends.
-        let (retained, dropped): (Vec<MergeJob>, Vec<MergeJob>) = std::mem::take(&mut runs.jobs)
-            .into_iter()
-            .partition(|job| job.sources.iter().any(is_retained));
-        let merging: Vec<u64> = retained
+        let (retained_jobs, dropped_jobs): (Vec<MergeJob>, Vec<MergeJob>) =
+            std::mem::take(&mut runs.jobs)
+                .into_iter()
+                .partition(|job| job.sources.iter().any(is_retained));
+        let merging: Vec<u64> = retained_jobs
             .iter()
             .flat_map(|job| job.sources.clone())
             .collect();
-        runs.jobs = retained;
+        runs.jobs = retained_jobs;
         runs.list
             .retain(|run| !below.contains(&run.id) || merging.contains(&run.id));
         self.discard(below.into_iter().filter(|id| !merging.contains(id)));
-        self.discard(dropped.iter().map(|job| job.output));
+        self.discard(dropped_jobs.iter().map(|job| job.output));
     }
 
     /// Marks the blocks of runs and of their bloom filters for deletion.

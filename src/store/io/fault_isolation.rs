@@ -123,14 +123,14 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
     /// Changes the disk, or after a fault the overlay. A failure of the disk is the fault.
     fn modify(
         &self,
-        doing: &str,
+        operation: &str,
         modify_disk: impl FnOnce(&B) -> io::Result<()>,
         modify_overlay: impl FnOnce(&mut FaultOverlay) -> io::Result<()>,
     ) -> io::Result<()> {
         if !self.status.has_failed() {
             match modify_disk(&self.backend) {
                 Ok(()) => return Ok(()),
-                Err(error) => self.record_fault(doing, &error),
+                Err(error) => self.record_fault(operation, &error),
             }
         }
         let mut overlay = self.status.0.write_overlay();
@@ -138,7 +138,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
     }
 
     /// Creates the overlay, unless an earlier fault did.
-    fn record_fault(&self, doing: &str, error: &io::Error) {
+    fn record_fault(&self, operation: &str, error: &io::Error) {
         let status = &self.status.0;
         let length = self
             .backend
@@ -146,7 +146,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
             .unwrap_or_else(|_| status.length.load(Ordering::Acquire));
         let mut overlay = status.write_overlay();
         overlay.get_or_insert_with(|| {
-            let cause = format!("{doing} the file of the ledger: {error}");
+            let cause = format!("{operation} the file of the ledger: {error}");
             let mut overlay = FaultOverlay::new(error.kind(), cause, length);
             overlay.read_back(&self.backend, &std::mem::take(&mut *status.unsynced()));
             overlay

@@ -8,7 +8,7 @@
 
 use super::{
     Config, configured,
-    kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
+    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key, stream, transfer},
 };
 use crate::{
     Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::compaction::CompactionConfig,
@@ -57,7 +57,7 @@ const MEASURED_TRANSFERS: u64 = 2_000;
 /// when costs are measured first.
 const ACCOUNTS: u64 = 100;
 /// Number of entries in a page of a listing, so small that early pages are full too.
-const LISTED: usize = 10;
+const LISTING_ENTRIES: usize = 10;
 
 /// Maximum growth of a cost while the ledger grows twentyfold and nothing is pruned.
 ///
@@ -116,7 +116,7 @@ struct Ledger {
     disk: Disk,
     writer: StoreWriter,
     reader: StoreReader,
-    maker: Maker,
+    generator: BlockGenerator,
     random: Rng,
     accounts: u64,
     /// Number of versions that pruning retains. Without it, nothing is pruned.
@@ -127,19 +127,19 @@ struct Ledger {
 impl Ledger {
     fn new(accounts: u64, window_versions: Option<u64>) -> Self {
         let disk = Disk::default();
-        let mut maker = Maker::new();
+        let mut generator = BlockGenerator::new();
         let store =
             Store::open_backend_with_secret(disk.clone(), disk.log(), &OPTIONS, [7; 16]).unwrap();
         let mut store = configured(store, CONFIG);
         store
-            .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
+            .initialize(&genesis(), &generator.first_block(BTreeMap::new()))
             .unwrap();
         let (writer, reader) = store.split();
         Self {
             disk,
             writer,
             reader,
-            maker,
+            generator,
             random: Rng::with_seed(42),
             accounts,
             window_versions,
@@ -147,9 +147,9 @@ impl Ledger {
         }
     }
 
-    fn next_block(&mut self) -> (Vec<Spec>, Arc<ExecutedBlock>) {
+    fn next_block(&mut self) -> (Vec<TransactionSpec>, Arc<ExecutedBlock>) {
         let random = &mut self.random;
-        let specs: Vec<Spec> = (0..TRANSFERS_PER_BLOCK)
+        let specs: Vec<TransactionSpec> = (0..TRANSFERS_PER_BLOCK)
             .map(|_| {
                 let sender = random.u64(..self.accounts);
                 let recipient = random.u64(..self.accounts);
@@ -157,7 +157,7 @@ impl Ledger {
             })
             .collect();
         self.transfers += TRANSFERS_PER_BLOCK;
-        (specs.clone(), Arc::new(self.maker.block(specs)))
+        (specs.clone(), Arc::new(self.generator.block(specs)))
     }
 
     fn prune(&mut self) {
@@ -218,7 +218,7 @@ fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
 }
 
 /// Reads the state that the execution of each transfer reads.
-fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
+fn read_state(snapshot: &Snapshot, specs: &[TransactionSpec]) {
     for key in specs.iter().flat_map(|spec| spec.writes.keys()) {
         snapshot
             .state_value(key, snapshot.ledger_info().version)
@@ -227,7 +227,7 @@ fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
 }
 
 /// Looks up each transfer of a block by its hash, and as many unknown hashes.
-fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
+fn look_up(snapshot: &Snapshot, specs: &[TransactionSpec], block: &ExecutedBlock) {
     let version = snapshot.ledger_info().version;
     let transactions = &block.transactions[1..=specs.len()];
     for (number, transaction) in (0u64..).zip(transactions) {
@@ -258,14 +258,14 @@ fn list(snapshot: &Snapshot, account: u64) {
         listed.iter().any(|(listed_key, _)| *listed_key == key),
         "{listed:?}"
     );
-    let listed = snapshot.account_transactions(&address(account), None, LISTED);
+    let listed = snapshot.account_transactions(&address(account), None, LISTING_ENTRIES);
     assert!(!listed.unwrap().is_empty());
-    let listed = snapshot.events(&stream(account, 3), None, LISTED);
+    let listed = snapshot.events(&stream(account, 3), None, LISTING_ENTRIES);
     assert!(!listed.unwrap().is_empty());
 }
 
 /// Grows a ledger, and asserts that its late cost is at most `growth_max` times the early one.
-fn assert_level(growth_max: f64, window_versions: Option<u64>) {
+fn assert_growth_at_most(growth_max: f64, window_versions: Option<u64>) {
     let mut ledger = Ledger::new(ACCOUNTS, window_versions);
     ledger.grow_to(EARLY_TRANSFERS);
     let early = ledger.measure();
@@ -279,12 +279,12 @@ fn assert_level(growth_max: f64, window_versions: Option<u64>) {
 
 #[test]
 fn cost_of_a_transfer_does_not_grow_with_an_unpruned_ledger() {
-    assert_level(GROWTH_MAX, None);
+    assert_growth_at_most(GROWTH_MAX, None);
 }
 
 #[test]
 fn cost_of_a_transfer_does_not_grow_with_the_length_of_a_pruned_ledger() {
-    assert_level(PRUNED_GROWTH_MAX, Some(WINDOW_VERSIONS));
+    assert_growth_at_most(PRUNED_GROWTH_MAX, Some(WINDOW_VERSIONS));
 }
 
 #[test]

@@ -9,20 +9,20 @@ use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 
 /// Returns the synced content and a part of the later writes, which `seed` determines.
-fn torn(disk: &Disk, seed: u64) -> Image {
+fn torn_image(disk: &Disk, seed: u64) -> Image {
     let mut random = Rng::with_seed(seed);
     disk.torn(&mut |bound| random.usize(..bound))
 }
 
 /// Returns a disk that fails after this number of writes and syncs.
-fn failing_from(operations: usize) -> Disk {
+fn disk_failing_from(operations: usize) -> Disk {
     let disk = Disk::default();
     disk.inject(Fault::Gone { after: operations });
     disk
 }
 
 /// Newest and oldest height of a ledger.
-type Ends = (u64, u64);
+type Heights = (u64, u64);
 
 /// Number of blocks in each group, and the height to which the window is pruned after it.
 const SCRIPT: [(u64, Option<u64>); 8] = [
@@ -42,9 +42,9 @@ const BLOCKS: u64 = 18;
 #[derive(Debug, Default)]
 struct Progress {
     /// Heights of the ledger after the last acknowledged operation.
-    acknowledged: Option<Ends>,
+    acknowledged: Option<Heights>,
     /// Heights of the ledger after the operation that was started last.
-    in_flight: Option<Ends>,
+    in_flight: Option<Heights>,
 }
 
 /// Runs the script until something fails, and returns its progress.
@@ -123,21 +123,24 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, commits_r
     }
     let (mut writer, reader) = store.split();
     let info = *reader.snapshot().unwrap().ledger_info();
-    let ends = (info.block_height, info.oldest_block_height);
+    let heights = (info.block_height, info.oldest_block_height);
     if !is_empty {
-        let is_expected = [progress.acknowledged, progress.in_flight].contains(&Some(ends));
-        assert!(is_expected, "{ends:?} after {progress:?}");
+        let is_expected = [progress.acknowledged, progress.in_flight].contains(&Some(heights));
+        assert!(is_expected, "{heights:?} after {progress:?}");
     }
     workload
-        .check(&reader.snapshot().unwrap(), &workload.info(ends.0, ends.1))
+        .check(
+            &reader.snapshot().unwrap(),
+            &workload.info(heights.0, heights.1),
+        )
         .unwrap();
-    let rest = &workload.blocks[ends.0 as usize + 1..];
+    let rest = &workload.blocks[heights.0 as usize + 1..];
     if commits_rest && !rest.is_empty() {
         writer.commit(rest).unwrap();
         workload
             .check(
                 &reader.snapshot().unwrap(),
-                &workload.info(BLOCKS + 1, ends.1),
+                &workload.info(BLOCKS + 1, heights.1),
             )
             .unwrap();
     }
@@ -159,13 +162,13 @@ fn acknowledged_commits_survive_a_crash_at_any_operation() {
     // The synced content is constant until the next sync, and the progress is greatest right before it.
     let mut synced: Option<(usize, Image, Progress)> = None;
     for fails_from in 0..operations {
-        let disk = failing_from(fails_from);
+        let disk = disk_failing_from(fails_from);
         let progress = run(&disk, &workload);
         check_image(disk.written(), &progress, &workload, false);
         // The rest can follow any image. Every other one is enough, because this takes the most time.
         let commits_rest = fails_from % 2 == 0;
         check_image(
-            torn(&disk, fails_from as u64),
+            torn_image(&disk, fails_from as u64),
             &progress,
             &workload,
             commits_rest,

@@ -10,7 +10,7 @@ const CASES: u64 = 60;
 const BLOCKS: u64 = 40;
 
 /// Creates a ledger, closes it, and returns its file.
-fn ledger(workload: &mut Workload) -> Vec<u8> {
+fn ledger_file(workload: &mut Workload) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path(), &OPTIONS).unwrap();
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
@@ -23,7 +23,7 @@ fn ledger(workload: &mut Workload) -> Vec<u8> {
 }
 
 /// Returns all transactions and blocks as text.
-fn answers(snapshot: &Snapshot) -> Result<String, StoreError> {
+fn read_all(snapshot: &Snapshot) -> Result<String, StoreError> {
     let info = *snapshot.ledger_info();
     let mut answers = format!("{info:?}");
     for version in 0..=info.version {
@@ -37,7 +37,7 @@ fn answers(snapshot: &Snapshot) -> Result<String, StoreError> {
 
 fn open(directory: &Path) -> Result<String, StoreError> {
     let (_writer, reader) = Store::open_checked(directory, &OPTIONS, u64::MAX)?.split();
-    answers(&reader.snapshot()?)
+    read_all(&reader.snapshot()?)
 }
 
 /// Opens a directory with `file`, and returns its answers.
@@ -63,14 +63,14 @@ fn open_file(file: &[u8]) -> Result<String, StoreError> {
 
 #[test]
 fn rejects_damaged_bytes_unless_no_answer_changes() {
-    let whole = ledger(&mut Workload::new(1));
-    let expected = open_file(&whole).unwrap();
+    let intact = ledger_file(&mut Workload::new(1));
+    let expected = open_file(&intact).unwrap();
     // Zeros at the end of the file are unused space.
-    let used = whole.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let used = intact.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let mut rejected = 0;
     for seed in 0..CASES {
         let mut random = Rng::with_seed(seed + 1);
-        let mut file = whole.clone();
+        let mut file = intact.clone();
         for _ in 0..=random.u8(..8) {
             // A quarter of the damage is in the first page, which has the roots.
             let end = if random.u8(..4) == 0 { 320 } else { used };
@@ -89,12 +89,12 @@ fn rejects_damaged_bytes_unless_no_answer_changes() {
 
 #[test]
 fn rejects_a_truncated_file_unless_no_answer_changes() {
-    let whole = ledger(&mut Workload::new(2));
-    let expected = open_file(&whole).unwrap();
+    let intact = ledger_file(&mut Workload::new(2));
+    let expected = open_file(&intact).unwrap();
     let mut random = Rng::with_seed(3);
     for _ in 0..CASES / 4 {
-        let length = random.usize(..whole.len());
-        if let Ok(answers) = open_file(&whole[..length]) {
+        let length = random.usize(..intact.len());
+        if let Ok(answers) = open_file(&intact[..length]) {
             assert!(
                 answers == expected,
                 "a wrong answer after a cut to {length}"
@@ -128,7 +128,7 @@ const REGION_HEADER_PAGES: Range<usize> = 16..20;
 /// test that slot has no tables, so the ledger was opened as an empty one.
 #[test]
 fn rejects_a_file_with_damage_in_its_newest_two_commits() {
-    let mut file = ledger(&mut Workload::new(4));
+    let mut file = ledger_file(&mut Workload::new(4));
     let newest = usize::from(file[FLAGS] & SECOND_SLOT_IS_NEWEST);
     let [newest, previous] = [SLOTS[newest], SLOTS[1 - newest]];
     let number = |bytes: Range<usize>| {

@@ -21,7 +21,7 @@ fn open(directory: &Path) -> (StoreWriter, StoreReader) {
     configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL).split()
 }
 
-fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
+fn open_initialized(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
     let mut store = configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL);
     assert_eq!(store.genesis().unwrap(), None);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
@@ -32,7 +32,10 @@ fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Commit(u64),
-    Prune { keep: u64, versions_max: u64 },
+    Prune {
+        window_versions: u64,
+        versions_max: u64,
+    },
     Reopen,
     CheckOlder,
 }
@@ -40,7 +43,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => (1..4u64).prop_map(Step::Commit),
-        2 => (0..30u64, 1..12u64).prop_map(|(keep, versions_max)| Step::Prune { keep, versions_max }),
+        2 => (0..30u64, 1..12u64).prop_map(|(window_versions, versions_max)| Step::Prune { window_versions, versions_max }),
         1 => Just(Step::Reopen),
         2 => Just(Step::CheckOlder),
     ];
@@ -51,16 +54,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn run(seed: u64, steps: &[Step]) {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(seed);
-    let (mut writer, mut reader) = begin(directory.path(), &workload);
+    let (mut writer, mut reader) = open_initialized(directory.path(), &workload);
     let mut oldest = 0;
     let mut older_snapshot = None;
     for step in steps {
         let newest = workload.blocks.len() as u64 - 1;
         match *step {
             Step::Commit(count) => writer.commit(&workload.grow(count)).unwrap(),
-            Step::Prune { keep, versions_max } => {
+            Step::Prune {
+                window_versions,
+                versions_max,
+            } => {
                 let head = reader.snapshot().unwrap().ledger_info().version;
-                let bound = head.saturating_sub(keep);
+                let bound = head.saturating_sub(window_versions);
                 let pruned = writer.prune(bound, versions_max).unwrap();
                 let block = &workload.blocks[pruned.oldest_block_height as usize];
                 assert_eq!(pruned.oldest_version, block.first_version);
@@ -112,7 +118,7 @@ proptest! {
 fn prunes_up_to_the_newest_block() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(7);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     writer.commit(&workload.grow(40)).unwrap();
     let mut steps = 0;
     while !writer.prune(u64::MAX, 1).unwrap().done {
@@ -208,7 +214,7 @@ fn merges_the_runs_of_small_prune_steps() {
 fn answers_correctly_with_runs_on_all_levels() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(11);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     let mut levels = 0;
     for _ in 0..300 {
         writer.commit(&workload.grow(1)).unwrap();
@@ -242,7 +248,7 @@ fn answers_correctly_with_runs_on_all_levels() {
 fn ignores_a_filter_of_a_part_of_a_run() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(31);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     for _ in 0..40 {
         writer.commit(&workload.grow(1)).unwrap();
     }
@@ -320,7 +326,7 @@ fn check_filters(writer: &StoreWriter) {
 fn reads_the_pruned_state_below_a_narrow_window() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(13);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     for _ in 0..200 {
         let block = workload.grow(1).remove(0);
         writer.commit(std::slice::from_ref(&block)).unwrap();
@@ -337,7 +343,7 @@ fn reads_the_pruned_state_below_a_narrow_window() {
 fn gives_the_same_answers_after_every_restart() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(17);
-    drop(begin(directory.path(), &workload));
+    drop(open_initialized(directory.path(), &workload));
     for height in 1..60 {
         let (mut writer, reader) = open(directory.path());
         writer.commit(&workload.grow(1)).unwrap();
@@ -394,7 +400,7 @@ fn concurrent_readers_see_consistent_snapshots() {
     const READERS: usize = 2;
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(5);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     workload.grow(60);
     let has_ended = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -128,7 +128,7 @@ fn calls_on_durable_before_a_group_is_applied() {
         bytes_max: 0,
         ..WalConfig::SMALL
     };
-    for (config, is_ahead) in [(LARGE, true), (none, false)] {
+    for (config, is_logged) in [(LARGE, true), (none, false)] {
         let mut workload = Workload::new(12);
         let blocks = workload.grow(1);
         let disk = Disk::default();
@@ -136,7 +136,7 @@ fn calls_on_durable_before_a_group_is_applied() {
         let mut calls = 0;
         let on_durable = |_| {
             calls += 1;
-            assert_eq!(reader.would_wait(1), is_ahead);
+            assert_eq!(reader.would_wait(1), is_logged);
             let (_writer, reopened) = open(disk.synced());
             assert_eq!(
                 reopened.chain_tip().unwrap().height,
@@ -146,7 +146,7 @@ fn calls_on_durable_before_a_group_is_applied() {
         };
         writer.append(&blocks, on_durable).unwrap();
         assert_eq!(calls, 1);
-        assert_eq!(reader.would_wait(1), is_ahead);
+        assert_eq!(reader.would_wait(1), is_logged);
         writer.apply().unwrap();
         reader.wait_applied(1).unwrap();
         assert_eq!(reader.chain_tip().unwrap().height, 1);
@@ -329,7 +329,7 @@ fn a_stop_leaves_an_empty_log_that_is_not_needed() {
 
 /// Returns a copy of a directory as a killed process leaves it, with records in its log, and its
 /// blocks.
-fn killed() -> (TempDir, Workload) {
+fn killed_directory() -> (TempDir, Workload) {
     let mut workload = Workload::new(8);
     let blocks = workload.grow(BLOCKS);
     let (directory, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -347,7 +347,7 @@ fn killed() -> (TempDir, Workload) {
 }
 
 /// Returns the error of opening a damaged directory, and checks that the log is unchanged.
-fn damage(directory: &Path) -> String {
+fn damage_message(directory: &Path) -> String {
     let names = ["ledger.redb", "ledger.log"];
     let read = || names.map(|name| fs::read(directory.join(name)).ok());
     let before = read();
@@ -365,7 +365,7 @@ fn damage(directory: &Path) -> String {
 
 #[test]
 fn recovers_the_blocks_of_a_killed_process() {
-    let (directory, workload) = killed();
+    let (directory, workload) = killed_directory();
     let store = Store::open(directory.path(), &OPTIONS).unwrap();
     let (writer, reader) = store.split();
     workload
@@ -429,21 +429,21 @@ fn a_step_of_pruning_takes_one_sync_and_is_recovered() {
 
 #[test]
 fn rejects_a_directory_without_its_needed_log() {
-    let (directory, _) = killed();
+    let (directory, _) = killed_directory();
     fs::remove_file(directory.path().join("ledger.log")).unwrap();
-    let text = damage(directory.path());
+    let text = damage_message(directory.path());
     assert!(text.contains("ledger.log is missing"), "{text}");
 }
 
 #[test]
 fn rejects_a_log_with_damage_before_its_last_record() {
-    let (directory, _) = killed();
+    let (directory, _) = killed_directory();
     let path = directory.path().join("ledger.log");
     let mut log = fs::read(&path).unwrap();
     // About in the third record: a record takes one page, and a few take more.
     log[2 * 4096 + 100] ^= 1;
     fs::write(&path, log).unwrap();
-    let text = damage(directory.path());
+    let text = damage_message(directory.path());
     assert!(text.contains("the block log: record"), "{text}");
 }
 

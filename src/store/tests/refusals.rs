@@ -160,7 +160,7 @@ fn a_directory_is_in_use_until_its_writer_is_dropped() {
 }
 
 /// Number of threads that open the same absent directory concurrently.
-const OPENERS: usize = 4;
+const THREADS: usize = 4;
 /// Number of attempts. In most of them, two threads are between the check and the creation.
 const ROUNDS: usize = 40;
 
@@ -169,7 +169,7 @@ fn one_of_several_concurrent_openers_creates_a_directory() {
     for round in 0..ROUNDS {
         let above = tempfile::tempdir().unwrap();
         let directory = above.path().join("new/data");
-        let barrier = Barrier::new(OPENERS);
+        let barrier = Barrier::new(THREADS);
         let opened: Vec<_> = thread::scope(|scope| {
             let open = || {
                 barrier.wait();
@@ -181,14 +181,14 @@ fn one_of_several_concurrent_openers_creates_a_directory() {
                     store.initialize(&genesis(), block).unwrap();
                 })
             };
-            let openers: Vec<_> = (0..OPENERS).map(|_| scope.spawn(open)).collect();
-            openers
+            let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(open)).collect();
+            handles
                 .into_iter()
-                .map(|opener| opener.join().unwrap())
+                .map(|handle| handle.join().unwrap())
                 .collect()
         });
         let errors: Vec<_> = opened.into_iter().filter_map(Result::err).collect();
-        assert_eq!(errors.len(), OPENERS - 1, "round {round}: {errors:?}");
+        assert_eq!(errors.len(), THREADS - 1, "round {round}: {errors:?}");
         for error in errors {
             assert!(
                 matches!(error, StoreError::InUse { .. }),

@@ -2,7 +2,7 @@
 
 use super::{
     Config, OPTIONS, configured,
-    kit::{Maker, Spec, address, genesis, resource_key},
+    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key},
 };
 use crate::{AddressStateEntry, Snapshot, Store, StoreWriter};
 use ledger_types::WriteOp;
@@ -15,20 +15,22 @@ const BLOCKS: u64 = 200;
 /// Creates a ledger in which each block writes the same resource of an account, and each twentieth
 /// block a new one.
 fn with_a_hot_key(directory: &Path) -> (StoreWriter, Snapshot) {
-    let mut maker = Maker::new();
+    let mut generator = BlockGenerator::new();
     let mut store = configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL);
     store
-        .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
+        .initialize(&genesis(), &generator.first_block(BTreeMap::new()))
         .unwrap();
     let (mut writer, reader) = store.split();
     for number in 0..BLOCKS {
         let resources = [0, number / (BLOCKS / RESOURCES)];
         let write = |resource| (resource_key(OWNER, resource), WriteOp::Put(vec![1].into()));
-        let spec = Spec {
+        let spec = TransactionSpec {
             writes: resources.map(write).into(),
-            ..Spec::default()
+            ..TransactionSpec::default()
         };
-        writer.commit(&[Arc::new(maker.block(vec![spec]))]).unwrap();
+        writer
+            .commit(&[Arc::new(generator.block(vec![spec]))])
+            .unwrap();
     }
     let snapshot = reader.snapshot().unwrap();
     (writer, snapshot)

@@ -1,6 +1,6 @@
 //! A random chain with a naive model of its answers, and the comparison with a snapshot.
 
-use super::kit::{Maker, Spec, address, resource_key, state_key, stream};
+use super::kit::{BlockGenerator, TransactionSpec, address, resource_key, state_key, stream};
 use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{
@@ -27,7 +27,7 @@ fn key(number: u64) -> StateKey {
 /// All blocks of a chain, with naive answers to every query.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
-    maker: Maker,
+    generator: BlockGenerator,
     pub(super) random: Rng,
     pub(super) blocks: Vec<Arc<ExecutedBlock>>,
 }
@@ -35,12 +35,12 @@ pub(super) struct Workload {
 impl Workload {
     /// Creates a chain of the genesis block.
     pub(super) fn new(seed: u64) -> Self {
-        let mut maker = Maker::new();
+        let mut generator = BlockGenerator::new();
         let writes = (0..KEYS / 2)
             .map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
-        let first = maker.first_block(writes.collect());
+        let first = generator.first_block(writes.collect());
         Self {
-            maker,
+            generator,
             random: Rng::with_seed(seed),
             blocks: vec![Arc::new(first)],
         }
@@ -50,20 +50,20 @@ impl Workload {
     pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
         for _ in 0..count {
             let specs = (0..self.random.u8(..5)).map(|_| self.spec()).collect();
-            self.blocks.push(Arc::new(self.maker.block(specs)));
+            self.blocks.push(Arc::new(self.generator.block(specs)));
         }
         self.blocks[self.blocks.len() - count as usize..].to_vec()
     }
 
     /// Adds `count` blocks without user transactions, and returns them.
     pub(super) fn grow_idle(&mut self, count: usize) -> Vec<Arc<ExecutedBlock>> {
-        let maker = &mut self.maker;
+        let generator = &mut self.generator;
         self.blocks
-            .extend((0..count).map(|_| Arc::new(maker.block(Vec::new()))));
+            .extend((0..count).map(|_| Arc::new(generator.block(Vec::new()))));
         self.blocks[self.blocks.len() - count..].to_vec()
     }
 
-    fn spec(&mut self) -> Spec {
+    fn spec(&mut self) -> TransactionSpec {
         let random = &mut self.random;
         let streams = (0..random.u8(..4)).map(|_| stream(random.u64(..ACCOUNTS), random.u64(..2)));
         let streams = streams.collect();
@@ -76,7 +76,7 @@ impl Workload {
             (key, operation)
         });
         let writes = writes.collect();
-        Spec {
+        TransactionSpec {
             sender: random.u64(..ACCOUNTS),
             is_orderless: random.u8(..3) == 0,
             streams,
@@ -341,7 +341,7 @@ impl Workload {
         {
             let within: Vec<_> = all
                 .iter()
-                .filter(|one| (start..=end).contains(&one.version))
+                .filter(|summary| (start..=end).contains(&summary.version))
                 .collect();
             for limit in [0, 1, 3, 1_000] {
                 let case = format!("{limit} of {account} in {start}..={end} of {info:?}");

@@ -293,7 +293,7 @@ impl io::Write for RecordWriter<'_> {
 }
 
 /// Returns the error of a failed operation on the log, in the form of a database error.
-pub(crate) fn failed(doing: &str, error: &io::Error) -> StoreError {
-    let cause = io::Error::new(error.kind(), format!("{doing} the block log: {error}"));
+pub(crate) fn failed(operation: &str, error: &io::Error) -> StoreError {
+    let cause = io::Error::new(error.kind(), format!("{operation} the block log: {error}"));
     StorageError::from(cause).into()
 }

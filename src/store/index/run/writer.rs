@@ -4,7 +4,7 @@ use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, block_key};
 use crate::{
     StoreError,
     index::{
-        bloom::{BloomFilterWriter, Segment, bloom_id, replacing},
+        bloom::{BloomFilterWriter, Segment, bloom_id, replacement_row},
         key::Kind,
     },
 };
@@ -40,7 +40,7 @@ impl AppendedRun {
         for segment in &self.filter {
             let key = block_key(bloom_id(self.run), &segment.first_key);
             let replaced = table.get(key.as_slice())?.map(|row| row.value().to_vec());
-            let row = replacing(&segment.row, replaced.as_deref());
+            let row = replacement_row(&segment.row, replaced.as_deref());
             table.insert(key.as_slice(), row.as_slice())?;
         }
         Ok(())
