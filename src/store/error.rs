@@ -1,20 +1,20 @@
-//! Errors of the store. Messages of errors that an operator can repair include the remedy.
+//! Errors of a store. Those of a data directory tell the operator what to do.
 
 use std::{path::PathBuf, sync::Arc};
 
-/// An error of opening, reading or writing a store.
+/// A store that cannot be opened, read, or written.
 ///
-/// Clones are cheap, so one failure can be returned to many callers.
+/// Cheap to clone, because one failure may be the answer to many requests.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// The directory contains a file that is not part of a ledger.
+    /// The directory holds files of another program.
     #[error(
         "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
     )]
     Foreign {
         /// Path of the directory.
         directory: PathBuf,
-        /// Name of the foreign file.
+        /// One of these files.
         file: String,
     },
     /// A newer program wrote the directory.
@@ -24,9 +24,9 @@ pub enum StoreError {
     NewerFormat {
         /// Path of the directory.
         directory: PathBuf,
-        /// Format of the directory.
+        /// The format of the directory.
         found: u64,
-        /// Newest format that this program reads.
+        /// The newest format that this program reads.
         known: u64,
     },
     /// The directory has a format that is too old for this program.
@@ -36,14 +36,14 @@ pub enum StoreError {
     OlderFormat {
         /// Path of the directory.
         directory: PathBuf,
-        /// Format of the directory.
+        /// The format of the directory.
         found: u64,
         /// Oldest format that this program reads.
         oldest: u64,
-        /// Newest format that this program reads.
+        /// The newest format that this program reads.
         known: u64,
     },
-    /// The directory is already open, in this process or in another one.
+    /// The directory is already open, in this or another process.
     #[error(
         "{directory} is in use by another node or store; stop that one, or name another directory"
     )]
@@ -51,64 +51,65 @@ pub enum StoreError {
         /// Path of the directory.
         directory: PathBuf,
     },
-    /// The files in the directory are damaged or incomplete.
+    /// The files in the directory are not a complete ledger.
     #[error(
         "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
     )]
     Damaged {
         /// Path of the directory.
         directory: PathBuf,
-        /// Description of the damage.
+        /// The damage.
         reason: String,
     },
-    /// The directory or a file in it cannot be created, listed, read or written.
-    #[error("{directory} cannot be used: {source}; {}", way_out(.source))]
+    /// The directory or a file in it could not be created, listed, read, or written.
+    #[error("{directory} cannot be used: {source}; {}", advice(.source))]
     Directory {
         /// Path of the directory.
         directory: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         source: Arc<std::io::Error>,
     },
-    /// A stored row is missing or malformed, or a block to be written contradicts itself.
+    /// A row is missing, or its bytes encode no value of its type.
     #[error("the ledger contradicts itself: {0}; restore the data directory from a copy")]
     Inconsistent(String),
-    /// The blocks to be committed do not follow the newest block. Nothing was written.
+    /// Blocks do not follow the newest block. Nothing was written.
     #[error("the block does not follow the ledger: {0}")]
     Gap(String),
-    /// The database failed, usually because the disk is full or faulty.
+    /// The database failed, usually because the disk is full or failing.
     #[error("the database failed: {0}; check the disk, then restart")]
     Database(Arc<redb::Error>),
-    /// The writer accepts no more writes: an earlier one failed, or the store is closed.
+    /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, nothing more is written until a restart: {0}")]
     Poisoned(String),
-    /// The operating system provided no random bytes for the secret of a new directory.
+    /// The system provided no random bytes for the digest key of a new directory.
     #[error("the system gave no random bytes: {0}")]
     NoRandomness(String),
-    /// The ledger is empty: not even genesis was committed.
+    /// The store has no genesis.
     #[error("the ledger is empty: genesis was not committed")]
     Empty,
-    /// Genesis cannot be committed, because the ledger already has one.
+    /// The store already has a genesis.
     #[error("the ledger has a genesis already")]
     NotEmpty,
-    /// The new genesis differs from the stored one in more than the permitted changes.
+    /// A genesis cannot replace the stored one, because it differs in more than framework upgrades
+    /// above the newest block.
     #[error("the ledger has another genesis: {0}")]
     OtherGenesis(String),
-    /// A requested version is pruned, or newer than the newest visible version.
+    /// A requested version is not applied yet, or is pruned.
     #[error(
         "no snapshot at version {requested}: the durable ledger has versions {oldest} to {newest}"
     )]
     VersionOutOfRange {
-        /// Requested version.
+        /// The requested version.
         requested: u64,
-        /// Oldest readable version.
+        /// The oldest readable version.
         oldest: u64,
-        /// Newest visible version.
+        /// The newest applied version.
         newest: u64,
     },
 }
 
-/// Returns advice for an operator about a directory that cannot be used.
-fn way_out(source: &std::io::Error) -> &'static str {
+/// Returns the advice for a directory that cannot be used.
+fn advice(source: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{
         AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied,
         QuotaExceeded, ReadOnlyFilesystem, StorageFull,
@@ -122,10 +123,9 @@ fn way_out(source: &std::io::Error) -> &'static str {
 }
 
 impl StoreError {
-    /// Returns whether a disk operation failed, or was not attempted because of an earlier
-    /// failure.
+    /// Returns whether the disk failed, or an earlier failure prevents access to it.
     ///
-    /// Data that was durable before the failure is unaffected.
+    /// Content that was durable before is unchanged.
     pub fn is_failed_io(&self) -> bool {
         match self {
             Self::Database(error) => {
@@ -162,24 +162,24 @@ mod tests {
     use std::io;
 
     #[test]
-    fn the_way_out_of_a_directory_that_cannot_be_used_is_that_of_its_cause() {
+    fn advises_by_the_cause_of_an_unusable_directory() {
         const EIO: i32 = 5;
-        let words = |source: io::Error| {
+        let message = |source: io::Error| {
             let source = Arc::new(source);
             let directory = PathBuf::from("some/data");
             StoreError::Directory { directory, source }.to_string()
         };
-        let failing = words(io::Error::from_raw_os_error(EIO));
+        let failing = message(io::Error::from_raw_os_error(EIO));
         assert!(failing.contains("check the disk"), "{failing}");
         assert!(!failing.contains("may write to"), "{failing}");
         for kind in [
             io::ErrorKind::PermissionDenied,
             io::ErrorKind::ReadOnlyFilesystem,
         ] {
-            let refused = words(kind.into());
+            let refused = message(kind.into());
             assert!(refused.contains("may write to"), "{refused}");
         }
-        let full = words(io::ErrorKind::StorageFull.into());
+        let full = message(io::ErrorKind::StorageFull.into());
         assert!(full.contains("make room"), "{full}");
     }
 }

@@ -1,6 +1,6 @@
 //! Index entries of a batch of blocks, before they are sorted.
 
-use crate::index::key::{
+use super::key::{
     AccountEntry, HashEntry, StateEntry, StreamEntry, account_entry, hash_entry, state_entry,
     stream_entry,
 };
@@ -10,7 +10,7 @@ use ledger_types::{
     AccountAddress, EventKey, ExecutedTransaction, ReplayProtector, StateKey, Transaction,
 };
 
-/// Unsorted entries of the index kinds in [`Kind::OF_ROWS`](crate::index::Kind::OF_ROWS).
+/// Entries of the kinds in [`Kind::OF_ROWS`](super::Kind::OF_ROWS), in order of their rows.
 #[derive(Debug)]
 pub(crate) struct IndexBatch {
     key: DigestKey,
@@ -21,6 +21,7 @@ pub(crate) struct IndexBatch {
 }
 
 impl IndexBatch {
+    /// Creates an empty batch.
     pub(crate) fn new(key: DigestKey) -> Self {
         Self {
             key,
@@ -31,7 +32,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds the entries of a transaction, its events and its writes.
+    /// Adds the entries of a transaction, its events, and its writes.
     pub(crate) fn add(&mut self, version: u64, executed: &ExecutedTransaction) {
         self.add_transaction(version, &executed.hash, &executed.transaction);
         for (number, event) in (0..).zip(&executed.events) {
@@ -44,7 +45,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds the entries of a transaction, without those of its events and writes.
+    /// Adds the entries of a transaction without its events and writes.
     pub(crate) fn add_transaction(
         &mut self,
         version: u64,
@@ -62,7 +63,7 @@ impl IndexBatch {
             ReplayProtector::SequenceNumber(number) => {
                 account_entry(&self.key.account(sender), number, version)
             }
-            // Nonces have no order, so the entry has the version in the field of the number.
+            // Nonces have no order, so the version replaces the sequence number.
             ReplayProtector::Nonce(_) => {
                 account_entry(&self.key.orderless(sender), version, version)
             }
@@ -82,18 +83,18 @@ impl IndexBatch {
         self.states.push(state_entry(&digest, position));
     }
 
-    /// Returns the sorted and packed entries of each kind, in the order of
-    /// [`Kind::OF_ROWS`](crate::index::Kind::OF_ROWS).
+    /// Returns the sorted entries of each kind, in the order of
+    /// [`Kind::OF_ROWS`](super::Kind::OF_ROWS).
     pub(crate) fn into_sorted(self) -> [Vec<u8>; 4] {
-        fn pack<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
+        fn sort<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
             entries.sort_unstable();
             entries.into_flattened()
         }
         [
-            pack(self.hashes),
-            pack(self.states),
-            pack(self.accounts),
-            pack(self.streams),
+            sort(self.hashes),
+            sort(self.states),
+            sort(self.accounts),
+            sort(self.streams),
         ]
     }
 }

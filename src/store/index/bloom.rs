@@ -1,29 +1,29 @@
-//! Bloom filters of runs, for index kinds that are searched for single keys.
+//! Bloom filters, which exclude runs that do not contain a key.
 //!
-//! A key that has not changed for long is in the oldest of many runs. Without filters, each newer
-//! run costs a descent of the tree.
+//! Each run of a kind that is searched for single keys has a filter. A key that has not changed for
+//! long lies in the oldest of many runs, and each newer run would cost a descent of the tree.
 //!
-//! A filter consists of segments. A segment covers as many neighboring entries of its run as fill
-//! a page. The commit that writes the entries also writes the segment, so a merge carries no
-//! state of the filter from one step to the next. A filter is in memory from the commit that lists
-//! its run on. Opening a ledger reads filters and does not build them again.
+//! A filter consists of segments. A segment covers as many adjacent entries of its run as fill a
+//! page, and is written in the commit that writes these entries, so that a merge in steps has no
+//! state between two of them. Filters are in memory from the commit that lists their run; opening a
+//! store reads them instead of making them again.
 //!
 //! A segment is a split block Bloom filter as in the Parquet format: a key sets one bit in each of
-//! the eight words of one block of 32 bytes. The layout is defined here, not by a library, because
-//! it is an on-disk format: a filter that is read by other rules than it was written by hides
-//! rows.
+//! the eight words of one block of 32 bytes. The layout is part of the format on disk and so not
+//! that of a library: a filter that is read by other rules than it was written by hides rows.
 
 use crate::StoreError;
 
-/// Number of bits per key. About 1 % of the keys that a run does not hold pass its filter.
+/// Number of bits per entry. About one in a hundred keys that a run does not contain is searched for
+/// in it.
 const ENTRY_BITS: usize = 10;
-/// Size of a block, in bytes: one cache line of a CPU, or half of one.
+/// Size of a block, in bytes: one or half a cache line.
 const BLOCK_BYTES: usize = 32;
 /// Maximum size of a segment, in bytes. With its key it fills a page of 4 KiB.
 const SEGMENT_BYTES: usize = 120 * BLOCK_BYTES;
-/// Maximum number of distinct keys of a segment.
+/// Maximum number of entries of a segment.
 const SEGMENT_ENTRIES: usize = SEGMENT_BYTES * 8 / ENTRY_BITS;
-/// Odd multipliers that derive eight bits from one hash, as in the Parquet format.
+/// Odd numbers that derive eight bits from one hash, as in the Parquet format.
 const SALTS: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -34,17 +34,15 @@ const SALTS: [u32; 8] = [
     0x9efc_4947,
     0x5c6b_fb31,
 ];
-/// Bit that is set in the id of a filter in the table of runs, and not in the id of a run.
-const OF_RUN: u64 = 1 << 63;
+/// Bit that turns the id of a run into the id of its filter.
+const BLOOM_ID_BIT: u64 = 1 << 63;
 
 /// Returns the id of a run's filter in the table of runs.
 pub(crate) fn bloom_id(run: u64) -> u64 {
-    run | OF_RUN
+    run | BLOOM_ID_BIT
 }
 
-/// Returns a hash of a key.
-///
-/// The key is a keyed digest or the prefix of a hash, so its bytes are already random.
+/// Returns the hash of a key. The key is a keyed digest or part of a hash, and so random already.
 fn hash(key: &[u8]) -> u64 {
     let word = |chunk: &[u8]| {
         let mut bytes = [0; 8];
@@ -54,27 +52,33 @@ fn hash(key: &[u8]) -> u64 {
     key.chunks(8).map(word).fold(0, |all, word| all ^ word)
 }
 
-/// Returns the block of a hash among `blocks` blocks, and its bit in each word of that block.
-fn place(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
+/// Returns the index of a hash's block among `blocks`, and its bit in each word of the block.
+fn block_and_bits(hash: u64, blocks: usize) -> (usize, [u32; 8]) {
     let block = ((hash >> 32) * blocks as u64) >> 32;
     let low = hash as u32;
     let bits = SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 27));
     (usize::try_from(block).unwrap_or_default(), bits)
 }
 
-/// A stored segment: its first key, and its row.
-///
-/// The row is the number of entries of the run that the segment covers, followed by the blocks.
-pub(crate) type Segment = (Vec<u8>, Vec<u8>);
-/// Size of that number, in bytes. It is little-endian.
+/// A segment of a filter in its stored form.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    /// The first key of the segment.
+    pub(crate) first_key: Vec<u8>,
+    /// Number of entries of the run that the segment covers, then the blocks.
+    pub(crate) row: Vec<u8>,
+}
+
+/// Size of the number of entries at the start of a segment's row, in bytes. It is little endian.
 const COUNT_BYTES: usize = 8;
 
-/// Returns the row of a segment that replaces one with the same first key.
+/// Returns the row of a segment that replaces another one with the same first key.
 ///
-/// This occurs if many entries have the same key: a merge step ends among them, and the next step
-/// begins with that key. The replaced segment then has no other key, and the new segment contains
-/// it. The bits of the new segment therefore cover the entries of both.
-pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
+/// This happens where many entries have one key: a step of a merge ends within them, and the next
+/// step begins with the same key. If the replaced segment begins with this key too, it has no
+/// other, and the new segment has it as well. So the bits of the new segment cover the entries of
+/// both.
+pub(crate) fn replacement_row(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     let mut row = row.to_vec();
     let count = |row: &[u8]| {
         row.first_chunk()
@@ -87,15 +91,15 @@ pub(crate) fn replacing(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {
     row
 }
 
-/// Builder of the segments of ascending keys.
+/// A writer of the segments of ascending keys.
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilterWriter {
-    done: Vec<Segment>,
+    complete: Vec<Segment>,
     first: Vec<u8>,
     last: Vec<u8>,
-    /// Number of keys added since the last segment ended, including repetitions.
+    /// Number of entries since the last complete segment.
     entries: u64,
-    /// Hashes of those keys, without repetitions.
+    /// Hashes of the distinct keys of these entries.
     hashes: Vec<u64>,
 }
 
@@ -108,7 +112,7 @@ impl BloomFilterWriter {
             self.entries += 1;
             return;
         }
-        // A segment ends only before a new key, so that equal keys of one writer share a segment.
+        // Ends a segment only before another key, so that adjacent equal keys share a segment.
         if self.hashes.len() == SEGMENT_ENTRIES {
             self.end_segment();
             self.first = key.to_vec();
@@ -123,7 +127,7 @@ impl BloomFilterWriter {
         let count = (self.hashes.len() * ENTRY_BITS).div_ceil(8 * BLOCK_BYTES);
         let mut blocks = vec![[0u32; 8]; count];
         for hash in self.hashes.drain(..) {
-            let (block, bits) = place(hash, count);
+            let (block, bits) = block_and_bits(hash, count);
             for (word, bit) in blocks[block].iter_mut().zip(bits) {
                 *word |= bit;
             }
@@ -135,7 +139,10 @@ impl BloomFilterWriter {
                 .into_iter()
                 .flat_map(u32::to_le_bytes),
         );
-        self.done.push((std::mem::take(&mut self.first), row));
+        self.complete.push(Segment {
+            first_key: std::mem::take(&mut self.first),
+            row,
+        });
     }
 
     /// Returns the segments of all keys, in order.
@@ -143,11 +150,11 @@ impl BloomFilterWriter {
         if !self.hashes.is_empty() {
             self.end_segment();
         }
-        self.done
+        self.complete
     }
 }
 
-/// Returns a number for a key that preserves the order of keys.
+/// Returns the first 16 bytes of a key as a number, so that numbers have the order of keys.
 fn ordinal(key: &[u8]) -> u128 {
     let mut bytes = [0; size_of::<u128>()];
     let length = key.len().min(bytes.len());
@@ -158,22 +165,22 @@ fn ordinal(key: &[u8]) -> u128 {
 /// The bloom filter of one run, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BloomFilter {
-    /// Ordinals of the first keys of the segments, ascending.
-    firsts: Vec<u128>,
+    /// First keys of the segments, ascending.
+    first_keys: Vec<u128>,
     /// Offsets of the segments in `bytes`.
-    begins: Vec<usize>,
+    offsets: Vec<usize>,
     bytes: Vec<u8>,
     /// Number of entries of the run that the segments cover.
-    pub(crate) entries: u64,
+    entries: u64,
 }
 
 impl BloomFilter {
-    /// Appends the next segment.
+    /// Adds the next segment.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Inconsistent`] if the size of `row` is invalid.
-    pub(crate) fn push(&mut self, first: &[u8], row: &[u8]) -> Result<(), StoreError> {
+    /// Returns [`StoreError::Inconsistent`] if the row has a size that no segment has.
+    pub(crate) fn push(&mut self, first_key: &[u8], row: &[u8]) -> Result<(), StoreError> {
         let (count, blocks) = row
             .split_first_chunk::<COUNT_BYTES>()
             .unwrap_or((&[0; COUNT_BYTES], &[]));
@@ -184,26 +191,32 @@ impl BloomFilter {
             let reason = format!("a filter of an index has a segment of {} bytes", row.len());
             return Err(StoreError::Inconsistent(reason));
         }
-        self.firsts.push(ordinal(first));
-        self.begins.push(self.bytes.len());
+        self.first_keys.push(ordinal(first_key));
+        self.offsets.push(self.bytes.len());
         self.bytes.extend_from_slice(blocks);
         self.entries = self.entries.saturating_add(u64::from_le_bytes(*count));
         Ok(())
     }
 
-    /// Returns whether the run may hold entries of `key`. `false` is certain.
+    /// Returns whether the run may contain entries of `key`. `false` is certain.
     pub(crate) fn may_contain(&self, key: &[u8]) -> bool {
         let (hash, key) = (hash(key), ordinal(key));
-        // Entries of one key may be in several segments if a merge step ended among them.
-        let end = self.firsts.partition_point(|first| *first <= key);
-        let begin = self.firsts[..end].iter().rposition(|first| *first < key);
-        (begin.unwrap_or_default()..end).any(|at| self.segment_holds(at, hash))
+        // Entries of one key may be in two segments.
+        let end = self.first_keys.partition_point(|first| *first <= key);
+        let begin = self.first_keys[..end]
+            .iter()
+            .rposition(|first| *first < key);
+        (begin.unwrap_or_default()..end).any(|index| self.segment_may_contain(index, hash))
     }
 
-    fn segment_holds(&self, at: usize, hash: u64) -> bool {
-        let end = self.begins.get(at + 1).copied().unwrap_or(self.bytes.len());
-        let segment = &self.bytes[self.begins[at]..end];
-        let (block, bits) = place(hash, segment.len() / BLOCK_BYTES);
+    fn segment_may_contain(&self, index: usize, hash: u64) -> bool {
+        let end = self
+            .offsets
+            .get(index + 1)
+            .copied()
+            .unwrap_or(self.bytes.len());
+        let segment = &self.bytes[self.offsets[index]..end];
+        let (block, bits) = block_and_bits(hash, segment.len() / BLOCK_BYTES);
         let block = &segment[block * BLOCK_BYTES..][..BLOCK_BYTES];
         let words = block
             .as_chunks()
@@ -213,6 +226,12 @@ impl BloomFilter {
         words.zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
+    /// Returns the number of entries of the run that the filter covers.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Returns the size of the filter, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -230,14 +249,14 @@ mod tests {
         *digest.as_bytes().first_chunk().unwrap()
     }
 
-    /// Returns the filter of ascending keys that were written in steps of `step` keys.
-    fn written(keys: &[[u8; KEY_BYTES]], step: usize) -> BloomFilter {
+    /// Returns the filter of ascending keys, written in steps of `step` keys.
+    fn filter_of(keys: &[[u8; KEY_BYTES]], step: usize) -> BloomFilter {
         let mut filter = BloomFilter::default();
         for keys in keys.chunks(step) {
             let mut writer = BloomFilterWriter::default();
             keys.iter().for_each(|key| writer.push(key));
-            for (first, blocks) in writer.finish() {
-                filter.push(&first, &blocks).unwrap();
+            for segment in writer.finish() {
+                filter.push(&segment.first_key, &segment.row).unwrap();
             }
         }
         filter
@@ -245,13 +264,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_key_is_held_wherever_a_step_ended(
+        fn contains_every_key_wherever_a_step_ended(
             numbers in prop::collection::vec(0..500u64, 1..2_000),
             step in 1..700usize,
         ) {
             let mut keys: Vec<_> = numbers.into_iter().map(key).collect();
             keys.sort_unstable();
-            let filter = written(&keys, step);
+            let filter = filter_of(&keys, step);
             for key in &keys {
                 prop_assert!(filter.may_contain(key), "{key:?}");
             }
@@ -260,23 +279,26 @@ mod tests {
     }
 
     #[test]
-    fn most_keys_that_are_not_there_are_not_held() {
+    fn excludes_most_absent_keys() {
         const KEYS: u64 = 20_000;
         let mut keys: Vec<_> = (0..KEYS).map(key).collect();
         keys.sort_unstable();
-        let filter = written(&keys, usize::MAX);
-        assert!(filter.firsts.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
-        let held = (KEYS..2 * KEYS)
+        let filter = filter_of(&keys, usize::MAX);
+        assert!(filter.first_keys.len() as u64 > KEYS / SEGMENT_ENTRIES as u64);
+        let false_positives = (KEYS..2 * KEYS)
             .filter(|n| filter.may_contain(&key(*n)))
             .count() as u64;
-        assert!(held < KEYS / 50, "{held} of {KEYS} are held");
+        assert!(
+            false_positives < KEYS / 50,
+            "{false_positives} of {KEYS} keys are not excluded"
+        );
         assert!(!BloomFilter::default().may_contain(&key(1)));
     }
 
-    /// The bits of a key are part of the on-disk format.
+    /// The bits of a key are part of the format on disk.
     #[test]
-    fn the_place_of_a_key_never_changes() {
-        let (block, bits) = place(hash(&key(7)), 120);
+    fn bits_of_a_key_do_not_change() {
+        let (block, bits) = block_and_bits(hash(&key(7)), 120);
         assert_eq!(
             (block, bits.map(u32::trailing_zeros)),
             (75, [5, 31, 13, 22, 9, 24, 31, 29])
@@ -284,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_segment_is_refused() {
+    fn rejects_a_damaged_segment() {
         for bytes in [
             0,
             1,
@@ -292,9 +314,9 @@ mod tests {
             COUNT_BYTES + 33,
             COUNT_BYTES + SEGMENT_BYTES + 32,
         ] {
-            let refused = BloomFilter::default().push(&key(1), &vec![0; bytes]);
+            let result = BloomFilter::default().push(&key(1), &vec![0; bytes]);
             assert!(
-                matches!(refused, Err(StoreError::Inconsistent(_))),
+                matches!(result, Err(StoreError::Inconsistent(_))),
                 "{bytes}"
             );
         }

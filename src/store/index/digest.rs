@@ -1,9 +1,9 @@
-//! Scan of the distinct digests in the state index and in the pruned state, in ascending order.
+//! A scan of the distinct digests in the state index and in the pruned state, in order.
 //!
-//! A key that is written constantly has millions of entries. The scan therefore seeks to the next
-//! digest, unless only a few entries precede it.
+//! A key that is written all the time has millions of entries, so the scan seeks from one digest to
+//! the next unless the distance is short.
 
-use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
+use super::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
 use crate::{
     StoreError,
     tables::{
@@ -13,18 +13,18 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
-/// Number of entries that the scan steps over before it seeks. They cost about as much as a seek.
-const STEPS_MAX: usize = 16;
+/// Maximum number of entries that the scan steps over before it seeks: about the cost of a seek.
+const STEPS_BEFORE_SEEK_MAX: usize = 16;
 
-/// A scan of distinct digests in ascending order.
+/// A scan of digests.
 pub(crate) struct DigestScan<'a> {
     sources: Vec<DigestSource<'a>>,
 }
 
 impl<'a> DigestScan<'a> {
-    /// Creates a scan of the digests above `after`, or of all digests if `after` is `None`.
+    /// Starts a scan above `after`, or at the first digest.
     ///
-    /// The scan skips runs without a version in `versions`.
+    /// Skips runs without a version in `versions`.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl<'a> DigestScan<'a> {
     ///
     /// # Panics
     ///
-    /// Panics if an index is neither of kind `State` nor of kind `PrunedState`.
+    /// Panics if an index is neither of kind [`Kind::State`] nor of kind [`Kind::PrunedState`].
     pub(crate) fn new(
         indices: &[IndexReader<'a>],
         versions: &RangeInclusive<u64>,
@@ -45,10 +45,10 @@ impl<'a> DigestScan<'a> {
                 "no digests"
             );
             let after = bound(index.kind, after);
-            for run in index.runs_of(versions) {
+            for run in index.runs(versions) {
                 sources.push(DigestSource::run(index.kind, index.table, run, &after)?);
             }
-            let tiers = index.tiers_of(versions);
+            let tiers = index.tiers(versions);
             sources.extend(
                 tiers
                     .iter()
@@ -68,15 +68,14 @@ impl<'a> DigestScan<'a> {
             return Ok(None);
         };
         for source in &mut self.sources {
-            source.pass(&least)?;
+            source.advance_past(&least)?;
         }
         Ok(Some(least))
     }
 }
 
-/// Returns an upper bound of the entries of `digest` that is below the entries of the next digest.
-///
-/// The bound is empty, and below all entries, if `digest` is `None`.
+/// Returns a bound above all entries of a digest and below those of the next, or a bound below all
+/// entries if there is no digest.
 fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
     let mut bound = digest.map(|digest| digest.to_vec()).unwrap_or_default();
     if digest.is_some() {
@@ -86,7 +85,7 @@ fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
     bound
 }
 
-/// Sorted entries and the scan's position among them.
+/// Sorted entries, with the position of the scan among them.
 enum DigestSource<'a> {
     Tier {
         entries: &'a SortedEntries,
@@ -125,8 +124,8 @@ impl<'a> DigestSource<'a> {
         }
     }
 
-    /// Advances to the first entry above `digest` if the current entry has that digest.
-    fn pass(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
+    /// Moves to the first entry above a digest if the current entry has that digest.
+    fn advance_past(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
         if self.digest() != Some(*digest) {
             return Ok(());
         }
@@ -140,7 +139,7 @@ impl<'a> DigestSource<'a> {
                 run,
                 cursor,
             } => {
-                for _ in 0..STEPS_MAX {
+                for _ in 0..STEPS_BEFORE_SEEK_MAX {
                     cursor.advance()?;
                     if cursor
                         .peek()

@@ -1,28 +1,26 @@
-//! Indices that find rows by random keys: sorted runs of packed entries.
+//! Indices: sorted runs of packed entries, which find rows by random keys.
 //!
-//! New entries gather in a [`Memtable`]. It is flushed to a sorted run ([`run`]) once it has
-//! `CompactionConfig::flush_after` entries, or entries of as many versions. Several runs of a
-//! level (`CompactionConfig::pick_compaction`) are merged into one of the next, in bounded steps
-//! beside the commits ([`compaction`]). An entry is therefore written once per level, always in
-//! order, and its cost does not grow with the tree.
+//! New entries gather in a [`memtable`]. After [`compaction::CompactionConfig::flush_after`] entries
+//! or versions it is flushed as a sorted [`run`]. Runs of one level merge into a run of the next
+//! ([`compaction`]), a bounded step beside each commit. An entry is so written once per level, always
+//! in order, and its cost does not grow with the tree. Runs of an index follow each other in time:
+//! each holds the entries of its own range of versions, so a search from the newest run may end
+//! early.
 //!
-//! The runs of an index follow each other in time: each holds the entries of its own range of
-//! versions. A search that begins with the newest run can therefore stop early.
-//!
-//! | kind | entry | found by |
+//! | kind | entry | finds |
 //! |---|---|---|
 //! | `Hash` | hash 8, version 8 | transaction hash |
-//! | `State` | digest 16, version 8, number 4 | state key, or the address it belongs to |
+//! | `State` | digest 16, version 8, number 4 | state key, or its address |
 //! | `Account` | digest 12, sequence number 8, version 8 | sender |
 //! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
-//! | `PrunedState` | digest 16; payload: key, last pruned write | state key, below the window |
-//! | `PrunedState` | digest 16; payload: stream, next event number | stream with pruned events |
+//! | `PrunedState` | digest 16; payload: key and write | state key, below the window |
+//! | `PrunedState` | digest 16; payload: stream and next number | stream with pruned events |
 //!
-//! Numbers are big-endian, so entries sort as bytes. A merge omits entries below the window,
-//! and a run that lies entirely below it is removed. The kinds that are searched for single keys
-//! (`Hash`, `State`, `PrunedState`) have a filter for each run ([`bloom`]), which excludes most
-//! runs that do not hold a key.
+//! Numbers are big endian, so that entries sort as bytes. Merges drop entries below the window, and
+//! a run that is completely below it is discarded. Kinds that are searched for single keys (`Hash`,
+//! `State`, `PrunedState`) have a [`bloom`] filter beside each run, which excludes most runs that do
+//! not contain a key.
 
 pub(crate) mod batch;
 pub(crate) mod bloom;

@@ -1,6 +1,6 @@
-//! A chain that is generated from a seed, the expected results of reads, and their comparison.
+//! A random chain with a naive model of its answers, and the comparison with a snapshot.
 
-use crate::tests::kit::{Maker, Spec, address, resource_key, state_key, stream};
+use super::kit::{BlockGenerator, TransactionSpec, address, resource_key, state_key, stream};
 use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{
@@ -8,15 +8,15 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Number of accounts. Accounts, streams and keys are few, so that transactions often share them.
+/// Number of accounts. Accounts, streams, and keys are few, so that they repeat often.
 const ACCOUNTS: u64 = 5;
 /// Number of state keys.
 const KEYS: u64 = 12;
 
-/// Number of accounts that own resources.
+/// Number of accounts with resources.
 const OWNERS: u64 = 3;
 
-/// Returns the state key with this number: of a table item, or of a resource of an account.
+/// Returns the key with this number, of a table item or of a resource of an account.
 fn key(number: u64) -> StateKey {
     match number % (OWNERS + 1) {
         OWNERS => state_key(number),
@@ -24,46 +24,46 @@ fn key(number: u64) -> StateKey {
     }
 }
 
-/// All blocks of a chain, from which the expected result of every read is computed naively.
+/// All blocks of a chain, with naive answers to every query.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
-    maker: Maker,
+    generator: BlockGenerator,
     pub(super) random: Rng,
     pub(super) blocks: Vec<Arc<ExecutedBlock>>,
 }
 
 impl Workload {
-    /// Creates a chain with genesis only.
+    /// Creates a chain of the genesis block.
     pub(super) fn new(seed: u64) -> Self {
-        let mut maker = Maker::new();
+        let mut generator = BlockGenerator::new();
         let writes = (0..KEYS / 2)
             .map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
-        let first = maker.first_block(writes.collect());
+        let first = generator.first_block(writes.collect());
         Self {
-            maker,
+            generator,
             random: Rng::with_seed(seed),
             blocks: vec![Arc::new(first)],
         }
     }
 
-    /// Appends `count` random blocks and returns them.
+    /// Adds `count` blocks, and returns them.
     pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
         for _ in 0..count {
             let specs = (0..self.random.u8(..5)).map(|_| self.spec()).collect();
-            self.blocks.push(Arc::new(self.maker.block(specs)));
+            self.blocks.push(Arc::new(self.generator.block(specs)));
         }
         self.blocks[self.blocks.len() - count as usize..].to_vec()
     }
 
-    /// Appends `count` blocks without user transactions and returns them.
+    /// Adds `count` blocks without user transactions, and returns them.
     pub(super) fn grow_idle(&mut self, count: usize) -> Vec<Arc<ExecutedBlock>> {
-        let maker = &mut self.maker;
+        let generator = &mut self.generator;
         self.blocks
-            .extend((0..count).map(|_| Arc::new(maker.block(Vec::new()))));
+            .extend((0..count).map(|_| Arc::new(generator.block(Vec::new()))));
         self.blocks[self.blocks.len() - count..].to_vec()
     }
 
-    fn spec(&mut self) -> Spec {
+    fn spec(&mut self) -> TransactionSpec {
         let random = &mut self.random;
         let streams = (0..random.u8(..4)).map(|_| stream(random.u64(..ACCOUNTS), random.u64(..2)));
         let streams = streams.collect();
@@ -76,7 +76,7 @@ impl Workload {
             (key, operation)
         });
         let writes = writes.collect();
-        Spec {
+        TransactionSpec {
             sender: random.u64(..ACCOUNTS),
             is_orderless: random.u8(..3) == 0,
             streams,
@@ -85,8 +85,7 @@ impl Workload {
         }
     }
 
-    /// Returns the ledger info at the end of block `height`, if the window begins with block
-    /// `oldest_height`.
+    /// Returns the ledger info after block `height`, with a window from block `oldest_height`.
     pub(super) fn info(&self, height: u64, oldest_height: u64) -> LedgerInfo {
         let (block, oldest) = (
             &self.blocks[height as usize],
@@ -115,13 +114,7 @@ impl Workload {
             .collect()
     }
 
-    /// Performs every read on `snapshot` and compares the results with the expected ones.
-    ///
-    /// `info` is the expected ledger info of the snapshot.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of a read that fails.
+    /// Compares all answers of `snapshot` with the model. `info` is the expected ledger info.
     pub(super) fn check(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         assert_eq!(snapshot.ledger_info(), info);
         self.check_transactions(snapshot, info)?;
@@ -147,15 +140,15 @@ impl Workload {
             let expected = window.contains(&version).then(|| executed.clone());
             assert_eq!(found, expected, "transaction {version}");
             let by_hash = snapshot.version_by_hash(&executed.hash)?;
-            let whole = snapshot.transaction_by_hash(&executed.hash)?;
-            assert_eq!(whole.as_ref().map(version_of), by_hash, "the same version");
-            if let Some(HashLookup::InWindow(found)) = whole {
+            let found = snapshot.transaction_by_hash(&executed.hash)?;
+            assert_eq!(found.as_ref().map(version_of), by_hash, "the same version");
+            if let Some(HashLookup::InWindow(found)) = found {
                 assert_eq!(Some(found.transaction.decode()?), expected);
                 assert_eq!(Some(found.block), snapshot.block_of_version(version)?);
             }
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
-                // The index entry of a pruned transaction is removed some time after its row.
+                // The entry of a pruned transaction is deleted some time after its row.
                 None if version < info.oldest_version => {
                     assert!(by_hash.is_none_or(|v| v == version));
                 }
@@ -163,10 +156,10 @@ impl Workload {
             }
         }
         assert_eq!(
-            snapshot.version_by_hash(&ledger_crypto::HashValue::sha3_of(&[b"nobody"]))?,
+            snapshot.version_by_hash(&ledger_crypto::HashValue::sha3_of(&[b"unknown"]))?,
             None
         );
-        let unknown = ledger_crypto::HashValue::sha3_of(&[b"nobody"]);
+        let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
         assert_eq!(snapshot.transaction_by_hash(&unknown)?, None);
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
         assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
@@ -183,15 +176,16 @@ impl Workload {
 
     fn check_blocks(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         for block in &self.blocks {
-            let is_there = (info.oldest_block_height..=info.block_height).contains(&block.height());
-            let expected = is_there.then(|| ledger_types::BlockInfo::from(&**block));
+            let is_in_window =
+                (info.oldest_block_height..=info.block_height).contains(&block.height());
+            let expected = is_in_window.then(|| ledger_types::BlockInfo::from(&**block));
             assert_eq!(snapshot.block(block.height())?, expected);
             for version in [block.first_version, block.last_version()] {
                 assert_eq!(snapshot.block_of_version(version)?, expected);
-                let both = snapshot.transaction_in_block(version)?;
-                let of_block = both.as_ref().map(|both| both.block.clone());
+                let in_block = snapshot.transaction_in_block(version)?;
+                let of_block = in_block.as_ref().map(|found| found.block.clone());
                 assert_eq!(of_block, expected);
-                let transaction = both.map(|both| both.transaction);
+                let transaction = in_block.map(|found| found.transaction);
                 assert_eq!(transaction, snapshot.transaction(version)?);
             }
         }
@@ -200,7 +194,7 @@ impl Workload {
         Ok(())
     }
 
-    /// Performs the part of [`Workload::check`] that reads the state.
+    /// Compares the state with the model.
     pub(super) fn check_states(
         &self,
         snapshot: &Snapshot,
@@ -215,17 +209,16 @@ impl Workload {
             }
         }
         for version in [info.version + 1, info.oldest_version.wrapping_sub(1)] {
-            let refused = snapshot.state_value(&state_key(0), version);
+            let result = snapshot.state_value(&state_key(0), version);
             assert!(
-                matches!(refused, Err(StoreError::VersionOutOfRange { .. })),
+                matches!(result, Err(StoreError::VersionOutOfRange { .. })),
                 "{version}"
             );
         }
         Ok(())
     }
 
-    /// Checks the state keys of each account at every version: all of them, and those from each
-    /// cursor on.
+    /// Compares the state keys of each account at every version, all of them and from each cursor.
     pub(super) fn check_state_keys(
         &self,
         snapshot: &Snapshot,
@@ -236,27 +229,27 @@ impl Workload {
             for account in (0..=OWNERS).map(address) {
                 let all = snapshot.state_keys(&account, version, None)?;
                 let all = all.collect::<Result<Vec<_>, _>>()?;
-                assert!(all.is_sorted_by_key(|slot| slot.cursor), "{all:?}");
+                assert!(all.is_sorted_by_key(|entry| entry.cursor), "{all:?}");
                 assert!(
                     all.windows(2).all(|two| two[0].cursor != two[1].cursor),
                     "{all:?}"
                 );
                 let mut found: Vec<_> = all
                     .iter()
-                    .filter_map(|slot| slot.key_value.clone())
+                    .filter_map(|entry| entry.key_value.clone())
                     .collect();
                 found.sort();
-                let key_value = state
+                let values = state
                     .iter()
                     .filter(|(key, _)| key.address() == Some(account));
-                let key_value = key_value.filter_map(|(key, operation)| {
+                let values = values.filter_map(|(key, operation)| {
                     Some(((*key).clone(), operation.value()?.clone()))
                 });
-                let expected: Vec<_> = key_value.collect();
+                let expected: Vec<_> = values.collect();
                 assert_eq!(found, expected, "{account} at {version} of {info:?}");
-                for (number, slot) in all.iter().enumerate() {
-                    let cursor = snapshot.state_key_cursor(&account, slot.cursor.to_bytes());
-                    assert_eq!(cursor, Some(slot.cursor));
+                for (number, entry) in all.iter().enumerate() {
+                    let cursor = snapshot.state_key_cursor(&account, entry.cursor.to_bytes());
+                    assert_eq!(cursor, Some(entry.cursor));
                     let rest = snapshot.state_keys(&account, version, cursor)?;
                     let rest = rest.collect::<Result<Vec<_>, _>>()?;
                     assert_eq!(
@@ -265,7 +258,7 @@ impl Workload {
                         "from {number} of {account} at {version}"
                     );
                     assert_eq!(
-                        snapshot.state_key_cursor(&address(99), slot.cursor.to_bytes()),
+                        snapshot.state_key_cursor(&address(99), entry.cursor.to_bytes()),
                         None
                     );
                 }
@@ -310,8 +303,7 @@ impl Workload {
         Ok(())
     }
 
-    /// Checks summaries between all pairs of some versions: ends of the window, versions around
-    /// it, and versions within.
+    /// Compares summaries between the ends of the window, versions outside, and some versions inside.
     fn check_summaries(
         &self,
         snapshot: &Snapshot,
@@ -349,18 +341,18 @@ impl Workload {
         {
             let within: Vec<_> = all
                 .iter()
-                .filter(|one| (start..=end).contains(&one.version))
+                .filter(|summary| (start..=end).contains(&summary.version))
                 .collect();
             for limit in [0, 1, 3, 1_000] {
-                let what = format!("{limit} of {account} in {start}..={end} of {info:?}");
+                let case = format!("{limit} of {account} in {start}..={end} of {info:?}");
                 let first = &within[..within.len().min(limit)];
                 let found =
                     snapshot.transaction_summaries(&sender, start..=end, PageEnd::Oldest, limit)?;
-                assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {what}");
+                assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {case}");
                 let last = &within[within.len().saturating_sub(limit)..];
                 let found =
                     snapshot.transaction_summaries(&sender, start..=end, PageEnd::Newest, limit)?;
-                assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {what}");
+                assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {case}");
             }
         }
         Ok(())

@@ -1,38 +1,31 @@
-//! Blocks of a run in the table of runs.
-//!
-//! The key of a block is the id of the run, followed by the first entry of the block. The filter
-//! of the run is in the same table under an id of its own.
+//! Keys and layout of blocks.
 
-use crate::index::key::Kind;
-use crate::{StoreError, tables::schema::RunTable};
+use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
 use redb::{Range, Table};
 
-/// Maximum size of a block of several entries, in bytes.
-///
-/// Such a block and its key fill one page of 4 KiB. An entry with a longer payload has a block of
-/// its own.
+/// Maximum size of a block, in bytes. With its key it fills a page of 4 KiB and never needs a second
+/// one.
 pub(super) const BLOCK_BYTES: usize = 3_900;
-/// Size of the length before a payload, in bytes.
+/// Size of the length in front of a payload, in bytes. It is little endian.
 pub(super) const LENGTH_BYTES: usize = 4;
-/// The table of runs, open for writing.
+
+/// The table of runs, opened for writing.
 pub(crate) type RunTableMut<'t> = Table<'t, &'static [u8], &'static [u8]>;
 
-/// Returns the key of a block. It is below all blocks of the run if `entry` is empty.
-pub(crate) fn key(run: u64, entry: &[u8]) -> Vec<u8> {
+/// Returns the key of a block. With an empty entry, it is below the keys of all blocks of the run.
+pub(crate) fn block_key(run: u64, entry: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(8 + entry.len());
     key.extend_from_slice(&run.to_be_bytes());
     key.extend_from_slice(entry);
     key
 }
 
-/// Returns the first entry of the block with `key`.
+/// Returns the first entry of the block with this key.
 pub(crate) fn first_entry(key: &[u8]) -> &[u8] {
     &key[8..]
 }
 
 /// Returns the entry at `offset` of a block, its payload, and the offset of the next entry.
-///
-/// Returns `None` at the end of the block, or if the block ends within the entry.
 pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8], &[u8], usize)> {
     let entry = block.get(offset..offset + kind.width())?;
     let offset = offset + kind.width();
@@ -45,11 +38,11 @@ pub(crate) fn entry_at(kind: Kind, block: &[u8], offset: usize) -> Option<(&[u8]
     Some((entry, block.get(offset..offset + length)?, offset + length))
 }
 
-/// Returns the blocks with the id `run`, in order.
+/// Returns all blocks of a run or filter.
 pub(crate) fn blocks(
     table: &RunTable,
-    run: u64,
+    id: u64,
 ) -> Result<Range<'static, &'static [u8], &'static [u8]>, StoreError> {
-    let (start, end) = (key(run, &[]), key(run + 1, &[]));
+    let (start, end) = (block_key(id, &[]), block_key(id + 1, &[]));
     Ok(table.range(start.as_slice()..end.as_slice())?)
 }
