@@ -28,7 +28,7 @@ const SMALL_BLOCK_GAS: u64 = 60;
 /// Number of accounts.
 pub(super) const WALLETS: usize = 8;
 /// Number of accounts that have a balance at genesis.
-pub(super) const FUNDED: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
+pub(super) const FUNDED_WALLETS: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
 
 /// Start time of every simulation, in Unix seconds.
 pub(super) const START_SECS: u64 = 1_800_000_000;
@@ -47,7 +47,7 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Returns the chain with default parameters, or the one with small blocks.
     pub(super) fn of(has_small_blocks: bool) -> &'static Self {
-        static USUAL: OnceLock<Fixture> = OnceLock::new();
+        static DEFAULT: OnceLock<Fixture> = OnceLock::new();
         static SMALL: OnceLock<Fixture> = OnceLock::new();
         if has_small_blocks {
             SMALL.get_or_init(|| {
@@ -57,7 +57,7 @@ impl Fixture {
                 })
             })
         } else {
-            USUAL.get_or_init(|| Self::new(Parameters::default()))
+            DEFAULT.get_or_init(|| Self::new(Parameters::default()))
         }
     }
 
@@ -95,8 +95,12 @@ impl Fixture {
 pub(super) fn wallets() -> &'static [TestAccount] {
     static ALL: OnceLock<Vec<TestAccount>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let poor = (FUNDED..WALLETS).map(|number| TestAccount::from_seed(number as u64));
-        TestAccount::development().into_iter().chain(poor).collect()
+        let unfunded =
+            (FUNDED_WALLETS..WALLETS).map(|number| TestAccount::from_seed(number as u64));
+        TestAccount::development()
+            .into_iter()
+            .chain(unfunded)
+            .collect()
     })
 }
 
@@ -108,7 +112,7 @@ pub(super) enum Call {
         amount: u64,
     },
     /// A transfer that fails because of a superfluous argument.
-    Nonsense {
+    Invalid {
         /// Size of the superfluous argument, in bytes.
         bytes: usize,
     },
@@ -116,8 +120,8 @@ pub(super) enum Call {
 
 /// Replay protection of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Once {
-    Number(u64),
+pub(super) enum ReplayProtection {
+    SequenceNumber(u64),
     Nonce(u64),
 }
 
@@ -126,7 +130,7 @@ pub(super) enum Once {
 pub(super) struct Draft {
     pub(super) sender: usize,
     /// Sequence number or nonce.
-    pub(super) once: Once,
+    pub(super) replay_protection: ReplayProtection,
     pub(super) call: Call,
     pub(super) price: u64,
     pub(super) max_gas: u64,
@@ -138,13 +142,13 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Builds the transaction.
-    pub(super) fn checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+    pub(super) fn to_checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
         let vendor = chain.vendor();
         let mut call = match self.call {
             Call::Transfer { to, amount } => transfer_call(vendor, wallets()[to].address, amount),
-            Call::Nonsense { .. } => transfer_call(vendor, AccountAddress::ONE, 0),
+            Call::Invalid { .. } => transfer_call(vendor, AccountAddress::ONE, 0),
         };
-        if let Call::Nonsense { bytes } = self.call {
+        if let Call::Invalid { bytes } = self.call {
             call.args.push(Bytes::from(vec![7; bytes]));
         }
         let wallet = &wallets()[self.sender];
@@ -152,9 +156,9 @@ impl Draft {
             .max_gas_amount(self.max_gas)
             .gas_unit_price(self.price)
             .expiration_secs(self.expiration_secs);
-        let builder = match self.once {
-            Once::Number(number) => builder.sequence_number(number),
-            Once::Nonce(nonce) => builder.nonce(nonce),
+        let builder = match self.replay_protection {
+            ReplayProtection::SequenceNumber(number) => builder.sequence_number(number),
+            ReplayProtection::Nonce(nonce) => builder.nonce(nonce),
         };
         let signature = Ed25519Signature([self.signature; 64]);
         let signed = builder.with_signature(wallet.key.public_key(), signature);
@@ -164,26 +168,26 @@ impl Draft {
 
 /// Chooses a random transaction of `sender`.
 ///
-/// `next_number` is the sequence number that the client expects to be next.
-pub(super) fn draft(
+/// `next_sequence_number` is the sequence number that the client expects to be next.
+pub(super) fn random_draft(
     random: &mut Rng,
     sender: usize,
-    next_number: u64,
+    next_sequence_number: u64,
     now_secs: u64,
     balance: u64,
 ) -> Draft {
     let is_orderless = random.u8(..5) == 0;
-    let once = if is_orderless {
-        Once::Nonce(random.u64(..6))
+    let replay_protection = if is_orderless {
+        ReplayProtection::Nonce(random.u64(..6))
     } else {
-        Once::Number(match random.u8(..10) {
-            0 => next_number.saturating_sub(random.u64(1..4)),
-            1 => next_number + random.u64(1..5),
-            _ => next_number,
+        ReplayProtection::SequenceNumber(match random.u8(..10) {
+            0 => next_sequence_number.saturating_sub(random.u64(1..4)),
+            1 => next_sequence_number + random.u64(1..5),
+            _ => next_sequence_number,
         })
     };
     let call = match random.u8(..12) {
-        0 => Call::Nonsense {
+        0 => Call::Invalid {
             bytes: random.usize(..3_000),
         },
         1 => Call::Transfer {
@@ -207,7 +211,7 @@ pub(super) fn draft(
     };
     Draft {
         sender,
-        once,
+        replay_protection,
         call,
         price: 100 + 50 * random.u64(..4),
         max_gas: if random.u8(..10) == 0 {

@@ -49,9 +49,9 @@ impl ActorHost for SimulatedHost {
         let mailbox = Mailbox::with_sink(inbox, capacity, &self.failure);
         for timer in timers {
             let name = format!("{} timer", A::NAME);
-            let is_wanted = Rc::new(Cell::new(true));
+            let is_active = Rc::new(Cell::new(true));
             self.scheduler
-                .add(Task::new(name, is_wanted, timer.run(mailbox.clone())));
+                .add(Task::new(name, is_active, timer.run(mailbox.clone())));
         }
         mailbox
     }
@@ -144,13 +144,13 @@ impl<J> Process for WorkerThread<J> {
 /// The worker blocks until snapshots include the newest block of the head. In one thread it would
 /// block forever if it interrupted a step of the writer, so it is ready only when it would not
 /// block.
-pub(super) struct ReadingWorker<J> {
+pub(super) struct ReaderWorker<J> {
     pub(super) worker: WorkerThread<J>,
     pub(super) head: HeadCell,
     pub(super) reader: StoreReader,
 }
 
-impl<J> Process for ReadingWorker<J> {
+impl<J> Process for ReaderWorker<J> {
     fn name(&self) -> &str {
         self.worker.name()
     }
@@ -168,22 +168,22 @@ impl<J> Process for ReadingWorker<J> {
 /// A future that runs until it completes or is canceled.
 pub(super) struct Task {
     name: String,
-    running: Pin<Box<dyn Future<Output = ()>>>,
+    future: Pin<Box<dyn Future<Output = ()>>>,
     /// False after the future is canceled.
-    is_wanted: Rc<Cell<bool>>,
+    is_active: Rc<Cell<bool>>,
     flag: Arc<Flag>,
 }
 
 impl Task {
     pub(super) fn new(
         name: String,
-        is_wanted: Rc<Cell<bool>>,
-        running: impl Future<Output = ()> + 'static,
+        is_active: Rc<Cell<bool>>,
+        future: impl Future<Output = ()> + 'static,
     ) -> Box<Self> {
         Box::new(Self {
             name,
-            running: Box::pin(running),
-            is_wanted,
+            future: Box::pin(future),
+            is_active,
             flag: Flag::raised(),
         })
     }
@@ -195,16 +195,16 @@ impl Process for Task {
     }
 
     fn is_ready(&self) -> bool {
-        self.flag.is_up() || !self.is_wanted.get()
+        self.flag.is_up() || !self.is_active.get()
     }
 
     fn step(&mut self) -> bool {
-        if !self.is_wanted.get() {
+        if !self.is_active.get() {
             return false;
         }
         self.flag.lower();
         let waker = Arc::clone(&self.flag).into();
-        self.running
+        self.future
             .as_mut()
             .poll(&mut task::Context::from_waker(&waker))
             .is_pending()

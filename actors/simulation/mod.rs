@@ -25,9 +25,10 @@
 
 mod audit;
 mod clients;
-mod figures;
+mod counters;
 mod fixture;
 mod host;
+mod low_disk_space;
 mod model;
 mod node;
 mod options;
@@ -35,7 +36,6 @@ mod oracle;
 mod pool_rules;
 mod properties;
 mod reads;
-mod room;
 mod runner;
 mod scheduler;
 mod shutdown;

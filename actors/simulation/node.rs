@@ -2,8 +2,8 @@
 
 use super::{
     fixture::{Fixture, STORE_OPTIONS},
-    host::{ReadingWorker, SimulatedHost, Task},
-    scheduler::{Scheduler, preempt_in_sync},
+    host::{ReaderWorker, SimulatedHost, Task},
+    scheduler::{Scheduler, preempt_during_sync},
 };
 use crate::{
     Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
@@ -44,7 +44,7 @@ pub(super) struct StartUp<'a> {
     /// File that a graceful stop saved.
     pub(super) saved: Option<&'a [u8]>,
     /// Whether the store flushes and compacts its index after a few rows.
-    pub(super) has_quick_index: bool,
+    pub(super) has_eager_compaction: bool,
 }
 
 impl StartUp<'_> {
@@ -66,11 +66,11 @@ impl StartUp<'_> {
             clock,
             disk,
             saved,
-            has_quick_index,
+            has_eager_compaction,
         } = self;
         let chain = &fixture.chain;
         let mut store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS)?;
-        if has_quick_index {
+        if has_eager_compaction {
             store.compact_eagerly();
         }
         let (writer, reader) = store.split();
@@ -100,12 +100,12 @@ impl StartUp<'_> {
         let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
         let store = (writer, reader.clone());
         let workers = builder.workers(&mailboxes, (queues, jobs), store, tip);
-        let direct = builder.direct_reads(&reader);
+        let inline_reader = builder.direct_reads(&reader);
         let head = builder.head.clone();
-        scheduler.add(reading(workers.executor, &head, &reader));
+        scheduler.add(reader_process(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
         for worker in workers.readers {
-            scheduler.add(reading(worker, &head, &reader));
+            scheduler.add(reader_process(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
         // The simulation renders no responses, so the other end of this queue is dropped.
@@ -113,22 +113,22 @@ impl StartUp<'_> {
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
-        disk.set_on_sync(preempt_in_sync);
+        disk.set_on_sync(preempt_during_sync);
         let handle = NodeHandle::new(
             chain.clone(),
             config.clone(),
             clock.clone(),
             mailboxes.clone(),
-            direct,
+            inline_reader,
             RequestQueues {
                 signatures: checks,
                 renderers,
             },
             failure.clone(),
         );
-        let (handle, telling) = handle.for_thread();
-        let is_wanted = Rc::new(Cell::new(true));
-        scheduler.add(Task::new("relay".to_owned(), is_wanted, telling));
+        let (handle, notifier_task) = handle.for_thread();
+        let is_active = Rc::new(Cell::new(true));
+        scheduler.add(Task::new("notifier".to_owned(), is_active, notifier_task));
         Ok(NodeUnderTest {
             handle,
             mailboxes,
@@ -142,12 +142,12 @@ impl StartUp<'_> {
 }
 
 /// Creates the process of a worker thread that reads the store.
-fn reading<J>(
+fn reader_process<J>(
     worker: WorkerThread<J>,
     head: &HeadCell,
     reader: &StoreReader,
-) -> Box<ReadingWorker<J>> {
-    Box::new(ReadingWorker {
+) -> Box<ReaderWorker<J>> {
+    Box::new(ReaderWorker {
         worker,
         head: head.clone(),
         reader: reader.clone(),
@@ -155,7 +155,7 @@ fn reading<J>(
 }
 
 /// Returns the file that a graceful stop saves, or `None` if nothing is pending.
-pub(super) fn save(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
+pub(super) fn encode_saved(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
     let bytes = || file::encode(&fixture.chain, pending).expect("transactions have a BCS form");
     (!pending.is_empty()).then(bytes)
 }

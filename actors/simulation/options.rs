@@ -1,7 +1,7 @@
 //! Options that a seed chooses before the simulation begins: limits as small as useful, and rates
 //! of faults.
 
-use super::scheduler::Pace;
+use super::scheduler::InterruptionRates;
 use crate::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
@@ -12,21 +12,21 @@ use fastrand::Rng;
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) node: NodeConfig,
-    pub(super) pace: Pace,
+    pub(super) interruption_rates: InterruptionRates,
     /// Maximum number of concurrent requests.
-    pub(super) clients: usize,
+    pub(super) concurrent_requests_max: usize,
     /// Number of actions.
     pub(super) actions: usize,
     /// Whether the block gas limit is so low that full blocks leave out ordered transactions.
     pub(super) has_small_blocks: bool,
     /// Frequency of disk faults: of a start, in thousandths; of an action that breaks the disk, in
     /// percent.
-    pub(super) faults: u32,
+    pub(super) fault_rate: u32,
     /// Probability that the oracle opens the synced disk after the head has changed, in
     /// thousandths.
-    pub(super) disk_looks: u32,
+    pub(super) disk_check_rate: u32,
     /// Whether the store flushes and compacts its index after a few rows.
-    pub(super) has_quick_index: bool,
+    pub(super) has_eager_compaction: bool,
 }
 
 impl Options {
@@ -72,16 +72,16 @@ impl Options {
         };
         Self {
             node,
-            pace: Pace {
+            interruption_rates: InterruptionRates {
                 interruptions: [0, 50, 200][random.usize(..3)],
                 slow_syncs: [0, 100, 500][random.usize(..3)],
             },
-            clients: random.usize(2..12),
+            concurrent_requests_max: random.usize(2..12),
             actions: random.usize(40..240),
             has_small_blocks: random.u8(..3) == 0,
-            faults: [0, 10, 40][random.usize(..3)],
-            disk_looks: [60, 1_000][usize::from(random.u8(..10) == 0)],
-            has_quick_index: random.bool(),
+            fault_rate: [0, 10, 40][random.usize(..3)],
+            disk_check_rate: [60, 1_000][usize::from(random.u8(..10) == 0)],
+            has_eager_compaction: random.bool(),
         }
     }
 }

@@ -11,7 +11,7 @@ use ledger_vm::Chain;
 pub(super) const LISTED_MAX: usize = 1_000;
 
 /// Query for an account at a version, and for the lists of the same snapshot.
-pub(super) struct ReadPage {
+pub(super) struct ReadAccount {
     pub(super) chain: Chain,
     pub(super) wallet: usize,
     pub(super) version: u64,
@@ -19,9 +19,9 @@ pub(super) struct ReadPage {
 
 /// Result of a query.
 #[derive(Clone, Debug)]
-pub(super) enum Page {
+pub(super) enum ReadResult {
     /// The version is in the window.
-    Inside {
+    InWindow {
         balance: u64,
         sequence_number: u64,
         hash: HashValue,
@@ -34,15 +34,15 @@ pub(super) enum Page {
         version_by_hash: Option<u64>,
     },
     /// The version is pruned.
-    Gone,
+    Pruned,
     /// The version is newer than the snapshot.
-    Ahead,
+    TooNew,
 }
 
-impl Query for ReadPage {
-    type Output = Page;
+impl Query for ReadAccount {
+    type Output = ReadResult;
 
-    fn run(self, snapshot: &Snapshot) -> Result<Page, StoreError> {
+    fn run(self, snapshot: &Snapshot) -> Result<ReadResult, StoreError> {
         let address = &wallets()[self.wallet].address;
         let key = StateKey::table_item(address, &[]);
         match snapshot.state_value(&key, self.version) {
@@ -50,25 +50,25 @@ impl Query for ReadPage {
                 requested, oldest, ..
             }) => {
                 return Ok(if requested < oldest {
-                    Page::Gone
+                    ReadResult::Pruned
                 } else {
-                    Page::Ahead
+                    ReadResult::TooNew
                 });
             }
             value => value?,
         };
         let state = snapshot.state_at(self.version);
-        let facts = AccountSnapshot::read(&self.chain, &state, address)
+        let account = AccountSnapshot::read(&self.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let missing =
-            |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));
+            |part: &str| StoreError::Inconsistent(format!("no {part} of version {}", self.version));
         let transaction = snapshot.transaction(self.version)?;
         let transaction = transaction.ok_or_else(|| missing("transaction"))?;
         let block = snapshot.block_of_version(self.version)?;
         let hash = transaction.decode()?.hash;
-        Ok(Page::Inside {
-            balance: facts.balance,
-            sequence_number: facts.sequence_number,
+        Ok(ReadResult::InWindow {
+            balance: account.balance,
+            sequence_number: account.sequence_number,
             hash,
             height: block.ok_or_else(|| missing("block"))?.header.height,
             account_transactions: snapshot.account_transactions(address, Some(0), LISTED_MAX)?,
@@ -79,7 +79,7 @@ impl Query for ReadPage {
 }
 
 /// Number of streams that are read per account. No account has more.
-const STREAMS: u64 = 6;
+const STREAMS_MAX: u64 = 6;
 
 /// Returns all events of a wallet's streams in the window.
 ///
@@ -90,20 +90,20 @@ pub(super) fn stream_events(
     snapshot: &Snapshot,
     wallet: usize,
 ) -> Result<StreamEvents, StoreError> {
-    let mut found = StreamEvents::new();
-    for creation_number in 0..STREAMS {
+    let mut streams = StreamEvents::new();
+    for creation_number in 0..STREAMS_MAX {
         let key = EventKey {
             creation_number,
             account_address: wallets()[wallet].address,
         };
         let events = snapshot.events(&key, Some(0), LISTED_MAX)?;
-        let numbered = events
+        let events = events
             .iter()
             .filter_map(|(version, event)| Some((*version, event.stream_position()?.1)));
-        let numbered: Vec<_> = numbered.collect();
-        if !numbered.is_empty() {
-            found.insert(creation_number, numbered);
+        let events: Vec<_> = events.collect();
+        if !events.is_empty() {
+            streams.insert(creation_number, events);
         }
     }
-    Ok(found)
+    Ok(streams)
 }

@@ -29,11 +29,11 @@ const INTERRUPTION_STEPS_MAX: usize = 6;
 /// response.
 const LONG_INTERRUPTION_STEPS_MAX: usize = 40;
 /// Average number of interruptions per long interruption.
-const SHORT_PER_LONG: usize = 5;
+const INTERRUPTIONS_PER_LONG: usize = 5;
 /// Maximum number of steps of other processes while a slow disk syncs.
 const SLOW_SYNC_STEPS_MAX: usize = 60;
 /// Maximum number of trace lines that the report of a failing seed contains.
-const TRACE_KEPT: usize = 80;
+const TRACE_LINES_MAX: usize = 80;
 
 /// A process that the scheduler runs in steps.
 pub(super) trait Process {
@@ -76,12 +76,12 @@ impl Wake for Flag {
 #[derive(Clone, Debug)]
 pub(super) struct Violation {
     pub(super) property: &'static str,
-    pub(super) what: String,
+    pub(super) message: String,
 }
 
 /// Probabilities of interruptions, in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct InterruptionRates {
     /// Probability that other processes run at a point that calls [`preempt`].
     pub(super) interruptions: u32,
     /// Probability that other processes run during a sync.
@@ -92,7 +92,7 @@ pub(super) struct Pace {
 #[derive(Default)]
 struct Trace {
     digest: DefaultHasher,
-    last: VecDeque<String>,
+    last_lines: VecDeque<String>,
 }
 
 /// Scheduler of one simulation.
@@ -101,7 +101,7 @@ pub(super) struct Scheduler {
     /// Processes by identifier. The entry of a process is `None` while it runs.
     processes: RefCell<BTreeMap<u64, Option<Box<dyn Process>>>>,
     next_id: Cell<u64>,
-    pace: Pace,
+    interruption_rates: InterruptionRates,
     depth: Cell<usize>,
     is_halted: Cell<bool>,
     steps: Cell<u64>,
@@ -119,33 +119,33 @@ thread_local! {
 /// outside a simulation.
 pub(super) fn preempt() {
     if let Some(scheduler) = CURRENT.with_borrow(Clone::clone) {
-        scheduler.interrupt();
+        scheduler.maybe_interrupt();
     }
 }
 
 /// Lets the seed run other processes as [`preempt`] does, with the probability of a slow sync.
-pub(super) fn preempt_in_sync() {
+pub(super) fn preempt_during_sync() {
     if let Some(scheduler) = CURRENT.with_borrow(Clone::clone) {
-        scheduler.wait_for_sync();
+        scheduler.maybe_interrupt_sync();
     }
 }
 
 /// Guard that removes the scheduler from this thread when it is dropped.
-pub(super) struct Running;
+pub(super) struct SchedulerGuard;
 
-impl Drop for Running {
+impl Drop for SchedulerGuard {
     fn drop(&mut self) {
         CURRENT.with_borrow_mut(Option::take);
     }
 }
 
 impl Scheduler {
-    pub(super) fn new(random: Rng, pace: Pace) -> Rc<Self> {
+    pub(super) fn new(random: Rng, interruption_rates: InterruptionRates) -> Rc<Self> {
         Rc::new(Self {
             random: RefCell::new(random),
             processes: RefCell::default(),
             next_id: Cell::new(0),
-            pace,
+            interruption_rates,
             depth: Cell::new(0),
             is_halted: Cell::new(false),
             steps: Cell::new(0),
@@ -157,13 +157,13 @@ impl Scheduler {
     }
 
     /// Makes this the scheduler of the thread until the guard is dropped.
-    pub(super) fn enter(self: &Rc<Self>) -> Running {
+    pub(super) fn enter(self: &Rc<Self>) -> SchedulerGuard {
         CURRENT.set(Some(Rc::clone(self)));
-        Running
+        SchedulerGuard
     }
 
     /// Returns a random number below `bound`, which is at least 1.
-    pub(super) fn below(&self, bound: usize) -> usize {
+    pub(super) fn random_below(&self, bound: usize) -> usize {
         self.random.borrow_mut().usize(..bound)
     }
 
@@ -193,7 +193,7 @@ impl Scheduler {
         if ready.is_empty() || self.is_halted() {
             return false;
         }
-        let id = ready[self.below(ready.len())];
+        let id = ready[self.random_below(ready.len())];
         let process = self
             .processes
             .borrow_mut()
@@ -204,15 +204,15 @@ impl Scheduler {
         };
         self.steps.set(self.steps.get() + 1);
         let depth = self.depth.get();
-        self.note(format_args!(
+        self.trace(format_args!(
             "{:width$}{}",
             "",
             process.name(),
             width = 2 * depth
         ));
-        let goes_on = process.step();
+        let may_continue = process.step();
         let mut processes = self.processes.borrow_mut();
-        if goes_on {
+        if may_continue {
             processes.insert(id, Some(process));
         } else {
             processes.remove(&id);
@@ -223,9 +223,9 @@ impl Scheduler {
     }
 
     /// Performs 1 to `steps_max` steps within the step of another process.
-    fn nested(&self, steps_max: usize) {
+    fn run_nested(&self, steps_max: usize) {
         self.depth.set(self.depth.get() + 1);
-        for _ in 0..=self.below(steps_max) {
+        for _ in 0..=self.random_below(steps_max) {
             if !self.step() {
                 break;
             }
@@ -237,20 +237,20 @@ impl Scheduler {
         !self.is_halted() && self.depth.get() < DEPTH_MAX
     }
 
-    fn interrupt(&self) {
-        if self.may_interrupt() && self.chance(self.pace.interruptions) {
+    fn maybe_interrupt(&self) {
+        if self.may_interrupt() && self.chance(self.interruption_rates.interruptions) {
             self.interruptions.set(self.interruptions.get() + 1);
-            self.nested(match self.below(SHORT_PER_LONG) {
+            self.run_nested(match self.random_below(INTERRUPTIONS_PER_LONG) {
                 0 => LONG_INTERRUPTION_STEPS_MAX,
                 _ => INTERRUPTION_STEPS_MAX,
             });
         }
     }
 
-    fn wait_for_sync(&self) {
-        if self.may_interrupt() && self.chance(self.pace.slow_syncs) {
+    fn maybe_interrupt_sync(&self) {
+        if self.may_interrupt() && self.chance(self.interruption_rates.slow_syncs) {
             self.slow_syncs.set(self.slow_syncs.get() + 1);
-            self.nested(SLOW_SYNC_STEPS_MAX);
+            self.run_nested(SLOW_SYNC_STEPS_MAX);
         }
     }
 
@@ -275,7 +275,7 @@ impl Scheduler {
     }
 
     /// Returns the number of steps so far, which serves as the time of events.
-    pub(super) fn now(&self) -> u64 {
+    pub(super) fn now_steps(&self) -> u64 {
         self.steps.get()
     }
 
@@ -285,15 +285,15 @@ impl Scheduler {
     }
 
     /// Appends a line to the trace.
-    pub(super) fn note(&self, line: Arguments<'_>) {
+    pub(super) fn trace(&self, line: Arguments<'_>) {
         let line = line.to_string();
         let mut trace = self.trace.borrow_mut();
         trace.digest.write(line.as_bytes());
         trace.digest.write_u8(b'\n');
-        if trace.last.len() == TRACE_KEPT {
-            trace.last.pop_front();
+        if trace.last_lines.len() == TRACE_LINES_MAX {
+            trace.last_lines.pop_front();
         }
-        trace.last.push_back(line);
+        trace.last_lines.push_back(line);
     }
 
     /// Returns a hash of the whole trace.
@@ -303,16 +303,16 @@ impl Scheduler {
 
     /// Returns the last lines of the trace.
     pub(super) fn last_lines(&self) -> Vec<String> {
-        self.trace.borrow().last.iter().cloned().collect()
+        self.trace.borrow().last_lines.iter().cloned().collect()
     }
 
     /// Records the violation of a property and halts the simulation. Only the first violation is
     /// reported.
-    pub(super) fn violate(&self, property: &'static str, what: String) {
-        self.note(format_args!("broken: {property}: {what}"));
+    pub(super) fn record_violation(&self, property: &'static str, message: String) {
+        self.trace(format_args!("violated: {property}: {message}"));
         self.violation
             .borrow_mut()
-            .get_or_insert(Violation { property, what });
+            .get_or_insert(Violation { property, message });
         self.halt();
     }
 
