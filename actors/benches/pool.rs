@@ -91,13 +91,13 @@ fn measure(name: &str, per_account: u64, pending: usize) {
         pool.commit(&block);
         committing += begin.elapsed();
     }
-    let each = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
+    let per_transaction_nanos = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
     println!(
         "{name:12} | {pending:9} | {:7} | {:9} | {:7} | {:9} | {memory:17} | {:6}",
         fill.as_nanos() / pending as u128,
-        each(inserting),
-        each(taking),
-        each(committing),
+        per_transaction_nanos(inserting),
+        per_transaction_nanos(taking),
+        per_transaction_nanos(committing),
         memory + transactions
     );
 }

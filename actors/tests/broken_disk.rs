@@ -23,7 +23,7 @@ use wallet::{Wallet, funded, initialized};
 const CACHE_BYTES: u64 = 1;
 
 /// A node on a disk that a test can cause to fail.
-struct Broken {
+struct FailingDiskNode {
     disk: Disk,
     chain: Chain,
     node: Node,
@@ -58,7 +58,7 @@ async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fau
     info.version
 }
 
-impl Broken {
+impl FailingDiskNode {
     async fn new() -> Self {
         let disk = Disk::default();
         let directory = tempfile::tempdir().unwrap();
@@ -108,7 +108,7 @@ impl Query for ByVersion {
 }
 
 #[actix::test]
-async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
+async fn failed_write_ends_only_writing() {
     // The disk fails at the first operation of the next commit, or later during the commit.
     for fault in [
         Fault::Gone { after: 0 },
@@ -119,23 +119,23 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         Fault::Sync { after: 0, keeps: 0 },
         Fault::Sync { after: 1, keeps: 0 },
     ] {
-        let mut broken = Broken::new().await;
-        let told = broken.transfer().await.unwrap();
-        let version = broken.committed_version(told).await;
+        let mut broken = FailingDiskNode::new().await;
+        let acknowledged = broken.transfer().await.unwrap();
+        let version = broken.committed_version(acknowledged).await;
         broken.disk.inject(fault);
 
         // A full disk still accepts writes to the free space inside its files. If it fails while
         // a block is in the write-ahead log but not in the database, that block is committed and
         // the next one is rejected.
-        let mut last_told = told;
+        let mut last_acknowledged = acknowledged;
         let (pending, error) = loop {
             let hash = match broken.transfer().await {
                 Ok(hash) => hash,
-                Err(SubmitError::Node(refused)) => break (None, refused),
+                Err(SubmitError::Node(rejected)) => break (None, rejected),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
             match broken.handle().wait_for_commit(hash).await {
-                Ok((_, TransactionStatus::Committed(_))) => last_told = hash,
+                Ok((_, TransactionStatus::Committed(_))) => last_acknowledged = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
             }
@@ -150,21 +150,24 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
         assert!(broken.disk.failures() > 0, "{fault:?}");
 
-        let refused = broken.transfer().await.unwrap_err();
+        let rejected = broken.transfer().await.unwrap_err();
         assert!(
-            matches!(refused, SubmitError::Node(NodeError::StorageUnavailable(_))),
-            "{fault:?}: {refused}"
+            matches!(
+                rejected,
+                SubmitError::Node(NodeError::StorageUnavailable(_))
+            ),
+            "{fault:?}: {rejected}"
         );
         let handle = broken.handle();
         // The mailbox is first in, first out: the committer has handled all blocks that were
         // durable at the failure when it replies to this request.
         drop(handle.subscribe_blocks().await.unwrap());
         let durable = *handle.head().ledger_info();
-        let mut is_kept = false;
+        let mut is_pending = false;
         if let Some(pending) = pending {
             let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
             assert_eq!(info, durable);
-            is_kept = match lookup {
+            is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
                     let again = handle.wait_for_commit(pending).await.unwrap_err();
                     assert_eq!(
@@ -186,18 +189,18 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             };
         }
         for version in 0..=durable.version {
-            let (info, is_there) = handle.read(ByVersion(version)).await.unwrap();
+            let (info, is_found) = handle.read(ByVersion(version)).await.unwrap();
             assert_eq!(
-                (info, is_there),
+                (info, is_found),
                 (durable, true),
                 "{fault:?}: version {version}"
             );
         }
         assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
-        assert_eq!(broken.committed_version(told).await, version);
+        assert_eq!(broken.committed_version(acknowledged).await, version);
         drop(handle);
 
-        let Broken {
+        let FailingDiskNode {
             disk,
             node,
             directory,
@@ -213,13 +216,13 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(
             saved.exists(),
-            is_kept,
+            is_pending,
             "{fault:?}: what was accepted is kept where that is possible"
         );
 
         let (_, node) = start(&Disk::new(disk.written()), directory.path()).await;
-        assert!(check_committed(&node, told, fault).await >= durable.version);
-        for accepted in std::iter::once(last_told).chain(pending) {
+        assert!(check_committed(&node, acknowledged, fault).await >= durable.version);
+        for accepted in std::iter::once(last_acknowledged).chain(pending) {
             check_committed(&node, accepted, fault).await;
         }
         node.stop().await.unwrap();
@@ -227,8 +230,8 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
 }
 
 #[actix::test]
-async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
-    let mut broken = Broken::new().await;
+async fn failed_write_ends_earlier_waits() {
+    let mut broken = FailingDiskNode::new().await;
     // The transaction waits for its predecessor, which is never submitted.
     broken.payer.sequence_number += 1;
     let waiting = broken.transfer().await.unwrap();
@@ -246,10 +249,10 @@ async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
 }
 
 #[actix::test]
-async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_one() {
-    let mut broken = Broken::new().await;
-    let told = broken.transfer().await.unwrap();
-    let version = broken.committed_version(told).await;
+async fn failed_reads_return_an_error() {
+    let mut broken = FailingDiskNode::new().await;
+    let acknowledged = broken.transfer().await.unwrap();
+    let version = broken.committed_version(acknowledged).await;
     let handle = broken.handle();
     // A single failed read has no effect that a client can observe.
     broken.disk.inject(Fault::Read { after: 0 });
@@ -273,17 +276,17 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
     assert!(broken.disk.failures() > failures);
     // A failed read means that the node cannot write either, and the node reports this without a
     // failed write.
-    let words = handle.storage_unavailable().unwrap();
+    let unavailable = handle.storage_unavailable().unwrap();
     assert!(
-        matches!(words, StorageUnavailable::ReadFailed(_)),
-        "{words}"
+        matches!(unavailable, StorageUnavailable::ReadFailed(_)),
+        "{unavailable}"
     );
     assert!(
-        words.to_string().contains("neither read nor written"),
-        "{words}"
+        unavailable.to_string().contains("neither read nor written"),
+        "{unavailable}"
     );
     assert!(broken.transfer().await.is_err());
-    let Broken { disk, node, .. } = broken;
+    let FailingDiskNode { disk, node, .. } = broken;
     assert!(node.stop().await.is_err());
     let repaired = Disk::new(disk.synced());
     let directory = tempfile::tempdir().unwrap();
@@ -293,11 +296,10 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
 }
 
 #[actix::test]
-async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no_broken_invariant()
-{
-    let mut broken = Broken::new().await;
-    let told = broken.transfer().await.unwrap();
-    broken.committed_version(told).await;
+async fn failed_read_during_execution_is_a_disk_failure() {
+    let mut broken = FailingDiskNode::new().await;
+    let acknowledged = broken.transfer().await.unwrap();
+    broken.committed_version(acknowledged).await;
     broken.disk.inject(Fault::Reads { after: 0 });
     // The previous block has put the account of the payer into memory. The account of the
     // recipient must be read from a row of genesis.
@@ -311,7 +313,7 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
         "{answer:?}"
     );
 
-    let Broken {
+    let FailingDiskNode {
         disk,
         node,
         directory,
@@ -328,19 +330,19 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
 
 /// A directory replaces the file that a stop writes, so the pool cannot be saved.
 #[actix::test]
-async fn a_stop_that_cannot_save_the_pool_tells_of_the_failed_disk_too() {
-    let mut broken = Broken::new().await;
+async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
+    let mut broken = FailingDiskNode::new().await;
     broken.disk.inject(Fault::Gone { after: 0 });
     let pending = broken.transfer().await.unwrap();
     assert!(broken.handle().wait_for_commit(pending).await.is_err());
     std::fs::create_dir(broken.directory.path().join("mempool.bcs")).unwrap();
-    let words = broken.node.stop().await.unwrap_err().to_string();
+    let message = broken.node.stop().await.unwrap_err().to_string();
     for part in [
         "store-writer",
         "the disk",
         "1 pending transactions could not be saved",
         "mempool.bcs",
     ] {
-        assert!(words.contains(part), "{words}");
+        assert!(message.contains(part), "{message}");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use wallet::development;
 
 #[actix::test]
-async fn a_full_read_queue_is_an_answer() {
+async fn rejects_reads_beyond_the_queue_capacity() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = NodeConfig::default();
     config.storage.readers = 1;
@@ -19,13 +19,13 @@ async fn a_full_read_queue_is_an_answer() {
     let node = Node::start(chain, store, None, config).await.unwrap();
     let handle = node.handle();
     let (begun, has_begun) = mpsc::channel();
-    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let (release_sender, released) = mpsc::channel::<()>();
     let slow = actix::spawn({
         let handle = handle.clone();
         async move {
             let query = move |_: &Snapshot| {
                 begun.send(()).unwrap();
-                let _ = may_go_on.recv();
+                let _ = released.recv();
                 Ok::<_, StoreError>(())
             };
             handle.read(query).await
@@ -37,7 +37,7 @@ async fn a_full_read_queue_is_an_answer() {
     let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
     let queued = handle.read(version);
     let refused = handle.read(version);
-    let release = async { go_on.send(()).unwrap() };
+    let release = async { release_sender.send(()).unwrap() };
     let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
     assert!(matches!(
         refused,
