@@ -110,19 +110,19 @@ fn insert(pool: &mut Pool, transactions: &[Arc<CheckedTransaction>]) -> Duration
             inserted_at_secs: NOW_SECS,
         };
         pool.submit(pending, 0, NOW_SECS)
-            .expect("the pool has room");
+            .expect("the pool has free capacity");
     }
     begin.elapsed()
 }
 
 /// Returns the resident memory of this process in bytes, as Linux reports it.
 fn resident_bytes() -> usize {
-    let statm = fs::read_to_string("/proc/self/statm").expect("Linux tells how much is resident");
+    let statm = fs::read_to_string("/proc/self/statm").expect("/proc/self/statm is readable");
     let pages = statm
         .split(' ')
         .nth(1)
         .and_then(|pages| pages.parse::<usize>().ok());
-    pages.expect("the second number") * PAGE_BYTES
+    pages.expect("the second field is a number") * PAGE_BYTES
 }
 
 /// Returns the transfer with this index, of an account that sends `per_account` of them.

@@ -139,8 +139,8 @@ fn matches_a_call_in_every_form_of_payload() {
 #[test]
 fn sender_rule_ignores_the_multisig_account() {
     let transaction = transaction_from(2, payload_forms("0x1::m::f").remove(1));
-    let as_sender = filter(&format!("deny sender {MULTISIG}"));
-    assert_eq!(denied_by(&as_sender, &transaction), None);
+    let rules = filter(&format!("deny sender {MULTISIG}"));
+    assert_eq!(denied_by(&rules, &transaction), None);
 }
 
 #[test]
@@ -184,12 +184,12 @@ fn matches_a_payload_without_a_function_only_by_sender_and_all() {
     for payload in [stored, script] {
         let transaction = transaction_from(1, payload);
         let sender = transaction.raw.sender;
-        let about_calls = filter("deny module 0x1::m, deny function 0x1::m::f");
-        assert_eq!(denied_by(&about_calls, &transaction), None);
-        let about_all = filter("allow module 0x1::m, deny all");
-        assert_eq!(denied_by(&about_all, &transaction), Some(2));
-        let about_sender = filter(&format!("deny sender {sender}"));
-        assert_eq!(denied_by(&about_sender, &transaction), Some(1));
+        let call_rules = filter("deny module 0x1::m, deny function 0x1::m::f");
+        assert_eq!(denied_by(&call_rules, &transaction), None);
+        let all_rules = filter("allow module 0x1::m, deny all");
+        assert_eq!(denied_by(&all_rules, &transaction), Some(2));
+        let sender_rules = filter(&format!("deny sender {sender}"));
+        assert_eq!(denied_by(&sender_rules, &transaction), Some(1));
     }
 }
 
@@ -220,14 +220,14 @@ fn parse_error_names_the_text_and_its_cause() {
         ("deny function f", "ADDRESS::MODULE::NAME"),
         ("deny function 0x1::m::1", "ADDRESS::MODULE::NAME"),
     ];
-    for (text, words) in cases {
+    for (text, message_part) in cases {
         let error = FilterRules::parse(&["allow sender 0x1", text]).unwrap_err();
         let message = error.to_string();
         assert!(
             message.starts_with(&format!("rule 2, {text:?},")),
             "{message}"
         );
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(message_part), "{message}");
     }
     let long = "x".repeat(100_000);
     let message = FilterRules::parse(&[long]).unwrap_err().to_string();

@@ -35,9 +35,9 @@ impl Window {
 
     /// Extends the window to `newest_version`.
     pub(super) fn extend(&mut self, newest_version: u64) {
-        let grown = newest_version.saturating_sub(self.newest_version);
-        self.newest_version = self.newest_version.saturating_add(grown);
-        self.unmatched_versions = self.unmatched_versions.saturating_add(grown);
+        let added = newest_version.saturating_sub(self.newest_version);
+        self.newest_version = self.newest_version.saturating_add(added);
+        self.unmatched_versions = self.unmatched_versions.saturating_add(added);
     }
 
     /// Completes the step in flight.
@@ -113,7 +113,11 @@ mod tests {
     fn prunes_only_whole_batches_below_the_window() {
         let mut window = window(100, 10);
         window.extend(108);
-        assert_eq!(window.next_step(), None, "9 may go: 0 to 8 of 0 to 108");
+        assert_eq!(
+            window.next_step(),
+            None,
+            "9 of the versions 0 to 108 are removable: 0 to 8"
+        );
         window.extend(109);
         assert_eq!(window.next_step(), Some(10));
     }
@@ -149,7 +153,7 @@ mod tests {
         assert_eq!(
             window.next_step(),
             None,
-            "80 to 90 are of a block that reaches into the window"
+            "80 to 90 belong to a block that reaches into the window"
         );
         window.extend(101);
         assert_eq!(window.next_step(), Some(92));
@@ -161,8 +165,9 @@ mod tests {
     /// Returns the oldest version after a step as the store executes it: it removes whole blocks,
     /// at least one.
     fn remove(oldest: u64, step_versions: u64, below: u64, block_versions: u64) -> u64 {
-        let whole = |version: u64| version / block_versions * block_versions;
-        whole((oldest + step_versions).min(below)).max((oldest + block_versions).min(whole(below)))
+        let block_start = |version: u64| version / block_versions * block_versions;
+        block_start((oldest + step_versions).min(below))
+            .max((oldest + block_versions).min(block_start(below)))
     }
 
     #[test]
@@ -192,11 +197,11 @@ mod tests {
                 }
             }
             let retained = window.newest_version + 1 - oldest;
-            let case = format!("blocks of {block_versions}, {arriving} come during a step");
+            let case = format!("blocks of {block_versions}, {arriving} arrive during a step");
             let limit = WINDOW + 2 * arriving + BATCH + block_versions;
             assert!(
                 (WINDOW..=limit).contains(&retained),
-                "{case}: {retained} are kept"
+                "{case}: {retained} versions are retained"
             );
             let limit = BATCH + 2 * arriving + block_versions;
             assert!(largest_step <= limit, "{case}: a step of {largest_step}");

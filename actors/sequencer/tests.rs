@@ -140,7 +140,7 @@ async fn orders_a_heartbeat_while_the_clock_is_set_back() {
     fixture.clock.step_secs(-3_600);
     fixture.clock.pass_secs(30);
     let heartbeat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
-    let heartbeat = heartbeat.expect("a beat within seconds").unwrap();
+    let heartbeat = heartbeat.expect("a heartbeat within seconds").unwrap();
     assert_eq!(
         (heartbeat.height, heartbeat.timestamp_usecs),
         (2, before_usecs + 1)

@@ -201,7 +201,7 @@ impl SignatureQueues {
     ) -> io::Result<(ShutdownGuard, Vec<JoinHandle<()>>)> {
         // The channel never carries a message. Its disconnection is the signal.
         let (sender, shutdown) = crossbeam_channel::bounded(0);
-        let end = StopSignal {
+        let stop_signal = StopSignal {
             shutdown,
             stopped: Arc::clone(&self.stopped),
         };
@@ -210,7 +210,11 @@ impl SignatureQueues {
                 trusted: self.work.trusted.clone(),
                 untrusted: self.work.untrusted.clone(),
             };
-            threads::spawn((chain.clone(), work, end.clone()), self.nice, reporter)
+            threads::spawn(
+                (chain.clone(), work, stop_signal.clone()),
+                self.nice,
+                reporter,
+            )
         });
         let spawned = spawned.collect::<io::Result<_>>()?;
         let shutdown = ShutdownGuard {

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(
             (costly.len(), capacity.used_cost()),
             (4, 800),
-            "the last may go beyond three quarters"
+            "the last one may exceed three quarters"
         );
         drop(costly);
         assert_eq!(capacity.used_cost(), 0);

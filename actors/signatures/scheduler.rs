@@ -105,15 +105,18 @@ impl LaneScheduler {
         cost_max: usize,
         cost_of: impl Fn(&J) -> usize,
     ) -> Batch<J> {
-        let (mut taken, mut cost) = (Vec::new(), 0usize);
+        let (mut selected, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
             && let Some(job) = jobs.next()
         {
             cost = cost.saturating_add(cost_of(&job).max(1));
-            taken.push(job);
+            selected.push(job);
         }
         self.record_served(lane, cost);
-        Batch { lane, jobs: taken }
+        Batch {
+            lane,
+            jobs: selected,
+        }
     }
 
     /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
@@ -135,14 +138,14 @@ impl LaneScheduler {
     }
 
     fn record_served(&mut self, lane: Lane, cost: usize) {
-        let taken = match lane {
+        let weighted_cost = match lane {
             Lane::Trusted => cost,
             Lane::Untrusted => cost.saturating_mul(TRUSTED_PER_UNTRUSTED),
         };
-        let taken = i64::try_from(taken).unwrap_or(i64::MAX);
+        let weighted_cost = i64::try_from(weighted_cost).unwrap_or(i64::MAX);
         self.trusted_surplus = match lane {
-            Lane::Trusted => self.trusted_surplus.saturating_add(taken),
-            Lane::Untrusted => self.trusted_surplus.saturating_sub(taken),
+            Lane::Trusted => self.trusted_surplus.saturating_add(weighted_cost),
+            Lane::Untrusted => self.trusted_surplus.saturating_sub(weighted_cost),
         };
     }
 }
@@ -191,7 +194,7 @@ mod tests {
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let mut served = [Vec::new(), Vec::new()];
-            let mut serve = |batch: Batch<usize>| {
+            let mut record = |batch: Batch<usize>| {
                 let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
@@ -203,11 +206,11 @@ mod tests {
             for (trusted, untrusted) in arrivals {
                 lanes.add_jobs(trusted, untrusted);
                 if let Some(batch) = lanes.next_batch(&mut scheduler) {
-                    prop_assert!(serve(batch));
+                    prop_assert!(record(batch));
                 }
             }
             while let Some(batch) = lanes.next_batch(&mut scheduler) {
-                prop_assert!(serve(batch));
+                prop_assert!(record(batch));
             }
             for (served, sent) in served.into_iter().zip(lanes.sent) {
                 prop_assert_eq!(served, (0..sent).collect::<Vec<_>>());
@@ -267,14 +270,14 @@ mod tests {
                 let [trusted, untrusted] = served;
                 prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
             }
-            prop_assert!(served[1] > 0, "the suspect lane had nothing");
+            prop_assert!(served[1] > 0, "the untrusted lane got no share");
         }
 
         /// While one lane is empty, the other lane neither saves nor owes any share.
         #[test]
-        fn lane_gains_no_share_while_the_other_is_empty(alone in 1usize..1_000, is_trusted: bool) {
+        fn lane_gains_no_share_while_the_other_is_empty(count in 1usize..1_000, is_trusted: bool) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-            lanes.add_jobs(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
+            lanes.add_jobs(if is_trusted { count } else { 0 }, if is_trusted { 0 } else { count });
             while lanes.next_batch(&mut scheduler).is_some() {}
             lanes.add_jobs(1, 1);
             prop_assert_eq!(lanes.next_batch(&mut scheduler).unwrap().lane, Lane::Trusted);
@@ -319,11 +322,11 @@ mod tests {
                 lanes.next_batch(&mut scheduler).unwrap().lane
             })
             .collect();
-        use Lane::{Trusted as T, Untrusted as S};
+        use Lane::{Trusted as T, Untrusted as U};
         // The fourth trusted job waits while the first untrusted job is served.
-        assert_eq!(order[..5], [T, T, T, S, T]);
+        assert_eq!(order[..5], [T, T, T, U, T]);
         assert_eq!(
-            order.iter().filter(|lane| **lane == S).count(),
+            order.iter().filter(|lane| **lane == U).count(),
             2,
             "{order:?}"
         );

@@ -40,14 +40,14 @@ pub(super) struct StopSignal {
 ///
 /// Returns the error of the operating system if the thread cannot be started.
 pub(super) fn spawn(
-    (chain, work, end): (Chain, Work, StopSignal),
+    (chain, work, stop_signal): (Chain, Work, StopSignal),
     nice: u8,
     reporter: &FatalErrorReporter,
 ) -> io::Result<JoinHandle<()>> {
-    let mut thread = Checker {
+    let mut checker = Checker {
         chain,
         work,
-        end,
+        stop_signal,
         scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
@@ -55,8 +55,8 @@ pub(super) fn spawn(
         if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "signatures are checked with the priority of all other threads");
         }
-        while let Some(batch) = thread.next() {
-            thread.check(batch);
+        while let Some(batch) = checker.next() {
+            checker.check(batch);
         }
     })
 }
@@ -81,7 +81,7 @@ fn raise_nice_value(_: u8) -> io::Result<()> {
 struct Checker {
     chain: Chain,
     work: Work,
-    end: StopSignal,
+    stop_signal: StopSignal,
     scheduler: LaneScheduler,
     keys: DecodedKeys,
 }
@@ -89,7 +89,7 @@ struct Checker {
 impl Checker {
     /// Waits for the next batch. Returns `None` when the node stops.
     fn next(&mut self) -> Option<Batch<Box<Job>>> {
-        if self.end.stopped.load(SeqCst) {
+        if self.stop_signal.stopped.load(SeqCst) {
             return None;
         }
         let (trusted, untrusted) = (&self.work.trusted.jobs, &self.work.untrusted.jobs);
@@ -102,7 +102,7 @@ impl Checker {
         let first = select! {
             recv(trusted) -> job => (Lane::Trusted, job.ok()?),
             recv(untrusted) -> job => (Lane::Untrusted, job.ok()?),
-            recv(self.end.shutdown) -> _ => return None,
+            recv(self.stop_signal.shutdown) -> _ => return None,
         };
         // Further clients may wait for this core. By the next turn of this thread their
         // transactions have arrived, and verifying them in one batch costs less than one by one.
@@ -137,9 +137,9 @@ impl Checker {
             .of(batch.lane)
             .counters
             .count_batch(verdicts.len(), bad);
-        for (answer, verdict) in senders.into_iter().zip(verdicts) {
+        for (sender, verdict) in senders.into_iter().zip(verdicts) {
             // An error means that the client has canceled its request.
-            let _ = answer.send(verdict);
+            let _ = sender.send(verdict);
         }
     }
 }

@@ -53,7 +53,7 @@ async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fau
     let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
-        "after {after:?}, accepted and forgotten: {lookup:?}"
+        "after {after:?}, an accepted transaction is lost: {lookup:?}"
     );
     info.version
 }
@@ -119,22 +119,22 @@ async fn failed_write_ends_only_writing() {
         Fault::Sync { after: 0, keeps: 0 },
         Fault::Sync { after: 1, keeps: 0 },
     ] {
-        let mut broken = FailingDiskNode::new().await;
-        let acknowledged = broken.transfer().await.unwrap();
-        let version = broken.committed_version(acknowledged).await;
-        broken.disk.inject(fault);
+        let mut fixture = FailingDiskNode::new().await;
+        let acknowledged = fixture.transfer().await.unwrap();
+        let version = fixture.committed_version(acknowledged).await;
+        fixture.disk.inject(fault);
 
         // A full disk still accepts writes to the free space inside its files. If it fails while
         // a block is in the write-ahead log but not in the database, that block is committed and
         // the next one is rejected.
         let mut last_acknowledged = acknowledged;
         let (pending, error) = loop {
-            let hash = match broken.transfer().await {
+            let hash = match fixture.transfer().await {
                 Ok(hash) => hash,
                 Err(SubmitError::Node(rejected)) => break (None, rejected),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
-            match broken.handle().wait_for_commit(hash).await {
+            match fixture.handle().wait_for_commit(hash).await {
                 Ok((_, TransactionStatus::Committed(_))) => last_acknowledged = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
@@ -148,9 +148,9 @@ async fn failed_write_ends_only_writing() {
             "{fault:?}: {error}"
         );
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
-        assert!(broken.disk.failures() > 0, "{fault:?}");
+        assert!(fixture.disk.failures() > 0, "{fault:?}");
 
-        let rejected = broken.transfer().await.unwrap_err();
+        let rejected = fixture.transfer().await.unwrap_err();
         assert!(
             matches!(
                 rejected,
@@ -158,7 +158,7 @@ async fn failed_write_ends_only_writing() {
             ),
             "{fault:?}: {rejected}"
         );
-        let handle = broken.handle();
+        let handle = fixture.handle();
         // The mailbox is first in, first out: the committer has handled all blocks that were
         // durable at the failure when it replies to this request.
         drop(handle.subscribe_blocks().await.unwrap());
@@ -169,11 +169,11 @@ async fn failed_write_ends_only_writing() {
             assert_eq!(info, durable);
             is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
-                    let again = handle.wait_for_commit(pending).await.unwrap_err();
+                    let later_error = handle.wait_for_commit(pending).await.unwrap_err();
                     assert_eq!(
-                        again.to_string(),
+                        later_error.to_string(),
                         error.to_string(),
-                        "who comes later is told as well"
+                        "a later wait ends with the same error"
                     );
                     true
                 }
@@ -181,7 +181,7 @@ async fn failed_write_ends_only_writing() {
                 TransactionStatus::Committed(committed) => {
                     assert!(
                         committed.version <= durable.version,
-                        "what is not durable is not shown"
+                        "a committed transaction is durable"
                     );
                     false
                 }
@@ -197,7 +197,7 @@ async fn failed_write_ends_only_writing() {
             );
         }
         assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
-        assert_eq!(broken.committed_version(acknowledged).await, version);
+        assert_eq!(fixture.committed_version(acknowledged).await, version);
         drop(handle);
 
         let FailingDiskNode {
@@ -205,9 +205,9 @@ async fn failed_write_ends_only_writing() {
             node,
             directory,
             ..
-        } = broken;
+        } = fixture;
         let Err(StopError::Failed(error)) = node.stop().await else {
-            panic!("{fault:?}: stopped as if nothing were");
+            panic!("{fault:?}: the stop reports no failure");
         };
         assert_eq!(
             (error.kind, error.thread),
@@ -217,7 +217,7 @@ async fn failed_write_ends_only_writing() {
         assert_eq!(
             saved.exists(),
             is_pending,
-            "{fault:?}: what was accepted is kept where that is possible"
+            "{fault:?}: the stop saves a pending transaction"
         );
 
         let (_, node) = start(&Disk::new(disk.written()), directory.path()).await;
@@ -231,39 +231,39 @@ async fn failed_write_ends_only_writing() {
 
 #[actix::test]
 async fn failed_write_ends_earlier_waits() {
-    let mut broken = FailingDiskNode::new().await;
+    let mut fixture = FailingDiskNode::new().await;
     // The transaction waits for its predecessor, which is never submitted.
-    broken.payer.sequence_number += 1;
-    let waiting = broken.transfer().await.unwrap();
-    let handle = broken.handle();
+    fixture.payer.sequence_number += 1;
+    let waiting = fixture.transfer().await.unwrap();
+    let handle = fixture.handle();
     let wait = tokio::task::spawn_local(async move { handle.wait_for_commit(waiting).await });
-    broken.disk.inject(Fault::Gone { after: 0 });
-    broken.payer.sequence_number = 0;
-    broken.transfer().await.unwrap();
-    let answer = wait.await.unwrap();
+    fixture.disk.inject(Fault::Gone { after: 0 });
+    fixture.payer.sequence_number = 0;
+    fixture.transfer().await.unwrap();
+    let outcome = wait.await.unwrap();
     assert!(
-        matches!(answer, Err(NodeError::StorageUnavailable(_))),
-        "{answer:?}"
+        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        "{outcome:?}"
     );
-    assert!(broken.node.stop().await.is_err());
+    assert!(fixture.node.stop().await.is_err());
 }
 
 #[actix::test]
 async fn failed_reads_return_an_error() {
-    let mut broken = FailingDiskNode::new().await;
-    let acknowledged = broken.transfer().await.unwrap();
-    let version = broken.committed_version(acknowledged).await;
-    let handle = broken.handle();
+    let mut fixture = FailingDiskNode::new().await;
+    let acknowledged = fixture.transfer().await.unwrap();
+    let version = fixture.committed_version(acknowledged).await;
+    let handle = fixture.handle();
     // A single failed read has no effect that a client can observe.
-    broken.disk.inject(Fault::Read { after: 0 });
+    fixture.disk.inject(Fault::Read { after: 0 });
     assert!(handle.read(ByVersion(version)).await.unwrap().1);
     assert_eq!(
-        (broken.disk.failures(), handle.storage_unavailable()),
+        (fixture.disk.failures(), handle.storage_unavailable()),
         (1, None)
     );
 
-    broken.disk.inject(Fault::Reads { after: 0 });
-    let failures = broken.disk.failures();
+    fixture.disk.inject(Fault::Reads { after: 0 });
+    let failures = fixture.disk.failures();
     // The first error comes from the disk. From then on the database rejects every read.
     for _ in 0..3 {
         let error = handle.read(ByVersion(version)).await.unwrap_err();
@@ -273,7 +273,7 @@ async fn failed_reads_return_an_error() {
             "{error:?}"
         );
     }
-    assert!(broken.disk.failures() > failures);
+    assert!(fixture.disk.failures() > failures);
     // A failed read means that the node cannot write either, and the node reports this without a
     // failed write.
     let unavailable = handle.storage_unavailable().unwrap();
@@ -285,8 +285,8 @@ async fn failed_reads_return_an_error() {
         unavailable.to_string().contains("neither read nor written"),
         "{unavailable}"
     );
-    assert!(broken.transfer().await.is_err());
-    let FailingDiskNode { disk, node, .. } = broken;
+    assert!(fixture.transfer().await.is_err());
+    let FailingDiskNode { disk, node, .. } = fixture;
     assert!(node.stop().await.is_err());
     let repaired = Disk::new(disk.synced());
     let directory = tempfile::tempdir().unwrap();
@@ -297,20 +297,20 @@ async fn failed_reads_return_an_error() {
 
 #[actix::test]
 async fn failed_read_during_execution_is_a_disk_failure() {
-    let mut broken = FailingDiskNode::new().await;
-    let acknowledged = broken.transfer().await.unwrap();
-    broken.committed_version(acknowledged).await;
-    broken.disk.inject(Fault::Reads { after: 0 });
+    let mut fixture = FailingDiskNode::new().await;
+    let acknowledged = fixture.transfer().await.unwrap();
+    fixture.committed_version(acknowledged).await;
+    fixture.disk.inject(Fault::Reads { after: 0 });
     // The previous block has put the account of the payer into memory. The account of the
     // recipient must be read from a row of genesis.
-    let of_genesis = funded().remove(1).address;
-    let transaction = broken.payer.transfer(&broken.chain, of_genesis, 1);
-    let accepted = broken.handle().submit(transaction).await.unwrap();
+    let genesis_account = funded().remove(1).address;
+    let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
+    let accepted = fixture.handle().submit(transaction).await.unwrap();
     let pending = accepted.transaction.hash();
-    let answer = broken.handle().wait_for_commit(pending).await;
+    let outcome = fixture.handle().wait_for_commit(pending).await;
     assert!(
-        matches!(answer, Err(NodeError::StorageUnavailable(_))),
-        "{answer:?}"
+        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        "{outcome:?}"
     );
 
     let FailingDiskNode {
@@ -318,9 +318,9 @@ async fn failed_read_during_execution_is_a_disk_failure() {
         node,
         directory,
         ..
-    } = broken;
+    } = fixture;
     let Err(StopError::Failed(error)) = node.stop().await else {
-        panic!("stopped as if nothing were");
+        panic!("the stop reports no failure");
     };
     assert_eq!((error.kind, error.thread), (FailureKind::Disk, "executor"));
     let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
@@ -331,12 +331,12 @@ async fn failed_read_during_execution_is_a_disk_failure() {
 /// A directory replaces the file that a stop writes, so the pool cannot be saved.
 #[actix::test]
 async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
-    let mut broken = FailingDiskNode::new().await;
-    broken.disk.inject(Fault::Gone { after: 0 });
-    let pending = broken.transfer().await.unwrap();
-    assert!(broken.handle().wait_for_commit(pending).await.is_err());
-    std::fs::create_dir(broken.directory.path().join("mempool.bcs")).unwrap();
-    let message = broken.node.stop().await.unwrap_err().to_string();
+    let mut fixture = FailingDiskNode::new().await;
+    fixture.disk.inject(Fault::Gone { after: 0 });
+    let pending = fixture.transfer().await.unwrap();
+    assert!(fixture.handle().wait_for_commit(pending).await.is_err());
+    std::fs::create_dir(fixture.directory.path().join("mempool.bcs")).unwrap();
+    let message = fixture.node.stop().await.unwrap_err().to_string();
     for part in [
         "store-writer",
         "the disk",

@@ -96,8 +96,8 @@ async fn wait_until_believed(handle: &NodeHandle) {
 }
 
 /// Returns the message of a rejection that is due to the clock, or `None` for any other result.
-fn clock_rejection_message(answer: Result<impl Sized, SubmitError>) -> Option<String> {
-    match answer {
+fn clock_rejection_message(outcome: Result<impl Sized, SubmitError>) -> Option<String> {
+    match outcome {
         Err(SubmitError::Node(NodeError::StorageUnavailable(
             cause @ StorageUnavailable::ClockUnbelieved(_),
         ))) => Some(cause.to_string()),
@@ -135,7 +135,7 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
         let message = clock_rejection_message(handle.submit(missing.clone()).await)
-            .expect("refused for the clock");
+            .expect("rejected because of the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
@@ -145,14 +145,17 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
         }
     }
     assert_eq!(handle.clock_status().state, ClockState::Unbelieved);
-    let (info, found) = handle.transaction_by_hash(hash).await.unwrap();
+    let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     let height = info.block_height;
-    let (_, found) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
-    assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
+    let (_, lookup) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
+    assert!(
+        matches!(lookup, TransactionStatus::Pending(_)),
+        "{lookup:?}"
+    );
 
     fixture.clock.step_secs(-YEAR_SECS);
     wait_until_believed(&handle).await;
@@ -163,10 +166,10 @@ async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     );
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
-    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     node.stop().await.unwrap();
 }
@@ -177,9 +180,9 @@ async fn believes_a_confirmed_clock_after_a_restart() {
     node.stop().await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
-    let refused = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let message = clock_rejection_message(node.handle().submit(refused.clone()).await)
-        .expect("refused for the clock");
+    let rejected = fixture.transfer(&node.handle(), fixture.clock.secs());
+    let message = clock_rejection_message(node.handle().submit(rejected.clone()).await)
+        .expect("rejected because of the clock");
     node.stop().await.unwrap();
     // The message suggests a value.
     let (_, value) = message
@@ -188,7 +191,7 @@ async fn believes_a_confirmed_clock_after_a_restart() {
     let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
     fixture.config.sequencer.clock_confirmed_until_secs = digits.parse().unwrap();
     let node = fixture.start().await;
-    assert_eq!(commit(&node.handle(), refused).await, fixture.clock.secs());
+    assert_eq!(commit(&node.handle(), rejected).await, fixture.clock.secs());
     node.stop().await.unwrap();
 }
 
@@ -228,10 +231,10 @@ async fn clock_jump_expires_no_pending_transaction() {
     fixture.clock.step_secs(YEAR_SECS);
     // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
-    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     node.stop().await.unwrap();
 }

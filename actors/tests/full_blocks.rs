@@ -76,14 +76,18 @@ async fn start_with_small_blocks(directory: &Path, clock: Clock) -> Node {
     node.await.expect("the node starts")
 }
 
-/// Submits `each` transfers of every funded account with the gate shut, and returns their hashes
-/// by account.
-async fn submit_many(handle: &NodeHandle, gate: &ClockGate, each: usize) -> Vec<Vec<HashValue>> {
+/// Submits `per_account` transfers of every funded account with the gate shut, and returns their
+/// hashes by account.
+async fn submit_many(
+    handle: &NodeHandle,
+    gate: &ClockGate,
+    per_account: usize,
+) -> Vec<Vec<HashValue>> {
     gate.readers.lock().unwrap().0.clear();
     let mut all = Vec::new();
     for mut wallet in funded() {
         let to = wallet.address;
-        let transfers: Vec<_> = (0..each)
+        let transfers: Vec<_> = (0..per_account)
             .map(|_| wallet.transfer(handle.chain(), to, 1))
             .collect();
         let hashes = transfers.iter().map(CheckedTransaction::hash).collect();
@@ -156,13 +160,13 @@ async fn commits_excess_transactions_in_later_blocks() {
             .iter()
             .all(|block| block.last_version - block.first_version < 27)
     );
-    let left_out = |block: &BlockInfo| {
+    let has_left_out = |block: &BlockInfo| {
         block
             .discarded
             .iter()
             .any(DiscardedTransaction::is_not_included)
     };
-    assert!(blocks.iter().any(left_out));
+    assert!(blocks.iter().any(has_left_out));
     node.stop().await.unwrap();
 }
 

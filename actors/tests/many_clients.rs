@@ -70,7 +70,10 @@ async fn transfer_and_wait(
             matches!(lookup, TransactionStatus::Committed(_)),
             "{lookup:?}"
         );
-        assert!(info.version >= newest.version, "the ledger never goes back");
+        assert!(
+            info.version >= newest.version,
+            "the version never decreases"
+        );
         newest = info;
         let (info, lookup) = handle
             .transaction_by_hash(hash)

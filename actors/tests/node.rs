@@ -119,16 +119,16 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let node = start(directory.path(), config).await;
     let handle = node.handle();
     {
-        let mut only = pin!(handle.wait_for_commit(parked.hash()));
-        let beyond = tokio::select! {
+        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash()));
+        let beyond_capacity = tokio::select! {
             biased;
-            ended = only.as_mut() => panic!("it does not wait: {ended:?}"),
-            beyond = handle.wait_for_commit(parked.hash()) => beyond,
+            ended = within_capacity.as_mut() => panic!("it does not wait: {ended:?}"),
+            beyond_capacity = handle.wait_for_commit(parked.hash()) => beyond_capacity,
         };
-        let (_, lookup) = beyond.unwrap();
+        let (_, lookup) = beyond_capacity.unwrap();
         assert!(
             matches!(lookup, TransactionStatus::Pending(_)),
-            "at once, by_hash's answer"
+            "immediately, as for a lookup by hash"
         );
         let waits = handle.meters().waits;
         assert_eq!((waits.parked, waits.refused), (1, 1));
@@ -136,7 +136,7 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     assert_eq!(
         handle.meters().waits.parked,
         0,
-        "who goes away leaves the place"
+        "a dropped wait releases its permit"
     );
     node.stop().await.unwrap();
 }
@@ -321,11 +321,11 @@ async fn starts_despite_a_damaged_saved_pool() {
     commit(&node.handle(), transaction).await;
     node.stop().await.unwrap();
     assert!(!saved.exists());
-    let aside = directory.path().join("mempool.bcs.unused");
+    let unused_file = directory.path().join("mempool.bcs.unused");
     assert_eq!(
-        std::fs::read(aside).unwrap(),
+        std::fs::read(unused_file).unwrap(),
         b"MEMPOOL1 and then rubbish",
-        "people may still want it"
+        "the damaged file is preserved"
     );
     start(directory.path(), long_wait_config())
         .await
@@ -344,16 +344,16 @@ async fn wait_ends_when_its_transaction_is_replaced() {
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone()).await.unwrap();
     let waiting = handle.wait_for_commit(parked.hash());
-    let replacing = async {
+    let replace = async {
         let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
             .gas_unit_price(parked.raw().gas_unit_price + 1)
             .sign_checked(handle.chain(), &wallet.account);
         handle.submit(newer.clone()).await.unwrap();
         newer.hash()
     };
-    let (outcome, by) = futures::join!(waiting, replacing);
+    let (outcome, replacement) = futures::join!(waiting, replace);
     assert!(
-        matches!(outcome.unwrap().1, TransactionStatus::Removed(RemovalReason::Replaced(hash)) if hash == by)
+        matches!(outcome.unwrap().1, TransactionStatus::Removed(RemovalReason::Replaced(hash)) if hash == replacement)
     );
     node.stop().await.unwrap();
 }
@@ -440,13 +440,16 @@ async fn prunes_versions_below_the_window() {
     }
     let newest = handle.head().ledger_info().version;
     let oldest = async || {
-        let own = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
-        handle.read(own).await.unwrap().1.oldest_version
+        let ledger_info = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
+        handle.read(ledger_info).await.unwrap().1.oldest_version
     };
     while oldest().await + 20 + 5 + 3 <= newest {
         tokio::task::yield_now().await;
     }
-    assert!(oldest().await + 20 <= newest + 1, "the window stays");
+    assert!(
+        oldest().await + 20 <= newest + 1,
+        "the versions in the window remain"
+    );
     let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Pruned { version: 2 }),

@@ -28,9 +28,9 @@ fn wait_for_threads(
 ) -> BTreeMap<String, usize> {
     const ATTEMPTS_MAX: usize = 100_000;
     for _ in 0..ATTEMPTS_MAX {
-        let found = thread_counts();
-        if expected(&found) {
-            return found;
+        let counts = thread_counts();
+        if expected(&counts) {
+            return counts;
         }
         std::thread::yield_now();
     }
@@ -63,9 +63,9 @@ async fn stop_joins_every_thread() {
         ] {
             *expected.entry(name.to_owned()).or_default() += count;
         }
-        assert_eq!(wait_for_threads(|found| *found == expected), expected);
+        assert_eq!(wait_for_threads(|counts| *counts == expected), expected);
         node.stop().await.unwrap();
-        assert_eq!(wait_for_threads(|found| *found == before), before);
+        assert_eq!(wait_for_threads(|counts| *counts == before), before);
         // A handle that outlives its node keeps no thread running.
         drop(handle);
     }

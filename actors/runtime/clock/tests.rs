@@ -69,7 +69,10 @@ impl Chain {
     /// Orders a block and returns its time.
     fn block(&mut self) -> u64 {
         self.observe();
-        assert!(self.bounded.is_believed(), "no block is made before");
+        assert!(
+            self.bounded.is_believed(),
+            "blocks require a believed clock"
+        );
         self.newest_usecs = self.now_usecs().max(self.newest_usecs + 1);
         self.bounded
             .record_block(self.newest_usecs, self.elapsed_usecs);
@@ -176,7 +179,11 @@ fn believes_any_clock_after_the_earliest_time_on_a_genesis_chain() {
     }
     let mut bounded = BoundedTime::new(LIMITS, 0, 0, 0);
     bounded.observe(START, SEC);
-    assert_eq!(bounded.now_usecs(START, SEC), START, "once it is set");
+    assert_eq!(
+        bounded.now_usecs(START, SEC),
+        START,
+        "the clock is believed once it is set"
+    );
 }
 
 #[test]
@@ -254,7 +261,7 @@ fn follows_a_lead_that_persists_at_a_bounded_rate() {
             chain.offset_usecs = lead_usecs as i64;
             chain.run(PERSISTENCE_USECS - SEC, load);
             chain.next_block();
-            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not at once");
+            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not followed immediately");
             chain.run(SEC + lead_usecs / FOLLOW_USECS_PER_USEC / 2, load);
             let half_usecs = chain.now_usecs() - chain.true_usecs();
             let spread_usecs = half_usecs.abs_diff(lead_usecs / 2);

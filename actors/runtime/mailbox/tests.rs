@@ -9,7 +9,7 @@ use std::{
 
 /// An actor that handles a message until the test releases it.
 struct Slow {
-    begun: mpsc::Sender<u32>,
+    started: mpsc::Sender<u32>,
     release: mpsc::Receiver<()>,
 }
 
@@ -26,15 +26,15 @@ impl ActorMessage for Work {
 
 impl Handler<Work> for Slow {
     fn handle(&mut self, work: Work) {
-        self.begun.send(work.0).unwrap();
+        self.started.send(work.0).unwrap();
         self.release.recv().unwrap();
     }
 }
 
 struct Fixture {
     mailbox: Mailbox<Slow>,
-    failure: FatalErrorReporter,
-    begun: mpsc::Receiver<u32>,
+    reporter: FatalErrorReporter,
+    started: mpsc::Receiver<u32>,
     release: mpsc::Sender<()>,
     arbiter: Arbiter,
 }
@@ -42,29 +42,29 @@ struct Fixture {
 impl Fixture {
     /// Starts an actor and waits until it handles its first message.
     fn busy(capacity: usize) -> Self {
-        let (begun, has_begun) = mpsc::channel();
+        let (started_sender, started) = mpsc::channel();
         let (release, released) = mpsc::channel();
         let arbiter = Arbiter::new();
         let actor = Slow {
-            begun,
+            started: started_sender,
             release: released,
         };
-        let failure = FatalErrorReporter::new();
+        let reporter = FatalErrorReporter::new();
         let fixture = Self {
-            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &failure),
-            failure,
-            begun: has_begun,
+            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &reporter),
+            reporter,
+            started,
             release,
             arbiter,
         };
         fixture.mailbox.try_request(Work(0)).unwrap();
-        assert_eq!(fixture.begun.recv(), Ok(0));
+        assert_eq!(fixture.started.recv(), Ok(0));
         fixture
     }
 
     fn send_requests(&self, count: u32) -> usize {
-        let admitted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
-        admitted.count()
+        let accepted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
+        accepted.count()
     }
 
     /// Releases `count` messages, after which the actor begins the next one, if any.
@@ -98,7 +98,7 @@ async fn rejects_requests_beyond_the_capacity() {
     let clone = fixture.mailbox.clone();
     assert!(
         is_overloaded(clone.try_request(Work(0))),
-        "clones share the bound"
+        "clones share the capacity"
     );
     let status = fixture.mailbox.status();
     assert_eq!(
@@ -107,13 +107,17 @@ async fn rejects_requests_beyond_the_capacity() {
     );
     assert_eq!((status.accepted, status.refused), (5, 1_998));
     fixture.release_messages(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
-    assert_eq!(fixture.send_requests(10), 2, "what has begun waits no more");
-    let status = fixture.end();
     assert_eq!(
-        status.depth, 0,
-        "what was never handled gives its place back"
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
     );
+    assert_eq!(
+        fixture.send_requests(10),
+        2,
+        "messages in progress do not wait"
+    );
+    let status = fixture.end();
+    assert_eq!(status.depth, 0, "dropped requests release their permits");
 }
 
 #[actix::test]
@@ -125,10 +129,17 @@ async fn applies_a_new_capacity_to_the_next_request() {
     fixture.mailbox.set_capacity(1);
     assert_eq!(fixture.send_requests(10), 0);
     fixture.release_messages(1);
-    assert_eq!(fixture.begun.recv(), Ok(1));
-    assert_eq!(fixture.send_requests(10), 0, "2 still wait, 1 may");
+    assert_eq!(fixture.started.recv(), Ok(1));
+    assert_eq!(
+        fixture.send_requests(10),
+        0,
+        "2 requests wait, and the capacity is 1"
+    );
     fixture.release_messages(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
+    assert_eq!(
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
+    );
     assert_eq!(fixture.send_requests(10), 1);
     fixture.end();
 }
@@ -143,7 +154,7 @@ async fn accepts_protocol_messages_beyond_the_capacity_and_counts_them_separatel
     assert_eq!(
         fixture.send_requests(10),
         1,
-        "they take no place of a request"
+        "protocol messages use no capacity"
     );
     let status = fixture.mailbox.status();
     assert_eq!(
@@ -152,9 +163,9 @@ async fn accepts_protocol_messages_beyond_the_capacity_and_counts_them_separatel
     );
     fixture.release_messages(101);
     for _ in 0..100 {
-        assert_eq!(fixture.begun.recv(), Ok(7));
+        assert_eq!(fixture.started.recv(), Ok(7));
     }
-    assert_eq!(fixture.begun.recv(), Ok(1));
+    assert_eq!(fixture.started.recv(), Ok(1));
     assert_eq!(fixture.mailbox.status().handled, 101);
     fixture.end();
 }
@@ -169,15 +180,18 @@ async fn counts_handled_messages_by_kind_and_duration() {
         std::hint::spin_loop();
     }
     fixture.release_messages(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
+    assert_eq!(
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
+    );
     let status = fixture.mailbox.status();
-    assert_eq!(status.handled, 2, "the third is at work");
+    assert_eq!(status.handled, 2, "the third message is in progress");
     assert_eq!(status.handled_by_kind, [("test", 2)].into());
     assert_eq!((status.waited.count(), status.handling.count()), (2, 2));
-    let at_least = BUSY_TIME.as_micros() as u64;
-    assert!(status.handled_micros >= at_least, "{status:?}");
+    let busy_micros = BUSY_TIME.as_micros() as u64;
+    assert!(status.handled_micros >= busy_micros, "{status:?}");
     assert!(
-        status.waited_micros >= at_least,
+        status.waited_micros >= busy_micros,
         "the second waited for the first: {status:?}"
     );
     assert!(status.busy_permille > 0, "{status:?}");
@@ -196,9 +210,12 @@ async fn rejects_requests_to_a_stopped_actor() {
 #[actix::test]
 async fn reports_a_panic_of_a_handler() {
     let fixture = Fixture::busy(1);
-    assert!(fixture.failure.get().is_none());
-    let failure = fixture.failure.clone();
+    assert!(fixture.reporter.get().is_none());
+    let reporter = fixture.reporter.clone();
     // Ends the release channel, so the handler in progress panics.
     fixture.end();
-    assert_eq!(failure.get().expect("it is told").thread, "slow");
+    assert_eq!(
+        reporter.get().expect("the panic is reported").thread,
+        "slow"
+    );
 }

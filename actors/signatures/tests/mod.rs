@@ -34,13 +34,13 @@ type Waiting<'a> = Pin<Box<dyn Future<Output = Verdict> + 'a>>;
 /// releases it.
 struct VerdictWaker {
     number: usize,
-    answered: mpsc::Sender<usize>,
+    completed: mpsc::Sender<usize>,
     release: Option<Mutex<mpsc::Receiver<()>>>,
 }
 
 impl Wake for VerdictWaker {
     fn wake(self: Arc<Self>) {
-        let _ = self.answered.send(self.number);
+        let _ = self.completed.send(self.number);
         if let Some(release) = &self.release {
             // An error means that the test has released the thread by dropping the sender, or has
             // failed.
@@ -53,7 +53,7 @@ impl Wake for VerdictWaker {
 struct Fixture {
     chain: Chain,
     wallet: Wallet,
-    answered: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
+    completed: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
 }
 
 impl Fixture {
@@ -62,7 +62,7 @@ impl Fixture {
         Self {
             chain: build_chain(&genesis).unwrap(),
             wallet: funded().remove(0),
-            answered: mpsc::channel(),
+            completed: mpsc::channel(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Fixture {
         lane: Lane,
     ) -> Waiting<'a> {
         let enqueued = self.try_enqueue(checks, number, transaction, lane, None);
-        enqueued.unwrap_or_else(|_| panic!("it was answered at once"))
+        enqueued.unwrap_or_else(|_| panic!("the verdict was ready at the first poll"))
     }
 
     /// Adds a transaction to the lane as [`Self::enqueue`] does. With `release`, blocks the thread
@@ -123,7 +123,7 @@ impl Fixture {
     ) -> Result<Waiting<'a>, Box<Verdict>> {
         let waker = Waker::from(Arc::new(VerdictWaker {
             number,
-            answered: self.answered.0.clone(),
+            completed: self.completed.0.clone(),
             release: release.map(Mutex::new),
         }));
         let mut waiting: Waiting<'a> =
@@ -134,8 +134,8 @@ impl Fixture {
         }
     }
 
-    fn next_answered(&self) -> usize {
-        self.answered.1.recv().unwrap()
+    fn next_completed(&self) -> usize {
+        self.completed.1.recv().unwrap()
     }
 }
 
@@ -146,7 +146,7 @@ fn take_verdict(mut waiting: Waiting<'_>) -> Verdict {
         .poll(&mut Context::from_waker(Waker::noop()))
     {
         Poll::Ready(verdict) => verdict,
-        Poll::Pending => panic!("there is no answer"),
+        Poll::Pending => panic!("the verdict is pending"),
     }
 }
 
@@ -186,18 +186,18 @@ fn serves_good_transactions_before_a_flood_of_bad_ones() {
     const BAD: usize = 2 * GOOD;
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(2 * BAD);
-    let mut all = Vec::new();
+    let mut requests = Vec::new();
     for number in 0..BAD {
         let bad = fixture.bad();
-        all.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
+        requests.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
     }
     for number in BAD..BAD + GOOD {
         let good = fixture.good();
-        all.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
+        requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
-    let failure = FatalErrorReporter::new();
-    let (shutdown, threads) = queues.start_threads(&fixture.chain, &failure).unwrap();
-    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let reporter = FatalErrorReporter::new();
+    let (shutdown, threads) = queues.start_threads(&fixture.chain, &reporter).unwrap();
+    let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
 
     let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
     let overtaking = order[..last_good]
@@ -205,13 +205,10 @@ fn serves_good_transactions_before_a_flood_of_bad_ones() {
         .filter(|number| **number < BAD)
         .count();
     assert!(overtaking <= GOOD / TRUSTED_PER_UNTRUSTED, "{overtaking}");
-    assert!(
-        overtaking > 0,
-        "the flood waits until all others are served"
-    );
+    assert!(overtaking > 0, "the flood gets no share");
     let (bad, good): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|number| *number < BAD);
     assert!(bad.is_sorted() && good.is_sorted(), "first in, first out");
-    for (number, waiting) in all.into_iter().enumerate() {
+    for (number, waiting) in requests.into_iter().enumerate() {
         let verdict = take_verdict(waiting);
         assert_eq!(
             (is_invalid_signature(&verdict), verdict.is_ok()),
@@ -221,7 +218,7 @@ fn serves_good_transactions_before_a_flood_of_bad_ones() {
     let [trusted, untrusted] = checks.status();
     assert_eq!((trusted.checked, trusted.bad), (GOOD as u64, 0));
     assert_eq!((untrusted.checked, untrusted.bad), (BAD as u64, BAD as u64));
-    assert!(trusted.batches < GOOD as u64, "many are checked at once");
+    assert!(trusted.batches < GOOD as u64, "batches contain many jobs");
     drop(shutdown);
     join(threads);
 }
@@ -233,19 +230,19 @@ fn measures_the_share_of_a_flood_by_its_cost() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(2 * GOOD * COSTLY);
-    let mut all = Vec::new();
+    let mut requests = Vec::new();
     for number in 0..GOOD {
         let bad = fixture.costly();
-        all.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
+        requests.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
     }
     for number in GOOD..2 * GOOD {
         let good = fixture.good();
-        all.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
+        requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
     let (shutdown, threads) = queues
         .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
     let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
     let overtaking = order[..last_good]
         .iter()
@@ -254,13 +251,14 @@ fn measures_the_share_of_a_flood_by_its_cost() {
     let share = GOOD / TRUSTED_PER_UNTRUSTED / SIGNATURES_MAX;
     assert!(
         (1..=share).contains(&overtaking),
-        "{overtaking}, their share is {share}"
+        "{overtaking} overtake, the share is {share}"
     );
     assert!(
-        all.drain(..GOOD)
+        requests
+            .drain(..GOOD)
             .all(|waiting| is_invalid_signature(&take_verdict(waiting)))
     );
-    drop(all);
+    drop(requests);
     drop(shutdown);
     join(threads);
 }
@@ -293,7 +291,7 @@ fn full_lane_rejects_while_the_other_accepts() {
     let (shutdown, threads) = queues
         .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
+    assert_eq!([fixture.next_completed(), fixture.next_completed()], [1, 0]);
     assert!(
         waiting
             .into_iter()
@@ -310,15 +308,15 @@ fn bounds_a_lane_by_cost() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(CAPACITY);
     let mut waiting = Vec::new();
-    let refused = loop {
+    let rejection = loop {
         let costly = fixture.costly();
         match fixture.try_enqueue(&checks, waiting.len(), costly, Lane::Trusted, None) {
-            Ok(permit) => waiting.push(permit),
+            Ok(request) => waiting.push(request),
             Err(verdict) => break verdict,
         }
     };
-    assert!(is_overloaded(&refused));
-    assert_eq!(waiting.len(), 75, "they leave a quarter to plain ones");
+    assert!(is_overloaded(&rejection));
+    assert_eq!(waiting.len(), 75, "a quarter is reserved for plain ones");
     let plain = fixture.good();
     waiting.push(fixture.enqueue(&checks, 75, plain, Lane::Trusted));
     let [trusted, untrusted] = checks.status();
@@ -335,10 +333,10 @@ fn bounds_a_lane_by_cost() {
     let (shutdown, threads) = queues
         .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    let order: Vec<_> = waiting.iter().map(|_| fixture.next_answered()).collect();
+    let order: Vec<_> = waiting.iter().map(|_| fixture.next_completed()).collect();
     assert!(
         order.is_sorted(),
-        "first in, first out, whatever they cost: {order:?}"
+        "first in, first out, regardless of cost: {order:?}"
     );
     assert!(take_verdict(waiting.remove(75)).is_ok());
     let [trusted, _] = checks.status();
@@ -357,7 +355,7 @@ fn accepts_costly_transactions_during_a_flood_of_plain_ones() {
     loop {
         let plain = fixture.good();
         match fixture.try_enqueue(&checks, waiting.len(), plain, Lane::Trusted, None) {
-            Ok(permit) => waiting.push(permit),
+            Ok(request) => waiting.push(request),
             Err(verdict) => break assert!(is_overloaded(&verdict)),
         }
     }

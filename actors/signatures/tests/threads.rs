@@ -17,7 +17,7 @@ fn stop_ends_waiting_and_later_requests() {
             break (first, release);
         }
     };
-    assert_eq!(fixture.next_answered(), 0);
+    assert_eq!(fixture.next_completed(), 0);
     let waiting: Vec<_> = [Lane::Trusted, Lane::Untrusted, Lane::Untrusted]
         .into_iter()
         .map(|lane| {
@@ -28,7 +28,7 @@ fn stop_ends_waiting_and_later_requests() {
     drop(shutdown);
     release.send(()).unwrap();
     join(threads);
-    assert!(take_verdict(first).is_ok(), "its check was under way");
+    assert!(take_verdict(first).is_ok(), "its check was in progress");
     assert!(
         waiting
             .into_iter()
@@ -61,7 +61,7 @@ fn rejects_requests_while_the_threads_end() {
 fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
-    let [first, beside, untrusted, alone] = [
+    let [first, concurrent, untrusted, alone] = [
         fixture.good(),
         fixture.good(),
         fixture.good(),
@@ -75,7 +75,7 @@ fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
     };
     let waiting = fixture.enqueue(&checks, 0, first, Lane::Untrusted);
     assert!(
-        poll_check(beside, Lane::Trusted).is_none(),
+        poll_check(concurrent, Lane::Trusted).is_none(),
         "it would share a batch"
     );
     drop(waiting);
@@ -125,7 +125,7 @@ fn skips_canceled_requests() {
     let (shutdown, threads) = queues
         .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    assert_eq!(fixture.next_answered(), 1);
+    assert_eq!(fixture.next_completed(), 1);
     assert!(take_verdict(waiting).is_ok());
     drop(shutdown);
     join(threads);
@@ -170,7 +170,7 @@ fn threads_have_the_configured_nice_value() {
     let (shutdown, threads) = queues
         .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    fixture.next_answered();
+    fixture.next_completed();
     assert!(nice_values().contains(&i32::from(NICE)));
     drop((enqueued, shutdown));
     join(threads);
