@@ -91,13 +91,13 @@ fn measure(name: &str, per_account: u64, pending: usize) {
         pool.commit(&block);
         committing += begin.elapsed();
     }
-    let each = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
+    let per_transaction_nanos = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
     println!(
         "{name:12} | {pending:9} | {:7} | {:9} | {:7} | {:9} | {memory:17} | {:6}",
         fill.as_nanos() / pending as u128,
-        each(inserting),
-        each(taking),
-        each(committing),
+        per_transaction_nanos(inserting),
+        per_transaction_nanos(taking),
+        per_transaction_nanos(committing),
         memory + transactions
     );
 }
@@ -110,19 +110,19 @@ fn insert(pool: &mut Pool, transactions: &[Arc<CheckedTransaction>]) -> Duration
             inserted_at_secs: NOW_SECS,
         };
         pool.submit(pending, 0, NOW_SECS)
-            .expect("the pool has room");
+            .expect("the pool has free capacity");
     }
     begin.elapsed()
 }
 
 /// Returns the resident memory of this process in bytes, as Linux reports it.
 fn resident_bytes() -> usize {
-    let statm = fs::read_to_string("/proc/self/statm").expect("Linux tells how much is resident");
+    let statm = fs::read_to_string("/proc/self/statm").expect("/proc/self/statm is readable");
     let pages = statm
         .split(' ')
         .nth(1)
         .and_then(|pages| pages.parse::<usize>().ok());
-    pages.expect("the second number") * PAGE_BYTES
+    pages.expect("the second field is a number") * PAGE_BYTES
 }
 
 /// Returns the transfer with this index, of an account that sends `per_account` of them.

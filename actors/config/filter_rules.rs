@@ -87,8 +87,8 @@ impl FromStr for FilterRule {
             _ => return Err(FilterRuleError::Action),
         };
         let subject = words.next().ok_or(FilterRuleError::Subject)?;
-        let (named, more) = (words.next(), words.next());
-        let subject = match (subject, named, more) {
+        let (operand, excess) = (words.next(), words.next());
+        let subject = match (subject, operand, excess) {
             ("all", None, None) => FilterSubject::All,
             ("sender", Some(address), None) => FilterSubject::Sender(address.parse()?),
             ("module", Some(module), None) => FilterSubject::Module(module.parse()?),
@@ -152,7 +152,7 @@ pub enum FilterError {
 
 /// Maximum number of characters that an error repeats of a text that is not a rule. The longest
 /// address fits.
-const SHOWN_CHARS_MAX: usize = 100;
+const ERROR_TEXT_CHARS_MAX: usize = 100;
 
 /// The rules of a submission filter, in the order in which the filter tries them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -201,7 +201,7 @@ impl FilterRules {
             let text = text.as_ref();
             text.parse().map_err(|cause| FilterError::Rule {
                 number: index + 1,
-                text: text.chars().take(SHOWN_CHARS_MAX).collect(),
+                text: text.chars().take(ERROR_TEXT_CHARS_MAX).collect(),
                 cause,
             })
         });

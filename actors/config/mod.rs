@@ -271,7 +271,7 @@ impl NodeConfig {
             ("actors.storage.mailbox_capacity", self.mailboxes.storage),
             ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
         ];
-        let wide = [
+        let u64_settings = [
             ("mempool.ttl_secs", self.mempool.ttl_secs),
             ("pruner.batch_versions", self.pruner.batch_versions),
             (
@@ -284,7 +284,8 @@ impl NodeConfig {
             .find(|(_, value)| *value == 0)
             .map(|(key, _)| *key);
         let zero = zero.or_else(|| {
-            wide.iter()
+            u64_settings
+                .iter()
                 .find(|(_, value)| *value == 0)
                 .map(|(key, _)| *key)
         });

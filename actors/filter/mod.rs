@@ -23,7 +23,7 @@ use std::collections::HashMap;
 pub struct SubmissionFilter {
     rules: FilterRules,
     senders: HashMap<AccountAddress, RuleIndex>,
-    modules: HashMap<ModuleId, OfModule>,
+    modules: HashMap<ModuleId, ModuleRules>,
     all: Option<RuleIndex>,
 }
 
@@ -32,7 +32,7 @@ type RuleIndex = usize;
 
 /// The first rules about one module and its functions.
 #[derive(Clone, Debug, Default)]
-struct OfModule {
+struct ModuleRules {
     any_function: Option<RuleIndex>,
     functions: HashMap<Identifier, RuleIndex>,
 }
@@ -86,7 +86,7 @@ impl SubmissionFilter {
     fn first_match(&self, transaction: &SignedTransaction) -> Option<RuleIndex> {
         let raw = &transaction.raw;
         let sender = self.senders.get(&raw.sender).copied();
-        let (module, function) = self.first_about_call(transaction).unwrap_or_default();
+        let (module, function) = self.first_rules_of_call(transaction).unwrap_or_default();
         [sender, module, function, self.all]
             .into_iter()
             .flatten()
@@ -96,14 +96,14 @@ impl SubmissionFilter {
     /// Returns the first rule about the module of the called function and the first rule about
     /// the function itself. Returns `None` if the payload names no function or no rule names its
     /// module.
-    fn first_about_call(
+    fn first_rules_of_call(
         &self,
         transaction: &SignedTransaction,
     ) -> Option<(Option<RuleIndex>, Option<RuleIndex>)> {
         let call = transaction.raw.entry_function()?;
-        let of_module = self.modules.get(&call.module)?;
-        let function = of_module.functions.get(&call.function).copied();
-        Some((of_module.any_function, function))
+        let module_rules = self.modules.get(&call.module)?;
+        let function = module_rules.functions.get(&call.function).copied();
+        Some((module_rules.any_function, function))
     }
 
     /// Adds a rule to the index. An earlier rule about the same subject stays, because the later
@@ -114,12 +114,12 @@ impl SubmissionFilter {
                 self.senders.entry(*address).or_insert(index);
             }
             FilterSubject::Module(module) => {
-                let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.any_function.get_or_insert(index);
+                let module_rules = self.modules.entry(module.clone()).or_default();
+                module_rules.any_function.get_or_insert(index);
             }
             FilterSubject::Function { module, name } => {
-                let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.functions.entry(name.clone()).or_insert(index);
+                let module_rules = self.modules.entry(module.clone()).or_default();
+                module_rules.functions.entry(name.clone()).or_insert(index);
             }
             FilterSubject::All => self.all = Some(index),
         }

@@ -144,7 +144,7 @@ impl Node {
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .serve(&chain, &builder.failure)
+            .start_threads(&chain, &builder.failure)
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);

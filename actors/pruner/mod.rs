@@ -44,7 +44,7 @@ impl Pruner {
         }
     }
 
-    fn step_if_due(&mut self) {
+    fn start_step_if_due(&mut self) {
         if self.is_paused {
             return;
         }
@@ -64,7 +64,7 @@ impl Actor for Pruner {
 
     /// Starts a step if the configured window has become smaller since the last run.
     fn started(&mut self) {
-        self.step_if_due();
+        self.start_step_if_due();
     }
 }
 
@@ -72,22 +72,23 @@ impl TimedActor for Pruner {}
 
 impl Handler<BlockCommitted> for Pruner {
     fn handle(&mut self, committed: BlockCommitted) {
-        self.window.grow(committed.0.last_version());
-        self.step_if_due();
+        self.window.extend(committed.0.last_version());
+        self.start_step_if_due();
     }
 }
 
 impl Handler<SetPaused> for Pruner {
     fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
-        self.step_if_due();
+        self.start_step_if_due();
     }
 }
 
 impl Handler<PruneDone> for Pruner {
     fn handle(&mut self, PruneDone(pruned): PruneDone) {
-        self.window.shrink(pruned.oldest_version, pruned.done);
-        self.step_if_due();
+        self.window
+            .complete_step(pruned.oldest_version, pruned.done);
+        self.start_step_if_due();
     }
 }
 
@@ -101,14 +102,14 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[actix::test]
-    async fn a_paused_pruner_begins_no_step_until_it_may_go_on() {
-        let (tell_step, mut steps) = mpsc::unbounded_channel();
+    async fn paused_pruner_starts_no_step_until_it_resumes() {
+        let (step_sender, mut steps) = mpsc::unbounded_channel();
         let config = PrunerConfig {
             enabled: true,
             window_versions: 1,
             batch_versions: 1,
         };
-        let storage = Recipient::new(move |step: PruneStep| tell_step.send(step).unwrap());
+        let storage = Recipient::new(move |step: PruneStep| step_sender.send(step).unwrap());
         let actor = Pruner::new(config, &ledger_info(0), storage);
         let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());
         pruner.send(SetPaused(true));

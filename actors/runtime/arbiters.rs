@@ -15,7 +15,7 @@ pub(crate) trait ActorHost {
 #[derive(Debug)]
 pub(crate) struct Arbiters {
     arbiters: Vec<(&'static str, Arbiter)>,
-    failure: FatalErrorReporter,
+    reporter: FatalErrorReporter,
 }
 
 /// A group of actors that share one thread.
@@ -47,7 +47,7 @@ impl Arbiters {
     }
 
     /// Starts `threads` threads, between 1 and [`THREADS_MAX`]. The arbiters report a panic of an
-    /// actor to `failure`.
+    /// actor to `reporter`.
     ///
     /// # Errors
     ///
@@ -56,10 +56,10 @@ impl Arbiters {
     /// # Panics
     ///
     /// Panics outside an actix system.
-    pub(crate) fn start(threads: usize, failure: FatalErrorReporter) -> io::Result<Self> {
+    pub(crate) fn start(threads: usize, reporter: FatalErrorReporter) -> io::Result<Self> {
         let mut started = Self {
             arbiters: Vec::new(),
-            failure,
+            reporter,
         };
         for name in NAMES[threads.clamp(1, THREADS_MAX) - 1] {
             started.arbiters.push((name, Arbiter::try_new()?));
@@ -88,7 +88,7 @@ impl ActorHost for Arbiters {
         let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
         let arbiter = arbiter.handle();
         let timers = actor.timers();
-        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.failure);
+        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.reporter);
         for timer in timers {
             arbiter.spawn(timer.run(mailbox.clone()));
         }

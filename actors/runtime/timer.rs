@@ -147,9 +147,9 @@ mod tests {
 
     /// A sink that holds the envelopes of an actor that handles none.
     #[derive(Default)]
-    struct Waiting(Mutex<Vec<Envelope<Ticking>>>);
+    struct EnvelopeStore(Mutex<Vec<Envelope<Ticking>>>);
 
-    impl EnvelopeSink<Ticking> for Waiting {
+    impl EnvelopeSink<Ticking> for EnvelopeStore {
         fn is_open(&self) -> bool {
             true
         }
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sends_no_message_while_the_last_one_waits() {
-        let waiting = Arc::new(Waiting::default());
+    async fn omits_a_message_while_the_previous_one_waits() {
+        let waiting = Arc::new(EnvelopeStore::default());
         let sink: Arc<dyn EnvelopeSink<Ticking>> = waiting.clone();
         let mailbox = Mailbox::with_sink(sink, 1, &FatalErrorReporter::new());
         tokio::spawn(Timer::every(INTERVAL, Tick).run(mailbox));

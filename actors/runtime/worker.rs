@@ -33,7 +33,7 @@ impl<J: Send + 'static> WorkerThread<J> {
         jobs: Receiver<J>,
         mut step: impl FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send + 'static,
     ) -> Self {
-        Self::pausing(name, jobs, move |job, waiting| {
+        Self::with_pause(name, jobs, move |job, waiting| {
             job.map_or(ControlFlow::Continue(()), |job| step(job, waiting))
                 .map_continue(|()| None)
         })
@@ -41,7 +41,7 @@ impl<J: Send + 'static> WorkerThread<J> {
 
     /// Creates a worker as [`Self::new`] does. If `step` returns a pause and no job arrives
     /// within it, the worker calls `step` without a job.
-    pub(crate) fn pausing(
+    pub(crate) fn with_pause(
         name: &'static str,
         jobs: Receiver<J>,
         step: impl FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send + 'static,
@@ -74,11 +74,11 @@ impl<J: Send + 'static> WorkerThread<J> {
     /// Returns the error of the operating system if the thread cannot be started.
     pub(crate) fn spawn(
         mut self,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
         meter: &Arc<WorkMeter>,
     ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
-        failure.spawn(self.name, move || {
+        reporter.spawn(self.name, move || {
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
                 let begun = Instant::now();

@@ -76,7 +76,7 @@ pub(crate) struct Sequencer {
     /// Receiver of batches. `None` before the start and after the stop.
     batches: Option<Recipient<Batch>>,
     /// Whether a pull is outstanding.
-    is_asking: bool,
+    is_pull_outstanding: bool,
     /// Number of blocks that are ordered and not yet durable.
     in_flight: usize,
     /// Whether heartbeats are paused because disk space is low. The mempool withholds batches
@@ -102,19 +102,19 @@ impl Sequencer {
             mempool,
             committer,
             batches: None,
-            is_asking: false,
+            is_pull_outstanding: false,
             in_flight: 0,
             is_paused: false,
         }
     }
 
     /// Pulls the next batch if no pull is outstanding and another block may be in flight.
-    fn ask_if_room(&mut self) {
-        if self.is_asking || self.in_flight >= self.config.blocks_in_flight_max {
+    fn pull_if_below_limit(&mut self) {
+        if self.is_pull_outstanding || self.in_flight >= self.config.blocks_in_flight_max {
             return;
         }
         if let Some(batches) = &self.batches {
-            self.is_asking = true;
+            self.is_pull_outstanding = true;
             self.mempool.send(PullBatch {
                 limits: BatchLimits {
                     transactions_max: self.config.block_transactions_max,
@@ -177,7 +177,7 @@ impl TimedActor for Sequencer {
 impl Handler<Start> for Sequencer {
     fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
-        self.ask_if_room();
+        self.pull_if_below_limit();
     }
 }
 
@@ -190,10 +190,10 @@ impl Handler<CheckHeartbeat> for Sequencer {
 
 impl Handler<Batch> for Sequencer {
     fn handle(&mut self, batch: Batch) {
-        self.is_asking = false;
+        self.is_pull_outstanding = false;
         if self.batches.is_some() {
             self.order(batch.0);
-            self.ask_if_room();
+            self.pull_if_below_limit();
         }
     }
 }
@@ -201,7 +201,7 @@ impl Handler<Batch> for Sequencer {
 impl Handler<BlockCommitted> for Sequencer {
     fn handle(&mut self, _: BlockCommitted) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.ask_if_room();
+        self.pull_if_below_limit();
     }
 }
 

@@ -52,7 +52,7 @@ mod tests {
     use crate::testing::{block, draft};
 
     #[test]
-    fn blocks_follow_each_other_even_when_the_clock_does_not() {
+    fn block_times_ascend_when_the_clock_goes_back() {
         let mut solo = Solo::new(&block(7, &[], &[]).tip);
         let transactions = vec![draft(1, 0).checked()];
         let times = [50_000, 40_000, 50_001, 60_000];

@@ -38,7 +38,7 @@ use std::{
     },
     thread::JoinHandle,
 };
-use threads::End;
+use threads::StopSignal;
 use tokio::sync::oneshot;
 
 /// Name of the part in [`NodeError::Overloaded`].
@@ -55,7 +55,7 @@ pub(crate) struct SignatureChecks {
     in_progress: Limit,
 }
 
-/// The receiving side of the lanes, from which [`Self::serve`] starts the threads.
+/// The receiving side of the lanes, from which [`Self::start_threads`] starts the threads.
 #[derive(Debug)]
 pub(crate) struct SignatureQueues {
     work: Work,
@@ -145,13 +145,13 @@ impl SignatureChecks {
         lane: Lane,
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
-        let (verdict, answer) = oneshot::channel();
+        let (verdict, verdict_receiver) = oneshot::channel();
         let LaneQueue {
             jobs,
             capacity,
             counters,
         } = self.lanes.of(lane);
-        let Some(permit) = capacity.take(transaction.authenticator.check_cost()) else {
+        let Some(permit) = capacity.try_acquire(transaction.authenticator.check_cost()) else {
             counters.refused.increment();
             return Err(NodeError::Overloaded { actor: NAME }.into());
         };
@@ -169,7 +169,7 @@ impl SignatureChecks {
         if self.stopped.load(SeqCst) {
             return Err(NodeError::Stopping.into());
         }
-        match answer.await {
+        match verdict_receiver.await {
             Ok(verdict) => Ok(verdict?),
             Err(_) => Err(NodeError::Stopping.into()),
         }
@@ -194,14 +194,14 @@ impl SignatureQueues {
     /// # Errors
     ///
     /// Returns the error of the operating system if a thread cannot be started.
-    pub(crate) fn serve(
+    pub(crate) fn start_threads(
         self,
         chain: &Chain,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
     ) -> io::Result<(ShutdownGuard, Vec<JoinHandle<()>>)> {
         // The channel never carries a message. Its disconnection is the signal.
         let (sender, shutdown) = crossbeam_channel::bounded(0);
-        let end = End {
+        let stop_signal = StopSignal {
             shutdown,
             stopped: Arc::clone(&self.stopped),
         };
@@ -210,7 +210,11 @@ impl SignatureQueues {
                 trusted: self.work.trusted.clone(),
                 untrusted: self.work.untrusted.clone(),
             };
-            threads::spawn((chain.clone(), work, end.clone()), self.nice, failure)
+            threads::spawn(
+                (chain.clone(), work, stop_signal.clone()),
+                self.nice,
+                reporter,
+            )
         });
         let spawned = spawned.collect::<io::Result<_>>()?;
         let shutdown = ShutdownGuard {

@@ -25,7 +25,7 @@ const PLAIN_COST_MAX: usize = 8;
 
 /// Divisor of the capacity that yields the part that plain and costly transactions leave each
 /// other.
-const LEFT_TO_OTHERS: usize = 4;
+const RESERVED_DIVISOR: usize = 4;
 
 /// The capacity of a lane in units of cost. Clones share one capacity.
 ///
@@ -66,17 +66,17 @@ impl QueueCapacity {
     }
 
     /// Returns the cost of the waiting transactions.
-    pub fn taken(&self) -> usize {
+    pub fn used_cost(&self) -> usize {
         self.0.all.load(Relaxed)
     }
 
     /// Acquires a permit for a transaction of the given cost, at least 1. Returns `None` if the
     /// waiting transactions of all classes or of its class have reached their limit.
-    pub fn take(&self, cost: usize) -> Option<QueuePermit> {
+    pub fn try_acquire(&self, cost: usize) -> Option<QueuePermit> {
         let capacity = self.0.capacity;
-        let of_its_kind = capacity - capacity / LEFT_TO_OTHERS;
-        add_below(&self.0.all, cost, capacity)?;
-        if add_below(self.kind(cost), cost, of_its_kind).is_none() {
+        let class_limit = capacity - capacity / RESERVED_DIVISOR;
+        add_if_below(&self.0.all, cost, capacity)?;
+        if add_if_below(self.class_cost(cost), cost, class_limit).is_none() {
             self.0.all.fetch_sub(cost, Relaxed);
             return None;
         }
@@ -84,7 +84,7 @@ impl QueueCapacity {
         Some(QueuePermit { capacity, cost })
     }
 
-    fn kind(&self, cost: usize) -> &AtomicUsize {
+    fn class_cost(&self, cost: usize) -> &AtomicUsize {
         match cost {
             0..=PLAIN_COST_MAX => &self.0.plain,
             _ => &self.0.costly,
@@ -94,7 +94,7 @@ impl QueueCapacity {
 
 /// Adds `cost` to `sum` if the sum is below `limit`, and returns the previous sum. Returns `None`
 /// otherwise.
-fn add_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
+fn add_if_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
     let added = |before| (before < limit).then(|| cost.saturating_add(before));
     sum.fetch_update(Relaxed, Relaxed, added).ok()
 }
@@ -108,7 +108,9 @@ impl QueuePermit {
 
 impl Drop for QueuePermit {
     fn drop(&mut self) {
-        self.capacity.kind(self.cost).fetch_sub(self.cost, Relaxed);
+        self.capacity
+            .class_cost(self.cost)
+            .fetch_sub(self.cost, Relaxed);
         self.capacity.0.all.fetch_sub(self.cost, Relaxed);
     }
 }
@@ -164,7 +166,7 @@ impl LaneCounters {
                 Lane::Untrusted => "suspect",
             },
             capacity_signatures: capacity.capacity(),
-            waiting_signatures: capacity.taken(),
+            waiting_signatures: capacity.used_cost(),
             waiting,
             ..self.snapshot()
         }
@@ -230,17 +232,17 @@ pub(super) fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueR
         QueueCapacity::new(capacity),
         Arc::new(LaneCounters::default()),
     );
-    let entrance = LaneQueue {
+    let sending_side = LaneQueue {
         jobs: sender,
         capacity: capacity.clone(),
         counters: Arc::clone(&counters),
     };
-    let exit = LaneQueue {
+    let receiving_side = LaneQueue {
         jobs: receiver,
         capacity,
         counters,
     };
-    (entrance, exit)
+    (sending_side, receiving_side)
 }
 
 #[cfg(test)]
@@ -252,41 +254,43 @@ mod tests {
     const COST_MAX: usize = 200;
 
     fn fill(capacity: &QueueCapacity, cost: usize) -> Vec<QueuePermit> {
-        std::iter::from_fn(|| capacity.take(cost)).collect()
+        std::iter::from_fn(|| capacity.try_acquire(cost)).collect()
     }
 
     #[test]
-    fn what_waits_is_counted_as_it_costs() {
+    fn counts_waiting_transactions_by_cost() {
         let capacity = QueueCapacity::new(CAPACITY);
         let costly = fill(&capacity, COST_MAX);
         assert_eq!(
-            (costly.len(), capacity.taken()),
+            (costly.len(), capacity.used_cost()),
             (4, 800),
-            "the last may go beyond three quarters"
+            "the last one may exceed three quarters"
         );
         drop(costly);
-        assert_eq!(capacity.taken(), 0);
+        assert_eq!(capacity.used_cost(), 0);
         assert_eq!(fill(&capacity, 1).len(), 750);
     }
 
     #[test]
-    fn an_empty_room_takes_whatever_comes() {
+    fn empty_queue_accepts_any_cost() {
         for cost in [1, COST_MAX] {
             let capacity = QueueCapacity::new(1);
-            let permit = capacity.take(cost);
+            let permit = capacity.try_acquire(cost);
             assert!(
-                permit.is_some() && capacity.take(1).is_none() && capacity.take(COST_MAX).is_none()
+                permit.is_some()
+                    && capacity.try_acquire(1).is_none()
+                    && capacity.try_acquire(COST_MAX).is_none()
             );
         }
     }
 
     #[test]
-    fn plain_and_costly_ones_leave_each_other_room() {
+    fn flood_of_one_class_leaves_capacity_to_the_other() {
         for (flood, other) in [(1, COST_MAX), (COST_MAX, 1)] {
             let capacity = QueueCapacity::new(CAPACITY);
             let _flood = fill(&capacity, flood);
             assert!(
-                capacity.take(other).is_some(),
+                capacity.try_acquire(other).is_some(),
                 "{other} beside a flood of {flood}"
             );
         }
@@ -297,20 +301,20 @@ mod tests {
         /// transaction is rejected while less than three quarters are occupied. Dropping all
         /// permits releases everything.
         #[test]
-        fn room_is_bounded_and_comes_back(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
+        fn capacity_is_bounded_and_released(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
             let capacity = QueueCapacity::new(CAPACITY);
             let mut permits = std::collections::VecDeque::new();
-            for (cost, leaves) in steps {
-                if leaves {
+            for (cost, releases) in steps {
+                if releases {
                     permits.pop_front();
                 }
-                let before = capacity.taken();
-                match capacity.take(cost) {
+                let before = capacity.used_cost();
+                match capacity.try_acquire(cost) {
                     Some(permit) => permits.push_back(permit),
-                    None => prop_assert!(before >= CAPACITY - CAPACITY / LEFT_TO_OTHERS),
+                    None => prop_assert!(before >= CAPACITY - CAPACITY / RESERVED_DIVISOR),
                 }
-                prop_assert_eq!(capacity.taken(), permits.iter().map(QueuePermit::cost).sum::<usize>());
-                prop_assert!(capacity.taken() < CAPACITY + COST_MAX);
+                prop_assert_eq!(capacity.used_cost(), permits.iter().map(QueuePermit::cost).sum::<usize>());
+                prop_assert!(capacity.used_cost() < CAPACITY + COST_MAX);
             }
             permits.clear();
             let Counts { all, plain, costly, .. } = &*capacity.0;

@@ -53,19 +53,19 @@ pub(crate) struct LaneScheduler {
     /// Cost of trusted transactions verified while both lanes waited, minus
     /// [`TRUSTED_PER_UNTRUSTED`] times the cost of the untrusted ones. Negative after a costly
     /// untrusted transaction has exceeded its lane's share; later turns compensate for it.
-    ahead: i64,
+    trusted_surplus: i64,
 }
 
 impl LaneScheduler {
     /// Takes the next batch from the lane whose turn it is. Returns `None` if both lanes are
     /// empty. `cost_of` returns the cost of a job's check, at least 1.
-    pub(crate) fn cut<J>(
+    pub(crate) fn next_batch<J>(
         &mut self,
         trusted: &Receiver<J>,
         untrusted: &Receiver<J>,
         cost_of: impl Fn(&J) -> usize,
     ) -> Option<Batch<J>> {
-        let (lane, cost_max) = self.turn(trusted.len(), untrusted.len())?;
+        let (lane, cost_max) = self.next_lane(trusted.len(), untrusted.len())?;
         let queue = match lane {
             Lane::Trusted => trusted,
             Lane::Untrusted => untrusted,
@@ -77,7 +77,7 @@ impl LaneScheduler {
     ///
     /// Both lanes were empty when `first` arrived. An untrusted `first` forms a batch alone if
     /// trusted transactions have arrived since.
-    pub(crate) fn cut_after<J>(
+    pub(crate) fn next_batch_after<J>(
         &mut self,
         (lane, first): (Lane, J),
         trusted: &Receiver<J>,
@@ -105,44 +105,47 @@ impl LaneScheduler {
         cost_max: usize,
         cost_of: impl Fn(&J) -> usize,
     ) -> Batch<J> {
-        let (mut taken, mut cost) = (Vec::new(), 0usize);
+        let (mut selected, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
             && let Some(job) = jobs.next()
         {
             cost = cost.saturating_add(cost_of(&job).max(1));
-            taken.push(job);
+            selected.push(job);
         }
-        self.served(lane, cost);
-        Batch { lane, jobs: taken }
+        self.record_served(lane, cost);
+        Batch {
+            lane,
+            jobs: selected,
+        }
     }
 
     /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
     /// the numbers of waiting jobs.
-    fn turn(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
+    fn next_lane(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
         if trusted == 0 || untrusted == 0 {
             // One lane is empty, so neither lane is owed a share.
-            self.ahead = 0;
+            self.trusted_surplus = 0;
         }
         match (trusted, untrusted) {
             (0, 0) => None,
             (0, _) => Some((Lane::Untrusted, UNTRUSTED_BATCH_MAX)),
             (_, 0) => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
-            _ => match usize::try_from(self.ahead).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
+            _ => match usize::try_from(self.trusted_surplus).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
                 0 => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
                 due => Some((Lane::Untrusted, due.min(UNTRUSTED_BATCH_MAX))),
             },
         }
     }
 
-    fn served(&mut self, lane: Lane, cost: usize) {
-        let taken = match lane {
+    fn record_served(&mut self, lane: Lane, cost: usize) {
+        let weighted_cost = match lane {
             Lane::Trusted => cost,
             Lane::Untrusted => cost.saturating_mul(TRUSTED_PER_UNTRUSTED),
         };
-        let taken = i64::try_from(taken).unwrap_or(i64::MAX);
-        self.ahead = match lane {
-            Lane::Trusted => self.ahead.saturating_add(taken),
-            Lane::Untrusted => self.ahead.saturating_sub(taken),
+        let weighted_cost = i64::try_from(weighted_cost).unwrap_or(i64::MAX);
+        self.trusted_surplus = match lane {
+            Lane::Trusted => self.trusted_surplus.saturating_add(weighted_cost),
+            Lane::Untrusted => self.trusted_surplus.saturating_sub(weighted_cost),
         };
     }
 }
@@ -157,7 +160,7 @@ mod tests {
     struct Lanes {
         trusted: (Sender<usize>, Receiver<usize>),
         untrusted: (Sender<usize>, Receiver<usize>),
-        came: [usize; 2],
+        sent: [usize; 2],
     }
 
     impl Lanes {
@@ -165,67 +168,67 @@ mod tests {
             Self {
                 trusted: unbounded(),
                 untrusted: unbounded(),
-                came: [0; 2],
+                sent: [0; 2],
             }
         }
 
-        fn come(&mut self, trusted: usize, untrusted: usize) {
+        fn add_jobs(&mut self, trusted: usize, untrusted: usize) {
             let arrivals = [(&self.trusted.0, trusted), (&self.untrusted.0, untrusted)];
-            for ((queue, count), came) in arrivals.into_iter().zip(&mut self.came) {
+            for ((queue, count), sent) in arrivals.into_iter().zip(&mut self.sent) {
                 for _ in 0..count {
-                    queue.send(*came).unwrap();
-                    *came += 1;
+                    queue.send(*sent).unwrap();
+                    *sent += 1;
                 }
             }
         }
 
-        fn cut(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
-            scheduler.cut(&self.trusted.1, &self.untrusted.1, |_| 1)
+        fn next_batch(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
+            scheduler.next_batch(&self.trusted.1, &self.untrusted.1, |_| 1)
         }
     }
 
     proptest! {
         #[test]
-        fn all_are_served_once_in_the_order_of_their_lane_in_bounded_batches(
+        fn serves_each_job_once_in_lane_order_in_bounded_batches(
             arrivals in prop::collection::vec((0usize..200, 0usize..200), 1..20),
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let mut served = [Vec::new(), Vec::new()];
-            let mut serve = |batch: Batch<usize>| {
-                let (permit, max) = match batch.lane {
+            let mut record = |batch: Batch<usize>| {
+                let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let bounded = (1..=max).contains(&batch.jobs.len());
-                served[permit].extend(batch.jobs);
+                served[lane_index].extend(batch.jobs);
                 bounded
             };
             for (trusted, untrusted) in arrivals {
-                lanes.come(trusted, untrusted);
-                if let Some(batch) = lanes.cut(&mut scheduler) {
-                    prop_assert!(serve(batch));
+                lanes.add_jobs(trusted, untrusted);
+                if let Some(batch) = lanes.next_batch(&mut scheduler) {
+                    prop_assert!(record(batch));
                 }
             }
-            while let Some(batch) = lanes.cut(&mut scheduler) {
-                prop_assert!(serve(batch));
+            while let Some(batch) = lanes.next_batch(&mut scheduler) {
+                prop_assert!(record(batch));
             }
-            for (served, came) in served.into_iter().zip(lanes.came) {
-                prop_assert_eq!(served, (0..came).collect::<Vec<_>>());
+            for (served, sent) in served.into_iter().zip(lanes.sent) {
+                prop_assert_eq!(served, (0..sent).collect::<Vec<_>>());
             }
         }
 
         /// While both lanes wait, the untrusted lane gets no more than its share, and no sequence
         /// of trusted batches is long enough to starve it.
         #[test]
-        fn while_both_wait_each_lane_has_its_share(
+        fn each_lane_gets_its_share_while_both_wait(
             arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let (mut trusted, mut untrusted, mut trusted_batches) = (0, 0, 0);
-            for (more_trusted, more_suspect) in arrivals {
+            for (more_trusted, more_untrusted) in arrivals {
                 // The last batch may have emptied a lane. Both lanes wait before each turn.
-                lanes.come(more_trusted, more_suspect);
-                let batch = lanes.cut(&mut scheduler).unwrap();
+                lanes.add_jobs(more_trusted, more_untrusted);
+                let batch = lanes.next_batch(&mut scheduler).unwrap();
                 match batch.lane {
                     Lane::Trusted => {
                         trusted += batch.jobs.len();
@@ -244,45 +247,45 @@ mod tests {
         /// The same property with jobs of different costs. After a costly job has exceeded the
         /// share of the untrusted lane, later turns compensate for it.
         #[test]
-        fn shares_are_of_the_work_and_not_of_the_transactions(
+        fn measures_shares_by_cost(
             arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
         ) {
             const COST_MAX: usize = 200;
             let (trusted, untrusted) = (unbounded(), unbounded());
             let mut scheduler = LaneScheduler::default();
             let mut served = [0, 0];
-            for (trusted_cost, suspect_cost) in arrivals {
+            for (trusted_cost, untrusted_cost) in arrivals {
                 for _ in 0..TRUSTED_BATCH_MAX {
                     trusted.0.send(trusted_cost).unwrap();
-                    untrusted.0.send(suspect_cost).unwrap();
+                    untrusted.0.send(untrusted_cost).unwrap();
                 }
-                let batch = scheduler.cut(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
-                let (permit, max) = match batch.lane {
+                let batch = scheduler.next_batch(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
+                let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let cost: usize = batch.jobs.iter().sum();
-                served[permit] += cost;
+                served[lane_index] += cost;
                 prop_assert!(cost - batch.jobs[batch.jobs.len() - 1] < max, "{cost} in a batch");
                 let [trusted, untrusted] = served;
                 prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
             }
-            prop_assert!(served[1] > 0, "the suspect lane had nothing");
+            prop_assert!(served[1] > 0, "the untrusted lane got no share");
         }
 
         /// While one lane is empty, the other lane neither saves nor owes any share.
         #[test]
-        fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
+        fn lane_gains_no_share_while_the_other_is_empty(count in 1usize..1_000, is_trusted: bool) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-            lanes.come(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
-            while lanes.cut(&mut scheduler).is_some() {}
-            lanes.come(1, 1);
-            prop_assert_eq!(lanes.cut(&mut scheduler).unwrap().lane, Lane::Trusted);
+            lanes.add_jobs(if is_trusted { count } else { 0 }, if is_trusted { 0 } else { count });
+            while lanes.next_batch(&mut scheduler).is_some() {}
+            lanes.add_jobs(1, 1);
+            prop_assert_eq!(lanes.next_batch(&mut scheduler).unwrap().lane, Lane::Trusted);
         }
     }
 
     #[test]
-    fn who_came_first_is_served_with_those_who_came_since() {
+    fn batch_continues_with_jobs_that_arrived_after_its_first() {
         let first = usize::MAX;
         for (lane, trusted, untrusted, served) in [
             (Lane::Trusted, 0, 3, 1),
@@ -293,9 +296,13 @@ mod tests {
             (Lane::Untrusted, 1, 3, 1),
         ] {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-            lanes.come(trusted, untrusted);
-            let batch =
-                scheduler.cut_after((lane, first), &lanes.trusted.1, &lanes.untrusted.1, |_| 1);
+            lanes.add_jobs(trusted, untrusted);
+            let batch = scheduler.next_batch_after(
+                (lane, first),
+                &lanes.trusted.1,
+                &lanes.untrusted.1,
+                |_| 1,
+            );
             assert_eq!(
                 (batch.lane, batch.jobs.len()),
                 (lane, served),
@@ -306,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn one_suspect_transaction_is_served_after_three_trusted_ones() {
+    fn serves_one_untrusted_job_after_three_trusted_ones() {
         let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-        lanes.come(0, 10);
+        lanes.add_jobs(0, 10);
         let order: Vec<_> = (0..8)
             .map(|_| {
-                lanes.come(1, 0);
-                lanes.cut(&mut scheduler).unwrap().lane
+                lanes.add_jobs(1, 0);
+                lanes.next_batch(&mut scheduler).unwrap().lane
             })
             .collect();
-        use Lane::{Trusted as T, Untrusted as S};
+        use Lane::{Trusted as T, Untrusted as U};
         // The fourth trusted job waits while the first untrusted job is served.
-        assert_eq!(order[..5], [T, T, T, S, T]);
+        assert_eq!(order[..5], [T, T, T, U, T]);
         assert_eq!(
-            order.iter().filter(|lane| **lane == S).count(),
+            order.iter().filter(|lane| **lane == U).count(),
             2,
             "{order:?}"
         );

@@ -39,7 +39,7 @@ pub(super) fn writer(
         head,
         peers,
     };
-    WorkerThread::pausing(THREAD, writes, move |first, waiting| {
+    WorkerThread::with_pause(THREAD, writes, move |first, waiting| {
         match thread.work(first, waiting) {
             Ok(pause) => ControlFlow::Continue(pause),
             Err(error) => {

@@ -111,7 +111,7 @@ impl Draft {
 pub(crate) fn block(
     height: u64,
     executed: &[Arc<CheckedTransaction>],
-    refused: &[(Arc<CheckedTransaction>, ValidationStatus)],
+    discarded: &[(Arc<CheckedTransaction>, ValidationStatus)],
 ) -> Arc<ExecutedBlock> {
     let header = BlockHeader {
         parent_hash: HashValue::ZERO,
@@ -126,7 +126,7 @@ pub(crate) fn block(
         .iter()
         .map(|transaction| executed_transaction(transaction))
         .collect();
-    let discarded = refused
+    let discarded = discarded
         .iter()
         .zip(0u32..)
         .map(|((transaction, status), position)| DiscardedTransaction {
@@ -161,8 +161,8 @@ pub(crate) fn leaving_out(
     let mut block = Arc::unwrap_or_clone(block);
     let positions = (block.transactions.len() + block.discarded.len()) as u32..;
     let left_out = positions.zip(left_out);
-    let left_out =
-        left_out.map(|(at, left_out)| DiscardedTransaction::not_included(at, left_out.hash()));
+    let left_out = left_out
+        .map(|(position, left_out)| DiscardedTransaction::not_included(position, left_out.hash()));
     block.discarded.extend(left_out);
     Arc::new(block)
 }

@@ -9,7 +9,7 @@ use ledger_actors::{Node, NodeConfig};
 use std::{collections::BTreeMap, thread::available_parallelism};
 use wallet::development;
 
-fn threads() -> BTreeMap<String, usize> {
+fn thread_counts() -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
         let name = std::fs::read_to_string(task.unwrap().path().join("comm"));
@@ -23,21 +23,23 @@ fn threads() -> BTreeMap<String, usize> {
 ///
 /// Waiting is necessary because a thread sets its name itself, and the kernel may list a thread
 /// briefly after it was joined.
-fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap<String, usize> {
-    const LOOKS_MAX: usize = 100_000;
-    for _ in 0..LOOKS_MAX {
-        let found = threads();
-        if expected(&found) {
-            return found;
+fn wait_for_threads(
+    expected: impl Fn(&BTreeMap<String, usize>) -> bool,
+) -> BTreeMap<String, usize> {
+    const ATTEMPTS_MAX: usize = 100_000;
+    for _ in 0..ATTEMPTS_MAX {
+        let counts = thread_counts();
+        if expected(&counts) {
+            return counts;
         }
         std::thread::yield_now();
     }
-    threads()
+    thread_counts()
 }
 
 #[actix::test]
-async fn a_stop_joins_every_thread() {
-    let before = threads();
+async fn stop_joins_every_thread() {
+    let before = thread_counts();
     // One renderer per core, between 2 and 8.
     let renderers = available_parallelism().unwrap().get().clamp(2, 8);
     let directory = tempfile::tempdir().unwrap();
@@ -61,9 +63,9 @@ async fn a_stop_joins_every_thread() {
         ] {
             *expected.entry(name.to_owned()).or_default() += count;
         }
-        assert_eq!(threads_once(|found| *found == expected), expected);
+        assert_eq!(wait_for_threads(|counts| *counts == expected), expected);
         node.stop().await.unwrap();
-        assert_eq!(threads_once(|found| *found == before), before);
+        assert_eq!(wait_for_threads(|counts| *counts == before), before);
         // A handle that outlives its node keeps no thread running.
         drop(handle);
     }

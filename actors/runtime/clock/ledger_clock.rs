@@ -110,7 +110,9 @@ impl LedgerClock {
     pub(crate) fn unbelieved(&self) -> Option<StorageUnavailable> {
         let bounded = self.bounded.load();
         (!bounded.is_believed()).then(|| {
-            StorageUnavailable::ClockUnbelieved(disbelief(&bounded, self.source.now_usecs()).into())
+            StorageUnavailable::ClockUnbelieved(
+                disbelief_message(&bounded, self.source.now_usecs()).into(),
+            )
         })
     }
 
@@ -135,11 +137,11 @@ impl LedgerClock {
             if after == before {
                 return Changed { before, after };
             }
-            let found = self.bounded.compare_and_swap(&*current, Arc::new(after));
-            if Arc::ptr_eq(&current, &found) {
+            let previous = self.bounded.compare_and_swap(&*current, Arc::new(after));
+            if Arc::ptr_eq(&current, &previous) {
                 return Changed { before, after };
             }
-            current = found;
+            current = previous;
         }
     }
 }
@@ -161,7 +163,7 @@ fn drift_usecs(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) -> i6
 
 /// Returns the message about a clock that is not believed: its reading, the limit, and the
 /// remedy.
-fn disbelief(bounded: &BoundedTime, wall_usecs: u64) -> String {
+fn disbelief_message(bounded: &BoundedTime, wall_usecs: u64) -> String {
     let wall_secs = wall_usecs / 1_000_000;
     if bounded.newest_block_usecs() == 0 {
         return format!(
@@ -173,14 +175,14 @@ fn disbelief(bounded: &BoundedTime, wall_usecs: u64) -> String {
         "the system clock reads {wall_secs} (Unix seconds), {} after the newest block, and \
          sequencer.clock_jump_max_secs allows {}; if the clock is right, restart the node with \
          sequencer.clock_confirmed_until_secs={}",
-        duration_words(wall_usecs.saturating_sub(bounded.newest_block_usecs())),
-        duration_words(bounded.limits().jump_max_usecs),
+        format_duration(wall_usecs.saturating_sub(bounded.newest_block_usecs())),
+        format_duration(bounded.limits().jump_max_usecs),
         wall_secs.saturating_add(CONFIRMATION_SECS),
     )
 }
 
 /// Returns a duration in days, or in seconds if it is shorter than a day.
-fn duration_words(usecs: u64) -> String {
+fn format_duration(usecs: u64) -> String {
     match usecs / 1_000_000 {
         secs @ 0..86_400 => format!("{secs} s"),
         secs => format!("{:.1} days", secs as f64 / 86_400.0),
@@ -212,7 +214,7 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
              reached it"
         ),
         ClockState::Unbelieved => tracing::error!(
-            cause = %disbelief(bounded, wall_usecs),
+            cause = %disbelief_message(bounded, wall_usecs),
             "the system clock is not believed: no block is made and submissions are refused until it is right"
         ),
     }

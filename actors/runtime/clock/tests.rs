@@ -69,7 +69,10 @@ impl Chain {
     /// Orders a block and returns its time.
     fn block(&mut self) -> u64 {
         self.observe();
-        assert!(self.bounded.is_believed(), "no block is made before");
+        assert!(
+            self.bounded.is_believed(),
+            "blocks require a believed clock"
+        );
         self.newest_usecs = self.now_usecs().max(self.newest_usecs + 1);
         self.bounded
             .record_block(self.newest_usecs, self.elapsed_usecs);
@@ -112,7 +115,7 @@ impl Chain {
 const LOADS: [Option<u64>; 3] = [None, Some(SEC), Some(10_000)];
 
 #[test]
-fn believes_a_clock_within_the_limit_at_a_start_at_once() {
+fn believes_a_clock_within_the_limit_immediately_at_a_start() {
     for age_usecs in [SEC, 7 * DAY, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, age_usecs, 0);
         assert_eq!(chain.block(), START);
@@ -121,7 +124,7 @@ fn believes_a_clock_within_the_limit_at_a_start_at_once() {
 }
 
 #[test]
-fn disbelieves_a_clock_beyond_the_limit_at_a_start_until_it_comes_back() {
+fn disbelieves_a_clock_beyond_the_limit_until_it_is_corrected() {
     for offset_usecs in [YEAR, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, SEC, offset_usecs as i64);
         assert_eq!(chain.observe(), ClockState::Unbelieved);
@@ -148,7 +151,7 @@ fn adds_the_time_since_the_start_to_the_limit() {
 }
 
 #[test]
-fn believes_a_confirmed_clock_at_a_start_and_none_beyond() {
+fn believes_a_clock_at_a_start_up_to_the_confirmed_time() {
     let confirmed = ClockLimits {
         confirmed_until_usecs: START + HOUR,
         ..LIMITS
@@ -164,7 +167,7 @@ fn believes_a_confirmed_clock_at_a_start_and_none_beyond() {
 }
 
 #[test]
-fn believes_any_clock_that_was_set_on_a_chain_of_genesis_alone() {
+fn believes_any_clock_after_the_earliest_time_on_a_genesis_chain() {
     for (wall_usecs, is_believed) in [
         (0, false),
         (EARLIEST_USECS - 1, false),
@@ -176,11 +179,15 @@ fn believes_any_clock_that_was_set_on_a_chain_of_genesis_alone() {
     }
     let mut bounded = BoundedTime::new(LIMITS, 0, 0, 0);
     bounded.observe(START, SEC);
-    assert_eq!(bounded.now_usecs(START, SEC), START, "once it is set");
+    assert_eq!(
+        bounded.now_usecs(START, SEC),
+        START,
+        "the clock is believed once it is set"
+    );
 }
 
 #[test]
-fn a_chain_of_genesis_alone_adopts_any_clock_that_persists() {
+fn genesis_chain_adopts_any_clock_that_persists() {
     let mut bounded = BoundedTime::new(LIMITS, 0, START, 0);
     for elapsed_secs in 1..=200 {
         let wall_usecs = START + YEAR + elapsed_secs * SEC;
@@ -254,7 +261,7 @@ fn follows_a_lead_that_persists_at_a_bounded_rate() {
             chain.offset_usecs = lead_usecs as i64;
             chain.run(PERSISTENCE_USECS - SEC, load);
             chain.next_block();
-            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not at once");
+            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not followed immediately");
             chain.run(SEC + lead_usecs / FOLLOW_USECS_PER_USEC / 2, load);
             let half_usecs = chain.now_usecs() - chain.true_usecs();
             let spread_usecs = half_usecs.abs_diff(lead_usecs / 2);
@@ -289,7 +296,7 @@ fn does_not_count_a_pause_without_observations_as_persistence() {
 }
 
 #[test]
-fn takes_small_steps_at_once_and_gains_them_only_once() {
+fn follows_small_steps_immediately_but_gains_the_tolerance_once() {
     let mut chain = Chain::running();
     chain.offset_usecs = TOLERANCE_USECS as i64;
     assert_eq!(chain.block(), chain.wall_usecs());
@@ -307,7 +314,7 @@ fn takes_small_steps_at_once_and_gains_them_only_once() {
 }
 
 #[test]
-fn block_time_nearly_stands_still_while_the_clock_is_set_back() {
+fn block_time_hardly_advances_while_the_clock_is_set_back() {
     for load in [Some(SEC), Some(10_000)] {
         let mut chain = Chain::running();
         chain.run(SEC, load);
@@ -332,7 +339,7 @@ fn block_time_nearly_stands_still_while_the_clock_is_set_back() {
 }
 
 #[test]
-fn continues_at_the_time_of_a_clock_that_was_set_back_once_it_reaches_the_newest_block() {
+fn follows_a_clock_set_back_once_it_reaches_the_newest_block() {
     let mut chain = Chain::running();
     chain.offset_usecs = -(HOUR as i64);
     chain.run(HOUR + 10 * SEC, Some(SEC));
@@ -424,7 +431,7 @@ proptest! {
 
     /// No number of readings beyond the limit, over any time, enters a block.
     #[test]
-    fn a_clock_beyond_the_limit_never_enters_a_block(
+    fn blocks_never_contain_a_clock_beyond_the_limit(
         age_usecs in 0..30 * DAY,
         events in prop::collection::vec(
             event(prop_oneof![Just(0), 31 * DAY as i64..20 * YEAR as i64]),
@@ -443,7 +450,7 @@ proptest! {
 
     /// After any history within the limit, the ledger's time reaches a clock that stays right.
     #[test]
-    fn reaches_a_clock_that_stays(
+    fn reaches_a_clock_that_stays_right(
         events in prop::collection::vec(event(-(2 * HOUR as i64)..2 * HOUR as i64), 1..100),
         load in prop_oneof![Just(None), Just(Some(SEC))],
     ) {

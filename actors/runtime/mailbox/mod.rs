@@ -272,7 +272,7 @@ impl<M> Clone for Recipient<M> {
 
 impl<M> fmt::Debug for Recipient<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Port(..)")
+        f.write_str("Recipient(..)")
     }
 }
 

@@ -4,38 +4,38 @@
 use super::*;
 
 #[test]
-fn a_stop_answers_those_who_wait_and_those_who_come() {
+fn stop_ends_waiting_and_later_requests() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(10);
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    let (first, go_on) = loop {
-        let (go_on, held) = mpsc::channel();
+    let (first, release) = loop {
+        let (release, held) = mpsc::channel();
         let transaction = fixture.good();
-        if let Ok(first) = fixture.try_ask(&checks, 0, transaction, Lane::Trusted, Some(held)) {
-            break (first, go_on);
+        if let Ok(first) = fixture.try_enqueue(&checks, 0, transaction, Lane::Trusted, Some(held)) {
+            break (first, release);
         }
     };
-    assert_eq!(fixture.next_answered(), 0);
+    assert_eq!(fixture.next_completed(), 0);
     let waiting: Vec<_> = [Lane::Trusted, Lane::Untrusted, Lane::Untrusted]
         .into_iter()
         .map(|lane| {
             let transaction = fixture.good();
-            fixture.ask(&checks, 1, transaction, lane)
+            fixture.enqueue(&checks, 1, transaction, lane)
         })
         .collect();
     drop(shutdown);
-    go_on.send(()).unwrap();
+    release.send(()).unwrap();
     join(threads);
-    assert!(answer(first).is_ok(), "its check was under way");
+    assert!(take_verdict(first).is_ok(), "its check was in progress");
     assert!(
         waiting
             .into_iter()
-            .all(|waiting| is_stopping(&answer(waiting)))
+            .all(|waiting| is_stopping(&take_verdict(waiting)))
     );
     let late = fixture.good();
-    assert!(is_stopping(&answer(Box::pin(checks.queue(
+    assert!(is_stopping(&take_verdict(Box::pin(checks.queue(
         late,
         Lane::Trusted,
         Permit::acquire(&checks.in_progress)
@@ -44,12 +44,12 @@ fn a_stop_answers_those_who_wait_and_those_who_come() {
 
 /// The threads may have emptied the queue for the last time before the job arrives.
 #[test]
-fn who_comes_while_the_threads_end_does_not_wait_for_them() {
+fn rejects_requests_while_the_threads_end() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
     checks.stopped.store(true, SeqCst);
     let late = fixture.good();
-    assert!(is_stopping(&answer(Box::pin(checks.queue(
+    assert!(is_stopping(&take_verdict(Box::pin(checks.queue(
         late,
         Lane::Trusted,
         Permit::acquire(&checks.in_progress)
@@ -58,36 +58,36 @@ fn who_comes_while_the_threads_end_does_not_wait_for_them() {
 
 /// No thread runs, so every verdict comes from the calling thread.
 #[test]
-fn only_a_plain_trusted_signature_beside_no_other_is_checked_where_it_arrives() {
+fn calling_thread_checks_only_a_lone_plain_trusted_signature() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
-    let [first, beside, untrusted, alone] = [
+    let [first, concurrent, untrusted, alone] = [
         fixture.good(),
         fixture.good(),
         fixture.good(),
         fixture.good(),
     ];
     let (chain, costly) = (fixture.chain.clone(), fixture.costly());
-    let asked = |transaction, lane| -> Option<Verdict> {
+    let poll_check = |transaction, lane| -> Option<Verdict> {
         let mut waiting: Waiting<'_> = Box::pin(checks.check(&chain, transaction, lane));
         // The check yields once before it reads the number of checks in progress.
-        (0..2).find_map(|_| polled(&mut waiting))
+        (0..2).find_map(|_| poll_once(&mut waiting))
     };
-    let waiting = fixture.ask(&checks, 0, first, Lane::Untrusted);
+    let waiting = fixture.enqueue(&checks, 0, first, Lane::Untrusted);
     assert!(
-        asked(beside, Lane::Trusted).is_none(),
+        poll_check(concurrent, Lane::Trusted).is_none(),
         "it would share a batch"
     );
     drop(waiting);
-    assert!(asked(untrusted, Lane::Untrusted).is_none());
-    assert!(asked(costly, Lane::Trusted).is_none());
-    assert!(asked(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
+    assert!(poll_check(untrusted, Lane::Untrusted).is_none());
+    assert!(poll_check(costly, Lane::Trusted).is_none());
+    assert!(poll_check(alone, Lane::Trusted).is_some_and(|verdict| verdict.is_ok()));
     let [trusted, _] = checks.status();
     assert_eq!((trusted.accepted, trusted.checked), (3, 1));
 }
 
 /// Polls the request once and returns its verdict, if it is ready.
-fn polled(waiting: &mut Waiting<'_>) -> Option<Verdict> {
+fn poll_once(waiting: &mut Waiting<'_>) -> Option<Verdict> {
     match waiting
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()))
@@ -98,31 +98,35 @@ fn polled(waiting: &mut Waiting<'_>) -> Option<Verdict> {
 }
 
 #[test]
-fn those_who_come_at_once_share_a_check() {
+fn concurrent_requests_share_a_batch() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
     let chain = fixture.chain.clone();
-    let mut asked = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
+    let mut started = [fixture.good(), fixture.good()].map(|transaction| -> Waiting<'_> {
         Box::pin(checks.check(&chain, transaction, Lane::Trusted))
     });
     for _ in 0..2 {
-        assert!(asked.iter_mut().all(|waiting| polled(waiting).is_none()));
+        assert!(
+            started
+                .iter_mut()
+                .all(|waiting| poll_once(waiting).is_none())
+        );
     }
     assert_eq!(checks.status()[0].waiting, 2);
 }
 
 #[test]
-fn nothing_is_checked_for_a_client_that_went_away() {
+fn skips_canceled_requests() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(10);
-    let [gone, here] = [fixture.good(), fixture.good()];
-    drop(fixture.ask(&checks, 0, gone, Lane::Trusted));
-    let waiting = fixture.ask(&checks, 1, here, Lane::Trusted);
+    let [canceled, active] = [fixture.good(), fixture.good()];
+    drop(fixture.enqueue(&checks, 0, canceled, Lane::Trusted));
+    let waiting = fixture.enqueue(&checks, 1, active, Lane::Trusted);
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    assert_eq!(fixture.next_answered(), 1);
-    assert!(answer(waiting).is_ok());
+    assert_eq!(fixture.next_completed(), 1);
+    assert!(take_verdict(waiting).is_ok());
     drop(shutdown);
     join(threads);
     let [trusted, _] = checks.status();
@@ -150,7 +154,7 @@ fn nice_values() -> Vec<i32> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_threads_stand_back_as_far_as_they_are_told_to() {
+fn threads_have_the_configured_nice_value() {
     // A value that no other test uses.
     const NICE: u8 = 13;
     let mut fixture = Fixture::new();
@@ -159,15 +163,15 @@ fn the_threads_stand_back_as_far_as_they_are_told_to() {
         nice: NICE,
         queue_capacity: 10,
     });
-    let asked = [0, 1].map(|index| {
+    let enqueued = [0, 1].map(|index| {
         let transaction = fixture.good();
-        fixture.ask(&checks, index, transaction, Lane::Untrusted)
+        fixture.enqueue(&checks, index, transaction, Lane::Untrusted)
     });
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    fixture.next_answered();
+    fixture.next_completed();
     assert!(nice_values().contains(&i32::from(NICE)));
-    drop((asked, shutdown));
+    drop((enqueued, shutdown));
     join(threads);
 }
