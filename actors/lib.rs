@@ -29,7 +29,7 @@
 //!    deadlock.
 //! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
 //!    durable block is the only supervisor. A disk that fails ends only the writing
-//!    ([`NodeHandle::unwritable`]).
+//!    ([`NodeHandle::storage_unavailable`]).
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(

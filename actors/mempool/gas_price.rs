@@ -29,7 +29,7 @@ pub(super) struct GasHistory {
     inclusion_prices: VecDeque<u64>,
     /// Last transaction of each batch that had no capacity for all ready transactions. The number
     /// of entries is bounded by the number of blocks in flight.
-    cut: HashSet<HashValue>,
+    limited_batches: HashSet<HashValue>,
 }
 
 impl GasHistory {
@@ -42,19 +42,22 @@ impl GasHistory {
             price_min,
             full_block_transactions,
             inclusion_prices: VecDeque::with_capacity(AGGRESSIVE_BLOCKS),
-            cut: HashSet::new(),
+            limited_batches: HashSet::new(),
         }
     }
 
     /// Records that the batch that ends with `last` had no capacity for all ready transactions.
-    pub(super) fn note_cut(&mut self, last: HashValue) {
-        self.cut.insert(last);
+    pub(super) fn record_limited_batch(&mut self, last: HashValue) {
+        self.limited_batches.insert(last);
     }
 
     /// Returns whether the block with these transactions was made of a batch recorded by
-    /// [`Self::note_cut`], and removes the record of that batch.
-    pub(super) fn was_cut(&mut self, mut hashes: impl Iterator<Item = HashValue>) -> bool {
-        !self.cut.is_empty() && hashes.any(|hash| self.cut.remove(&hash))
+    /// [`Self::record_limited_batch`], and removes the record of that batch.
+    pub(super) fn take_limited_batch(
+        &mut self,
+        mut hashes: impl Iterator<Item = HashValue>,
+    ) -> bool {
+        !self.limited_batches.is_empty() && hashes.any(|hash| self.limited_batches.remove(&hash))
     }
 
     /// Records the inclusion price of a block with these gas unit prices of user transactions.
@@ -126,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quiet_blocks_ask_for_the_lowest_price() {
+    fn estimates_the_minimum_price_after_blocks_with_spare_capacity() {
         let mut history = GasHistory::new(100, 3);
         let expected = GasEstimate {
             deprioritized_gas_estimate: 100,
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn full_blocks_raise_the_estimates_and_quiet_ones_lower_them_again() {
+    fn raises_the_estimates_after_full_blocks_and_lowers_them_after_others() {
         let mut history = GasHistory::new(100, 2);
         for _ in 0..MARKET_BLOCKS {
             history.record([400, 350].into_iter(), false);
@@ -161,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_left_some_out_was_full() {
+    fn counts_a_block_that_left_out_transactions_as_full() {
         let mut history = GasHistory::new(100, 3);
         history.record([400].into_iter(), true);
         assert_eq!(history.estimate().deprioritized_gas_estimate, 500);
     }
 
     #[test]
-    fn prices_above_all_buckets_stay() {
+    fn returns_a_price_above_all_buckets_unchanged() {
         let mut history = GasHistory::new(100, 1);
         history.record([5_000_000].into_iter(), false);
         assert_eq!(history.estimate().gas_estimate, 5_000_000);

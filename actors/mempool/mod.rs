@@ -52,11 +52,11 @@ pub(crate) struct Mempool {
     clock: LedgerClock,
     head: HeadCell,
     /// Recipient of the transactions that were removed unexecuted: the committer.
-    dropped: Recipient<TransactionsRemoved>,
+    removals: Recipient<TransactionsRemoved>,
     /// Recipient of the replies to [`CheckPending`]: the committer.
-    absent: Recipient<NotPending>,
+    not_pending: Recipient<NotPending>,
     /// Request of the sequencer that waits for a ready transaction.
-    parked: Option<PullBatch>,
+    waiting_pull: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
     meter: Arc<PoolMeter>,
@@ -73,7 +73,7 @@ impl Mempool {
         full_block_transactions: usize,
         clock: LedgerClock,
         head: HeadCell,
-        (dropped, absent): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
+        (removals, not_pending): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
         meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
@@ -81,9 +81,9 @@ impl Mempool {
             gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
             clock,
             head,
-            dropped,
-            absent,
-            parked: None,
+            removals,
+            not_pending,
+            waiting_pull: None,
             is_closed: false,
             is_paused: false,
             meter,
@@ -97,8 +97,8 @@ impl Mempool {
     /// holds the account. The committer updates the account cache before it sends that message, so
     /// the cache has the newer number.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
-        let published = self.head.with_accounts(|_, facts| facts.get(address));
-        published.map_or(checked, |facts| facts.sequence_number.max(checked))
+        let published = self.head.with_accounts(|_, cache| cache.get(address));
+        published.map_or(checked, |snapshot| snapshot.sequence_number.max(checked))
     }
 
     /// Returns whether a second copy of an orderless transaction arrived after the first was
@@ -133,21 +133,21 @@ impl Mempool {
             && !self.is_closed
             && !self.is_paused
             && self.clock.is_believed()
-            && let Some(PullBatch { limits, reply_to }) = self.parked.take()
+            && let Some(PullBatch { limits, reply_to }) = self.waiting_pull.take()
         {
             let batch = self.pool.take_batch(limits);
             if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
-                self.gas.note_cut(last.hash());
+                self.gas.record_limited_batch(last.hash());
             }
             reply_to.send(Batch(batch));
         }
         self.pool.update_gauges(&self.meter);
-        let left = self.pool.drain_removed();
-        for (_, reason) in &left {
+        let removed = self.pool.drain_removed();
+        for (_, reason) in &removed {
             self.meter.count_removed(reason);
         }
-        if !left.is_empty() {
-            self.dropped.send(TransactionsRemoved(left));
+        if !removed.is_empty() {
+            self.removals.send(TransactionsRemoved(removed));
         }
     }
 }
@@ -207,37 +207,37 @@ impl Handler<Submit> for Mempool {
 }
 
 impl Handler<CheckCapacity> for Mempool {
-    fn handle(&mut self, question: CheckCapacity) {
-        let room = self.pool.check_capacity(question.key, question.size_bytes);
-        let _ = question.reply.send(room);
+    fn handle(&mut self, request: CheckCapacity) {
+        let outcome = self.pool.check_capacity(request.key, request.size_bytes);
+        let _ = request.reply.send(outcome);
     }
 }
 
 impl Handler<GetSavedSize> for Mempool {
-    fn handle(&mut self, question: GetSavedSize) {
-        let _ = question.reply.send(self.pool.saved_bytes());
+    fn handle(&mut self, request: GetSavedSize) {
+        let _ = request.reply.send(self.pool.saved_bytes());
     }
 }
 
 impl Handler<GetPending> for Mempool {
-    fn handle(&mut self, question: GetPending) {
-        let answer = match self.pool.get(&question.hash) {
+    fn handle(&mut self, request: GetPending) {
+        let status = match self.pool.get(&request.hash) {
             Some(transaction) => PendingStatus::Pending(transaction.clone()),
-            None => match self.pool.removal_reason(&question.hash) {
+            None => match self.pool.removal_reason(&request.hash) {
                 Some(reason) => PendingStatus::Removed(reason.clone()),
                 None => PendingStatus::Unknown,
             },
         };
-        let _ = question.reply.send(answer);
+        let _ = request.reply.send(status);
     }
 }
 
 impl Handler<CheckPending> for Mempool {
-    fn handle(&mut self, question: CheckPending) {
-        let CheckPending { hash, waiter } = question;
+    fn handle(&mut self, request: CheckPending) {
+        let CheckPending { hash, waiter } = request;
         if self.pool.get(&hash).is_none() {
             let reason = self.pool.removal_reason(&hash).cloned();
-            self.absent.send(NotPending {
+            self.not_pending.send(NotPending {
                 hash,
                 waiter,
                 reason,
@@ -247,14 +247,14 @@ impl Handler<CheckPending> for Mempool {
 }
 
 impl Handler<GetGasPrice> for Mempool {
-    fn handle(&mut self, question: GetGasPrice) {
-        let _ = question.reply.send(self.gas.estimate());
+    fn handle(&mut self, request: GetGasPrice) {
+        let _ = request.reply.send(self.gas.estimate());
     }
 }
 
 impl Handler<PullBatch> for Mempool {
     fn handle(&mut self, request: PullBatch) {
-        self.parked = Some(request);
+        self.waiting_pull = Some(request);
         self.after_change();
     }
 }
@@ -267,14 +267,14 @@ impl Handler<BlockCommitted> for Mempool {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)
         });
-        let left_out = block
+        let has_left_out = block
             .discarded
             .iter()
             .any(DiscardedTransaction::is_not_included);
         let executed = block.transactions.iter().map(|executed| executed.hash);
         let discarded = block.discarded.iter().map(|discarded| discarded.hash);
-        let was_cut = self.gas.was_cut(executed.chain(discarded));
-        self.gas.record(prices, left_out || was_cut);
+        let was_limited = self.gas.take_limited_batch(executed.chain(discarded));
+        self.gas.record(prices, has_left_out || was_limited);
         let block_secs = block.header.timestamp_usecs / 1_000_000;
         self.pool.expire(block_secs);
         self.after_change();

@@ -191,7 +191,7 @@ impl Node {
 
     /// Ends when the node can do no more work: a broken invariant. Whoever runs the node then ends the
     /// process with the message and exit code 1. A disk that fails does not end it; see
-    /// [`NodeHandle::unwritable`]. Safe to drop and to call again.
+    /// [`NodeHandle::storage_unavailable`]. Safe to drop and to call again.
     pub async fn failed(&self) -> FatalError {
         self.failure.wait_fatal().await
     }

@@ -59,7 +59,7 @@ impl ActorMessage for Subscribe {
     const LABEL: &'static str = "subscribe";
 }
 
-/// The answer to [`CheckPending`](super::mempool::CheckPending), where the pool does not hold the transaction.
+/// Answer to `CheckPending` if the pool does not hold the transaction.
 #[derive(Debug)]
 pub(crate) struct NotPending {
     pub(crate) hash: HashValue,

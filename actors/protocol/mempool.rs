@@ -1,4 +1,4 @@
-//! What the mempool is asked and told.
+//! Messages to the mempool, and the values in them.
 
 use super::{sequencer::Batch, wait::WaiterId};
 use crate::{
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Key of a pending transaction: at most one has the same sender and sequence number or nonce.
+/// Key of a pending transaction. The pool holds at most one transaction with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PoolKey {
     pub(crate) sender: AccountAddress,
@@ -28,40 +28,43 @@ impl PoolKey {
     }
 }
 
-/// What may be given to a block.
+/// Limits of one batch of transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchLimits {
-    /// The most transactions.
+    /// Maximum number of transactions.
     pub transactions_max: usize,
-    /// The most bytes; a single larger transaction comes alone.
+    /// Maximum total size of the transactions, in bytes. A batch of one transaction may exceed it.
     pub bytes_max: usize,
 }
 
-/// A transaction of the pool and when it came in, for the file of a graceful stop.
+/// A pending transaction with the time of its insertion, as a graceful stop saves it.
 #[derive(Clone, Debug)]
 pub struct Pending {
-    /// The transaction.
+    /// The validated transaction.
     pub transaction: Arc<CheckedTransaction>,
-    /// Unix seconds.
+    /// Time of insertion into the pool, in Unix seconds.
     pub inserted_at_secs: u64,
 }
 
-/// Gas unit prices, in the coin's smallest unit.
+/// Estimates of the gas unit price, in the smallest unit of the coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GasEstimate {
-    /// For who can wait.
+    /// Price of a transaction of low priority.
     pub deprioritized_gas_estimate: u64,
-    /// For who cannot wait long.
+    /// Price of a transaction of normal priority.
     pub gas_estimate: u64,
-    /// For who cannot wait.
+    /// Price of a transaction of high priority.
     pub prioritized_gas_estimate: u64,
 }
 
-/// A client's transaction, validated.
+/// Request to add a validated transaction to the pool.
+///
+/// The reply is the pool's copy of the transaction, or the error that rejects it. A closed mempool
+/// drops `reply` without a value.
 #[derive(Debug)]
 pub(crate) struct Submit {
     pub(crate) transaction: Arc<CheckedTransaction>,
-    /// The sender's, on the ledger, as it was validated against.
+    /// Sequence number of the sender's next transaction on the ledger, as of the validation.
     pub(crate) sequence_number: u64,
     pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
 }
@@ -70,7 +73,8 @@ impl ActorMessage for Submit {
     const LABEL: &'static str = "submit";
 }
 
-/// Whether there is room for a client's transaction, before anything else of it is looked at.
+/// Request to check whether the pool has capacity for a transaction, before its signatures are
+/// verified.
 #[derive(Debug)]
 pub(crate) struct CheckCapacity {
     pub(crate) key: PoolKey,
@@ -82,7 +86,7 @@ impl ActorMessage for CheckCapacity {
     const LABEL: &'static str = "ask_room";
 }
 
-/// What the pool knows of a hash.
+/// Request for the status of the transaction with this hash in the pool.
 #[derive(Debug)]
 pub(crate) struct GetPending {
     pub(crate) hash: HashValue,
@@ -93,7 +97,10 @@ impl ActorMessage for GetPending {
     const LABEL: &'static str = "pending_by_hash";
 }
 
-/// The committer asks for one who waits: answered only if the pool does not hold the transaction.
+/// Request of the committer to check whether a transaction with a waiter is pending.
+///
+/// The mempool replies with [`NotPending`](super::committer::NotPending) if the pool does not hold
+/// the transaction, and otherwise not at all.
 #[derive(Debug)]
 pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
@@ -104,15 +111,18 @@ impl ActorMessage for CheckPending {
     const LABEL: &'static str = "ask_absent";
 }
 
-/// The answer to [`GetPending`].
+/// Reply to [`GetPending`].
 #[derive(Debug)]
 pub(crate) enum PendingStatus {
+    /// The pool holds the transaction, whether or not a block has taken it.
     Pending(Arc<CheckedTransaction>),
+    /// The pool removed the transaction unexecuted and still has the reason.
     Removed(RemovalReason),
+    /// The pool has neither the transaction nor a reason. The ledger may hold the transaction.
     Unknown,
 }
 
-/// How many bytes a stop would save the pool in now.
+/// Request for the size of the file that a stop would save the pool in now, in bytes.
 #[derive(Debug)]
 pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
@@ -122,7 +132,7 @@ impl ActorMessage for GetSavedSize {
     const LABEL: &'static str = "ask_saved_bytes";
 }
 
-/// What gas costs.
+/// Request for the estimates of the gas unit price.
 #[derive(Debug)]
 pub(crate) struct GetGasPrice {
     pub(crate) reply: oneshot::Sender<GasEstimate>,
@@ -132,7 +142,9 @@ impl ActorMessage for GetGasPrice {
     const LABEL: &'static str = "estimate_gas";
 }
 
-/// The sequencer has room for a block. Answered as soon as there is a transaction for it.
+/// Request of the sequencer for the transactions of the next block.
+///
+/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and blocks may be made.
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
@@ -143,7 +155,10 @@ impl ActorMessage for PullBatch {
     const LABEL: &'static str = "next_batch";
 }
 
-/// Gives up what is in the pool and answers no more: the last message.
+/// Request to close the mempool at a graceful stop.
+///
+/// The reply holds the transactions of the pool in the order of their insertion. A closed mempool
+/// accepts no transaction and sends no batch.
 #[derive(Debug)]
 pub(crate) struct Close {
     pub(crate) reply: oneshot::Sender<Vec<Pending>>,

@@ -19,10 +19,13 @@ pub(crate) trait TimedActor: Actor {
     }
 }
 
+/// Sends the message of a timer to a mailbox.
+type SendMessage<A> = Box<dyn Fn(&Mailbox<A>, TimerTurn) + Send>;
+
 /// A message that an actor receives at intervals.
 pub(crate) struct Timer<A: Actor> {
     interval: Duration,
-    send: Box<dyn Fn(&Mailbox<A>, TimerTurn) + Send>,
+    send: SendMessage<A>,
 }
 
 /// A token that the message of a timer holds until it is handled, so that at most one message per
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
     use crate::runtime::{
         fatal::FatalErrorReporter,
-        mailbox::{Envelope, EnvelopeSink},
+        mailbox::{Envelope, EnvelopeSink, Flood},
     };
     use std::sync::{
         Mutex,
@@ -132,7 +135,7 @@ mod tests {
         for expected in 1..=3 {
             tokio::time::advance(INTERVAL + RESOLUTION).await;
             while ticks.iter().any(|ticks| ticks.load(SeqCst) < expected) {
-                assert!(floods.iter().all(|flood| flood.is_running()), "{ticks:?}");
+                assert!(floods.iter().all(Flood::is_running), "{ticks:?}");
                 tokio::task::yield_now().await;
             }
         }

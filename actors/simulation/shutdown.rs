@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Pending,
-    mempool::persistence::{file, restore::joined},
+    mempool::persistence::{file, restore::merge_pending},
     node::quiesce,
     protocol::mempool::{GetPending, PendingStatus},
 };
@@ -187,7 +187,7 @@ impl World {
         let before = self.saved_pending();
         let mut held = hashes(&before);
         held.append(&mut hashes(&pending));
-        let pending = joined(before, pending);
+        let pending = merge_pending(before, pending);
         self.saved = save(self.oracle.fixture, &pending);
         self.oracle
             .figures()

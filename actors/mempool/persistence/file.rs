@@ -21,7 +21,7 @@ use std::{
 pub(crate) const FILE_NAME: &str = "mempool.bcs";
 
 /// Name of the temporary file that is renamed when it is complete.
-const ASIDE_FILE_NAME: &str = "mempool.bcs.tmp";
+const TEMPORARY_FILE_NAME: &str = "mempool.bcs.tmp";
 
 /// Name of the newest file whose content could not be used. Older ones are overwritten.
 const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
@@ -56,7 +56,7 @@ pub(crate) enum SavedPoolError {
     #[error("it is larger than any that is read ({0} bytes)")]
     TooLarge(u64),
     #[error("it is no saved pool, or of another version of this program")]
-    Foreign,
+    UnknownFormat,
     #[error("its checksum does not match its content")]
     Damaged,
     #[error("its content cannot be read: {0}")]
@@ -69,12 +69,12 @@ pub(crate) enum SavedPoolError {
 ///
 /// The pool holds `transactions` transactions with a total serialized size of `bytes`. The bound
 /// exceeds the actual size by a few bytes at most.
-pub(crate) fn file_bytes(transactions: usize, bytes: usize) -> u64 {
+pub(crate) fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
     /// Maximum size of the chain ID and the length of the list.
-    const LIST_BYTES: usize = 1 + 10;
-    let moments = transactions.saturating_mul(size_of::<u64>());
-    let content = bytes.saturating_add(moments);
-    u64::try_from(content.saturating_add(HEADER_BYTES + LIST_BYTES)).unwrap_or(u64::MAX)
+    const PREFIX_BYTES_MAX: usize = 1 + 10;
+    let timestamp_bytes = transactions.saturating_mul(size_of::<u64>());
+    let content = bytes.saturating_add(timestamp_bytes);
+    u64::try_from(content.saturating_add(HEADER_BYTES + PREFIX_BYTES_MAX)).unwrap_or(u64::MAX)
 }
 
 /// Saves `pending` in `directory`, or removes an older file if `pending` is empty.
@@ -99,17 +99,17 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
 }
 
 fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
-    let aside = directory.join(ASIDE_FILE_NAME);
-    let mut file = File::create(&aside)?;
+    let temporary_path = directory.join(TEMPORARY_FILE_NAME);
+    let mut file = File::create(&temporary_path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&aside, directory.join(FILE_NAME))?;
+    fs::rename(&temporary_path, directory.join(FILE_NAME))?;
     File::open(directory)?.sync_all()
 }
 
 /// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.
 pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
-    match fs::remove_file(directory.join(ASIDE_FILE_NAME)) {
+    match fs::remove_file(directory.join(TEMPORARY_FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -170,14 +170,16 @@ pub(super) fn load(
 ///
 /// # Errors
 ///
-/// * [`SavedPoolError::Foreign`] if the file has no complete header or another magic,
+/// * [`SavedPoolError::UnknownFormat`] if the file has no complete header or another magic,
 /// * [`SavedPoolError::Damaged`] if the checksum does not match,
 /// * [`SavedPoolError::Content`] or [`SavedPoolError::OtherChain`] as [`decode_content`] does.
 pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
-    let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
+    let content = bytes
+        .get(HEADER_BYTES..)
+        .ok_or(SavedPoolError::UnknownFormat)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(SavedPoolError::Foreign);
+        return Err(SavedPoolError::UnknownFormat);
     }
     if checksum != HashValue::sha3_of(&[content]).as_bytes() {
         return Err(SavedPoolError::Damaged);
@@ -224,9 +226,9 @@ pub(super) fn remove(directory: &Path) -> io::Result<()> {
 /// Renames a file that cannot be used, so that the next stop does not overwrite it and operators
 /// can inspect it. Returns the new path.
 pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
-    let aside = directory.join(UNUSED_FILE_NAME);
-    fs::rename(directory.join(FILE_NAME), &aside)?;
-    Ok(aside)
+    let unused_path = directory.join(UNUSED_FILE_NAME);
+    fs::rename(directory.join(FILE_NAME), &unused_path)?;
+    Ok(unused_path)
 }
 
 #[cfg(test)]
@@ -248,28 +250,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_is_loaded_until_it_is_removed() {
+    fn loads_the_saved_pool_until_it_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         assert!(load_all(directory.path()).unwrap().is_none());
         save(directory.path(), &development_chain(), &pending()).unwrap();
         let loaded = load_all(directory.path()).unwrap().unwrap();
-        let facts = |all: &[Pending]| -> Vec<_> {
+        let hashes_and_times = |all: &[Pending]| -> Vec<_> {
             all.iter()
                 .map(|p| (p.transaction.hash(), p.inserted_at_secs))
                 .collect()
         };
-        assert_eq!(facts(&loaded), facts(&pending()));
+        assert_eq!(hashes_and_times(&loaded), hashes_and_times(&pending()));
         remove(directory.path()).unwrap();
         assert!(load_all(directory.path()).unwrap().is_none());
         assert_eq!(
             fs::read_dir(directory.path()).unwrap().count(),
             0,
-            "nothing is left behind"
+            "the directory is empty"
         );
     }
 
     #[test]
-    fn an_empty_pool_leaves_no_file() {
+    fn removes_the_file_when_an_empty_pool_is_saved() {
         let directory = tempfile::tempdir().unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap();
         save(directory.path(), &development_chain(), &[]).unwrap();
@@ -277,50 +279,50 @@ mod tests {
     }
 
     #[test]
-    fn a_save_that_fails_leaves_nothing_behind() {
+    fn removes_the_temporary_file_when_a_save_fails() {
         let directory = tempfile::tempdir().unwrap();
         // No rename replaces a directory.
         fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap_err();
-        assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
+        assert!(!directory.path().join(TEMPORARY_FILE_NAME).exists());
     }
 
     #[test]
-    fn the_size_that_is_foretold_is_that_of_the_file_or_little_more() {
+    fn bounds_the_file_size_within_16_bytes() {
         for count in [0, 1, 3] {
             let pending = &pending()[..count];
             let bytes = pending
                 .iter()
                 .map(|pending| pending.transaction.size_bytes());
-            let foretold = file_bytes(count, bytes.sum());
+            let bound = file_bytes_bound(count, bytes.sum());
             let actual = encode(&development_chain(), pending).unwrap().len() as u64;
             assert!(
-                (actual..actual + 16).contains(&foretold),
-                "{foretold} for {actual}"
+                (actual..actual + 16).contains(&bound),
+                "{bound} for {actual}"
             );
         }
     }
 
     #[test]
-    fn every_damaged_byte_is_noticed() {
+    fn rejects_a_file_with_any_damaged_or_missing_byte() {
         let directory = tempfile::tempdir().unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap();
         let path = directory.path().join(FILE_NAME);
-        let whole = fs::read(&path).unwrap();
-        for at in 0..whole.len() {
-            let mut damaged = whole.clone();
-            damaged[at] ^= 1;
+        let intact = fs::read(&path).unwrap();
+        for offset in 0..intact.len() {
+            let mut damaged = intact.clone();
+            damaged[offset] ^= 1;
             fs::write(&path, damaged).unwrap();
-            assert!(load_all(directory.path()).is_err(), "byte {at}");
+            assert!(load_all(directory.path()).is_err(), "byte {offset}");
         }
-        for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).unwrap();
+        for length in 0..intact.len() {
+            fs::write(&path, &intact[..length]).unwrap();
             assert!(load_all(directory.path()).is_err(), "cut to {length}");
         }
     }
 
     #[test]
-    fn a_file_larger_than_any_pool_is_not_read() {
+    fn rejects_a_file_above_the_maximum_size() {
         let directory = tempfile::tempdir().unwrap();
         let file = File::create(directory.path().join(FILE_NAME)).unwrap();
         // A sparse file, which occupies no disk space.

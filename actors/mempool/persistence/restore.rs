@@ -60,18 +60,18 @@ impl RestoredFile {
         pending: Vec<Pending>,
     ) -> Result<Vec<Pending>, SavedPoolError> {
         let saved = file::load(&self.directory, chain)?.unwrap_or_default();
-        Ok(joined(saved, pending))
+        Ok(merge_pending(saved, pending))
     }
 }
 
 /// Returns `saved`, followed by the transactions of `pending` that it does not hold.
-pub(crate) fn joined(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pending> {
+pub(crate) fn merge_pending(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pending> {
     let hash = |pending: &Pending| pending.transaction.hash();
-    let known: HashSet<HashValue> = saved.iter().map(hash).collect();
+    let saved_hashes: HashSet<HashValue> = saved.iter().map(hash).collect();
     saved.extend(
         pending
             .into_iter()
-            .filter(|pending| !known.contains(&hash(pending))),
+            .filter(|pending| !saved_hashes.contains(&hash(pending))),
     );
     saved
 }
@@ -142,7 +142,7 @@ pub(crate) fn refill(
                 read
             }
         };
-        if may_be_executed(&pending, sequence_number)
+        if may_be_committed(&pending, sequence_number)
             && snapshot
                 .version_by_hash(&pending.transaction.hash())?
                 .is_some()
@@ -173,8 +173,8 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
     };
     let path = directory.join(FILE_NAME);
     match file::set_aside(directory) {
-        Ok(aside) => tracing::warn!(
-            path = %path.display(), %error, aside = %aside.display(),
+        Ok(unused_path) => tracing::warn!(
+            path = %path.display(), %error, aside = %unused_path.display(),
             "the saved pool is not used; pending transactions are lost"
         ),
         Err(rename_error) => tracing::warn!(
@@ -187,7 +187,7 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
 
 /// Returns whether the ledger may hold the transaction. A block that was in flight at the stop may
 /// have become durable.
-fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
+fn may_be_committed(pending: &Pending, sequence_number: u64) -> bool {
     match pending.transaction.raw().replay_protector() {
         ReplayProtector::SequenceNumber(number) => number < sequence_number,
         ReplayProtector::Nonce(_) => true,
@@ -221,7 +221,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_pool_above_smaller_limits_is_restored_as_far_as_it_fits_and_its_file_stays() {
+    fn restores_a_saved_pool_up_to_smaller_limits_and_retains_its_file() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let (_writer, reader) = store.split();
@@ -251,13 +251,13 @@ mod tests {
             );
         }
         let path = directory.path().join(FILE_NAME);
-        assert!(path.exists(), "a start that fails now has lost nothing");
+        assert!(path.exists(), "a failed start loses no transaction");
         restored.file.unwrap().remove();
         assert!(!path.exists());
     }
 
     #[test]
-    fn what_was_never_finished_is_removed() {
+    fn removes_an_unfinished_file_at_the_start() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let (_writer, reader) = store.split();
@@ -269,39 +269,40 @@ mod tests {
     }
 
     #[test]
-    fn who_no_longer_fits_leaves_with_its_reason() {
+    fn records_why_a_saved_transaction_is_not_restored() {
         let mut pool = Pool::new(MempoolConfig {
             capacity_transactions: 1,
             ..MempoolConfig::default()
         });
-        let readmitted = |pool: &mut Pool, draft: crate::testing::Draft, sequence_number| {
-            let pending = Pending {
-                transaction: draft.checked(),
-                inserted_at_secs: 100,
+        let reason_after_readmit =
+            |pool: &mut Pool, draft: crate::testing::Draft, sequence_number| {
+                let pending = Pending {
+                    transaction: draft.checked(),
+                    inserted_at_secs: 100,
+                };
+                let hash = pending.transaction.hash();
+                readmit(pool, pending, sequence_number, 200);
+                pool.removal_reason(&hash).cloned()
             };
-            let hash = pending.transaction.hash();
-            readmit(pool, pending, sequence_number, 200);
-            pool.removal_reason(&hash).cloned()
-        };
-        assert_eq!(readmitted(&mut pool, draft(1, 5), 5), None);
+        assert_eq!(reason_after_readmit(&mut pool, draft(1, 5), 5), None);
         assert_eq!(
-            readmitted(&mut pool, draft(2, 0).expires_at(150), 0),
+            reason_after_readmit(&mut pool, draft(2, 0).expires_at(150), 0),
             Some(RemovalReason::Expired { at_secs: 150 })
         );
         assert_eq!(
-            readmitted(&mut pool, draft(3, 4), 5),
+            reason_after_readmit(&mut pool, draft(3, 4), 5),
             Some(RemovalReason::Rejected(
                 ValidationStatus::SequenceNumberTooOld.into()
             ))
         );
         assert!(matches!(
-            readmitted(&mut pool, draft(4, 0), 0),
+            reason_after_readmit(&mut pool, draft(4, 0), 0),
             Some(RemovalReason::Evicted(_))
         ));
     }
 
     #[test]
-    fn what_a_block_under_way_at_the_stop_has_executed_is_not_taken_in_again() {
+    fn skips_saved_transactions_that_the_ledger_has_executed() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let tip = execute_genesis(&store.genesis().unwrap().unwrap(), &chain).tip;

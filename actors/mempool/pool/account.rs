@@ -54,23 +54,23 @@ impl Account {
 
     /// Returns the account's share among the transactions that wait at `price`.
     pub(super) fn share(&self, price: u64) -> Option<&PriceShare> {
-        self.shares.at(price)
+        self.shares.get(price)
     }
 
     /// Returns the number of waiting transactions of the account at each price.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> std::collections::BTreeMap<u64, usize> {
-        self.shares.waiting()
+    pub(super) fn waiting_counts(&self) -> std::collections::BTreeMap<u64, usize> {
+        self.shares.waiting_counts()
     }
 
     /// Inserts a waiting transaction and returns the waiting transaction that it replaces, if any.
     pub(super) fn insert(&mut self, protector: ReplayProtector, entry: Entry) -> Option<Entry> {
-        self.shares.wait(entry.price(), entry.start_tag);
-        let before = match protector {
+        self.shares.add_waiting(entry.price(), entry.start_tag);
+        let replaced = match protector {
             SequenceNumber(number) => self.sequence.insert(number, entry),
             Nonce(nonce) => self.orderless.insert(nonce, entry),
         };
-        self.without(before)
+        self.remove_share(replaced)
     }
 
     /// Marks a ready transaction as taken by a block and returns it.
@@ -80,8 +80,11 @@ impl Account {
         let entry = match protector {
             SequenceNumber(_) => self.sequence.take(),
             Nonce(nonce) => {
-                let entry = self.orderless.get_mut(nonce).filter(|entry| !entry.taken)?;
-                entry.taken = true;
+                let entry = self
+                    .orderless
+                    .get_mut(nonce)
+                    .filter(|entry| !entry.is_taken)?;
+                entry.is_taken = true;
                 Some(entry.clone())
             }
         }?;
@@ -92,25 +95,27 @@ impl Account {
     /// Makes taken transactions wait again, because their block did not execute them.
     ///
     /// Returns the transactions that were taken before the call.
-    pub(super) fn untake(&mut self, protectors: &[ReplayProtector]) -> Vec<Entry> {
+    pub(super) fn release(&mut self, protectors: &[ReplayProtector]) -> Vec<Entry> {
         let mut numbers = Vec::new();
-        let mut back = Vec::new();
+        let mut released = Vec::new();
         for &protector in protectors {
             match protector {
                 SequenceNumber(number) => numbers.push(number),
                 Nonce(nonce) => {
-                    if let Some(entry) = self.orderless.get_mut(nonce).filter(|entry| entry.taken) {
-                        entry.taken = false;
-                        back.push(entry.clone());
+                    if let Some(entry) =
+                        self.orderless.get_mut(nonce).filter(|entry| entry.is_taken)
+                    {
+                        entry.is_taken = false;
+                        released.push(entry.clone());
                     }
                 }
             }
         }
-        back.extend(self.sequence.untake(&numbers));
-        for entry in &back {
-            self.shares.wait(entry.price(), entry.start_tag);
+        released.extend(self.sequence.release(&numbers));
+        for entry in &released {
+            self.shares.add_waiting(entry.price(), entry.start_tag);
         }
-        back
+        released
     }
 
     pub(super) fn remove(&mut self, protector: ReplayProtector) -> Option<Entry> {
@@ -118,40 +123,41 @@ impl Account {
             SequenceNumber(number) => self.sequence.remove(number),
             Nonce(nonce) => self.orderless.remove(nonce),
         };
-        self.without(entry)
+        self.remove_share(entry)
     }
 
     /// Removes the transactions below `sequence_number`, because the ledger has passed them.
     ///
     /// Returns them in ascending order.
     pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
-        let gone = self.sequence.advance(sequence_number);
-        gone.into_iter()
-            .filter_map(|entry| self.without(Some(entry)))
+        let removed = self.sequence.advance(sequence_number);
+        removed
+            .into_iter()
+            .filter_map(|entry| self.remove_share(Some(entry)))
             .collect()
     }
 
     /// Gives the head of the sequence a start tag that has not passed, if it has newly become the
     /// head.
-    pub(super) fn expose_head(&mut self, fair_queue: &FairQueue) {
-        if let Some(head) = self.sequence.expose_head() {
+    pub(super) fn retag_new_head(&mut self, fair_queue: &FairQueue) {
+        if let Some(head) = self.sequence.new_head() {
             let price = head.price();
             head.start_tag = head
                 .start_tag
-                .max(fair_queue.earliest_tag(price, self.shares.at(price)));
+                .max(fair_queue.earliest_tag(price, self.shares.get(price)));
         }
     }
 
     /// Returns the head of the sequence and the amount of parked transactions, the two values that
     /// the indices over accounts depend on.
-    pub(super) fn face(&self) -> (Option<&Entry>, Amount) {
+    pub(super) fn head_and_parked(&self) -> (Option<&Entry>, Amount) {
         (self.sequence.head(), self.sequence.parked())
     }
 
     /// Stops counting a removed transaction in the account's shares, unless a block had taken it.
-    fn without(&mut self, entry: Option<Entry>) -> Option<Entry> {
-        if let Some(entry) = entry.as_ref().filter(|entry| !entry.taken) {
-            self.shares.stop_waiting(entry.price());
+    fn remove_share(&mut self, entry: Option<Entry>) -> Option<Entry> {
+        if let Some(entry) = entry.as_ref().filter(|entry| !entry.is_taken) {
+            self.shares.remove_waiting(entry.price());
         }
         entry
     }

@@ -59,14 +59,14 @@ impl Pool {
         let price = pending.transaction.raw().gas_unit_price;
         let share = account.and_then(|account| account.share(price));
         let entry = Entry {
-            insertion: self.insertions,
+            insertion: self.next_insertion,
             start_tag: self.fair_queue.next_tag(price, share),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
-            taken: false,
+            is_taken: false,
             transaction: pending.transaction,
         };
-        self.insertions += 1;
+        self.next_insertion += 1;
         match account {
             Some(account) if account.get(protector).is_some() => self.resubmit(key, entry),
             Some(_) => self.add(key, entry),
@@ -99,9 +99,9 @@ impl Pool {
                 // The transaction may replace the pending one.
                 return Ok(());
             }
-            self.find_own_victim(account, key)?;
+            self.find_account_victim(account, key)?;
         }
-        let mut after = self.amount();
+        let mut after = self.total_amount();
         after.add(Amount {
             count: 1,
             bytes: size_bytes,
@@ -110,7 +110,7 @@ impl Pool {
         if self.fits(after) {
             Ok(())
         } else {
-            Err(self.full())
+            Err(self.full_error())
         }
     }
 
@@ -146,10 +146,10 @@ impl Pool {
             return Ok(Arc::clone(&old.transaction));
         }
         let (old_raw, new_raw) = (old.transaction.raw(), new.transaction.raw());
-        if is_same(old_raw, new_raw) {
+        if has_same_content(old_raw, new_raw) {
             return Err(SubmitError::OtherSignature { pending });
         }
-        if old.taken {
+        if old.is_taken {
             return Err(match key.protector {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
@@ -170,12 +170,12 @@ impl Pool {
         if old_raw.gas_unit_price > new_raw.gas_unit_price {
             return update("Transaction already in mempool with a higher gas price");
         }
-        let grows_by = new.transaction.size_bytes();
-        if self.bytes - old.transaction.size_bytes() + grows_by > self.limits.capacity_bytes {
-            return Err(self.full());
+        let new_bytes = new.transaction.size_bytes();
+        if self.bytes - old.transaction.size_bytes() + new_bytes > self.limits.capacity_bytes {
+            return Err(self.full_error());
         }
         let transaction = Arc::clone(&new.transaction);
-        if let Some(old) = self.put(key, new) {
+        if let Some(old) = self.insert_entry(key, new) {
             self.record_removal(
                 old.transaction.hash(),
                 RemovalReason::Replaced(transaction.hash()),
@@ -192,16 +192,17 @@ impl Pool {
     /// capacity. The pool is unchanged.
     fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let account = &self.accounts[&key.sender];
-        let own_victim = self.find_own_victim(account, key)?;
-        let victim = own_victim.and_then(|victim| account.sequence().get(victim));
-        let (could_run, promoted) = match key.protector {
+        let account_victim = self.find_account_victim(account, key)?;
+        let victim = account_victim.and_then(|victim| account.sequence().get(victim));
+        let (is_ready, promoted) = match key.protector {
             Nonce(_) => (true, Amount::default()),
-            SequenceNumber(number) if number == account.sequence().first_gap() => {
-                (true, account.sequence().promoted_by_gap(own_victim))
-            }
+            SequenceNumber(number) if number == account.sequence().first_gap() => (
+                true,
+                account.sequence().amount_promoted_by_gap(account_victim),
+            ),
             SequenceNumber(_) => (false, Amount::default()),
         };
-        let mut after = self.amount();
+        let mut after = self.total_amount();
         after.add(Amount::of(&entry));
         let mut evictable = self.parked;
         if let Some(victim) = victim {
@@ -211,19 +212,19 @@ impl Pool {
         if !self.fits(after) {
             evictable.remove(promoted);
             after.remove(evictable);
-            if !could_run || !self.fits(after) {
-                return Err(self.full());
+            if !is_ready || !self.fits(after) {
+                return Err(self.full_error());
             }
         }
         let transaction = Arc::clone(&entry.transaction);
-        self.put(key, entry);
-        if let Some(victim) = own_victim {
-            let why = "to make room for an earlier transaction of its account";
-            let reason = RemovalReason::Evicted(why.to_owned());
+        self.insert_entry(key, entry);
+        if let Some(victim) = account_victim {
+            let explanation = "to make room for an earlier transaction of its account";
+            let reason = RemovalReason::Evicted(explanation.to_owned());
             let protector = SequenceNumber(victim);
-            self.drop_entry(PoolKey { protector, ..key }, reason);
+            self.remove_entry(PoolKey { protector, ..key }, reason);
         }
-        while !self.fits(self.amount()) && self.evict_parked() {}
+        while !self.fits(self.total_amount()) && self.evict_parked() {}
         Ok(transaction)
     }
 
@@ -237,8 +238,12 @@ impl Pool {
     ///
     /// Returns [`SubmitError::AccountFull`] if the account is at its capacity and has no such
     /// transaction, or if the new one does not fill the gap.
-    fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
-        let (what, size, capacity) = match key.protector {
+    fn find_account_victim(
+        &self,
+        account: &Account,
+        key: PoolKey,
+    ) -> Result<Option<u64>, SubmitError> {
+        let (kind, size, capacity) = match key.protector {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
@@ -264,13 +269,13 @@ impl Pool {
         }
         Err(SubmitError::AccountFull {
             reason: format!(
-                "Mempool over capacity for account. Number of {what} from account: {size}, Capacity: {capacity}"
+                "Mempool over capacity for account. Number of {kind} from account: {size}, Capacity: {capacity}"
             ),
         })
     }
 
     /// Returns the amount of all transactions in the pool.
-    fn amount(&self) -> Amount {
+    fn total_amount(&self) -> Amount {
         Amount {
             count: self.len(),
             bytes: self.bytes,
@@ -282,7 +287,7 @@ impl Pool {
             && amount.bytes <= self.limits.capacity_bytes
     }
 
-    fn full(&self) -> SubmitError {
+    fn full_error(&self) -> SubmitError {
         let (size, capacity) = (self.len(), self.limits.capacity_transactions);
         let reason = if size >= capacity {
             format!("Mempool is full. Mempool size: {size}, Capacity: {capacity}")
@@ -299,10 +304,10 @@ impl Pool {
     fn evict_parked(&mut self) -> bool {
         let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
         let account = self
-            .parking
+            .accounts_with_parked
             .range(after)
             .next()
-            .or_else(|| self.parking.first());
+            .or_else(|| self.accounts_with_parked.first());
         let Some(&address) = account else {
             return false;
         };
@@ -311,12 +316,13 @@ impl Pool {
         let Some(number) = account.and_then(|account| account.sequence().highest_parked()) else {
             return false;
         };
-        let why = "to make room in a full pool for a transaction that could be executed at once";
+        let explanation =
+            "to make room in a full pool for a transaction that could be executed at once";
         let victim = PoolKey {
             sender: address,
             protector: SequenceNumber(number),
         };
-        self.drop_entry(victim, RemovalReason::Evicted(why.to_owned()));
+        self.remove_entry(victim, RemovalReason::Evicted(explanation.to_owned()));
         true
     }
 }
@@ -325,13 +331,13 @@ impl Pool {
 /// content.
 ///
 /// The sequence number of an orderless transaction has no meaning and is not compared.
-fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {
-    let terms = |raw: &RawTransaction| {
+fn has_same_content(one: &RawTransaction, other: &RawTransaction) -> bool {
+    let compared_fields = |raw: &RawTransaction| {
         (
             raw.expiration_timestamp_secs,
             raw.max_gas_amount,
             raw.gas_unit_price,
         )
     };
-    terms(one) == terms(other) && one.payload == other.payload
+    compared_fields(one) == compared_fields(other) && one.payload == other.payload
 }

@@ -19,7 +19,7 @@ impl Pool {
     ///
     /// Panics if the block names a validation status that does not exist.
     pub fn commit(&mut self, block: &ExecutedBlock) -> usize {
-        let (held, unexecuted_before) = (self.len(), self.left.len());
+        let (len_before, removed_before) = (self.len(), self.removed.len());
         for executed in &block.transactions {
             let Some(user) = executed.transaction.as_user() else {
                 continue;
@@ -32,14 +32,14 @@ impl Pool {
                 Nonce(nonce) => self.use_nonce(sender, nonce, executed.hash),
             }
         }
-        let mut unexecuted: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
+        let mut not_executed: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
         for discarded in &block.discarded {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
             let key = PoolKey::of(transaction.raw());
             if discarded.is_not_included() {
-                unexecuted
+                not_executed
                     .entry(key.sender)
                     .or_default()
                     .push(key.protector);
@@ -49,7 +49,7 @@ impl Pool {
             match status.expect("execution refuses with statuses of this ledger") {
                 // The transaction ran too early: its predecessor was left out or rejected.
                 ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted
+                    not_executed
                         .entry(key.sender)
                         .or_default()
                         .push(key.protector);
@@ -57,12 +57,12 @@ impl Pool {
                 status => self.discard(key, status),
             }
         }
-        for (address, protectors) in unexecuted {
-            self.put_back(address, &protectors);
+        for (address, protectors) in not_executed {
+            self.release(address, &protectors);
         }
-        // `left` names all removed transactions except those that were executed.
-        let unexecuted = self.left.len() - unexecuted_before;
-        (held - self.len()).saturating_sub(unexecuted)
+        // `removed` names all removed transactions except those that were executed.
+        let removed_unexecuted = self.removed.len() - removed_before;
+        (len_before - self.len()).saturating_sub(removed_unexecuted)
     }
 
     /// Sets the account's sequence number to that of the ledger and removes the transactions below
@@ -85,12 +85,12 @@ impl Pool {
         }
         for entry in self.change(address, |account| account.advance(sequence_number)) {
             let hash = entry.transaction.hash();
-            self.forget(&entry);
+            self.unindex(&entry);
             let is_last =
                 entry.transaction.raw().sequence_number.saturating_add(1) == sequence_number;
             let was_executed = match executed {
                 Some(executed) if is_last => executed == hash,
-                _ => entry.taken,
+                _ => entry.is_taken,
             };
             if !was_executed {
                 let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
@@ -104,7 +104,7 @@ impl Pool {
         let Some(entry) = self.change(address, |account| account.remove(Nonce(nonce))) else {
             return;
         };
-        self.forget(&entry);
+        self.unindex(&entry);
         let hash = entry.transaction.hash();
         if hash != executed {
             let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
@@ -123,15 +123,15 @@ impl Pool {
             }
             _ => RemovalReason::Rejected(status.into()),
         };
-        self.drop_entry(key, reason);
+        self.remove_entry(key, reason);
     }
 
     /// Makes transactions wait again that a block did not execute. They may be valid, so a later
     /// block may take them.
-    fn put_back(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
-        let back: Vec<Entry> =
-            self.change(address, |account: &mut Account| account.untake(protectors));
-        for entry in &back {
+    fn release(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
+        let released: Vec<Entry> =
+            self.change(address, |account: &mut Account| account.release(protectors));
+        for entry in &released {
             self.index_waiting(entry);
         }
     }

@@ -49,7 +49,7 @@ pub(super) struct Entry {
     /// Time of expiration, in Unix seconds.
     pub(super) expires_at_secs: u64,
     /// Whether a block has taken the transaction. Otherwise it waits, ready or parked.
-    pub(super) taken: bool,
+    pub(super) is_taken: bool,
 }
 
 impl Entry {

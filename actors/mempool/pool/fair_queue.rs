@@ -19,80 +19,80 @@ use std::collections::BTreeMap;
 pub(super) struct FairQueue {
     /// Highest start tag that was taken at any price. A price without waiting transactions has
     /// reached this tag.
-    newest: u64,
-    levels: BTreeMap<u64, Level>,
+    highest_tag: u64,
+    levels: BTreeMap<u64, PriceLevel>,
 }
 
 /// State of one price that has waiting transactions.
 #[derive(Debug)]
-struct Level {
+struct PriceLevel {
     /// Highest start tag that was taken since the level was created, but at least the value that
-    /// [`FairQueue::newest`] had then.
-    reached: u64,
+    /// [`FairQueue::highest_tag`] had then.
+    reached_tag: u64,
     /// Number of waiting transactions at this price, at least 1.
-    waiting: usize,
+    waiting_count: usize,
 }
 
 impl FairQueue {
     /// Returns the start tag of a new transaction at `price`. `share` is the share of its account
     /// there.
     pub(super) fn next_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
-        let reached = self.reached(price);
-        share.map_or(reached, |share| {
-            reached.max(share.last_start_tag.saturating_add(1))
+        let reached_tag = self.reached_tag(price);
+        share.map_or(reached_tag, |share| {
+            reached_tag.max(share.last_start_tag.saturating_add(1))
         })
     }
 
     /// Returns the lowest start tag at `price` of a transaction that becomes ready. `share` is the
     /// share of its account there.
     pub(super) fn earliest_tag(&self, price: u64, share: Option<&PriceShare>) -> u64 {
-        let reached = self.reached(price);
-        share.map_or(reached, |share| reached.max(share.after_taken))
+        let reached_tag = self.reached_tag(price);
+        share.map_or(reached_tag, |share| reached_tag.max(share.next_after_taken))
     }
 
     /// Returns the start tag that `price` has reached.
-    fn reached(&self, price: u64) -> u64 {
+    fn reached_tag(&self, price: u64) -> u64 {
         let level = self.levels.get(&price);
-        level.map_or(self.newest, |level| level.reached)
+        level.map_or(self.highest_tag, |level| level.reached_tag)
     }
 
     /// Counts one more waiting transaction at `price`.
-    pub(super) fn wait(&mut self, price: u64) {
-        let reached = self.newest;
+    pub(super) fn add_waiting(&mut self, price: u64) {
+        let reached_tag = self.highest_tag;
         let level = self.levels.entry(price);
         level
-            .or_insert(Level {
-                reached,
-                waiting: 0,
+            .or_insert(PriceLevel {
+                reached_tag,
+                waiting_count: 0,
             })
-            .waiting += 1;
+            .waiting_count += 1;
     }
 
     /// Counts one fewer waiting transaction at `price`.
-    pub(super) fn stop_waiting(&mut self, price: u64) {
+    pub(super) fn remove_waiting(&mut self, price: u64) {
         if let Some(level) = self.levels.get_mut(&price) {
-            level.waiting -= 1;
-            if level.waiting == 0 {
+            level.waiting_count -= 1;
+            if level.waiting_count == 0 {
                 self.levels.remove(&price);
             }
         }
     }
 
     /// Records that a block took the transaction with this start tag. The transaction counts as
-    /// waiting until [`Self::stop_waiting`].
+    /// waiting until [`Self::remove_waiting`].
     pub(super) fn take(&mut self, price: u64, start_tag: u64) {
-        self.newest = self.newest.max(start_tag);
+        self.highest_tag = self.highest_tag.max(start_tag);
         if let Some(level) = self.levels.get_mut(&price) {
-            level.reached = level.reached.max(start_tag);
+            level.reached_tag = level.reached_tag.max(start_tag);
         }
     }
 
     /// Returns the number of waiting transactions at each price.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
+    pub(super) fn waiting_counts(&self) -> BTreeMap<u64, usize> {
         let levels = self.levels.iter();
         levels
-            .map(|(&price, level)| (price, level.waiting))
+            .map(|(&price, level)| (price, level.waiting_count))
             .collect()
     }
 }
@@ -103,8 +103,8 @@ pub(super) struct PriceShare {
     /// Highest start tag of the account's transactions since the share was created.
     last_start_tag: u64,
     /// Start tag after the highest one that was taken, or 0 if none was.
-    after_taken: u64,
-    waiting: usize,
+    next_after_taken: u64,
+    waiting_count: usize,
 }
 
 /// The shares of one account, by price. A price without waiting transactions has no share.
@@ -112,22 +112,22 @@ pub(super) struct PriceShare {
 pub(super) struct AccountShares(SmallSortedMap<PriceShare>);
 
 impl AccountShares {
-    pub(super) fn at(&self, price: u64) -> Option<&PriceShare> {
+    pub(super) fn get(&self, price: u64) -> Option<&PriceShare> {
         self.0.get(price)
     }
 
     /// Counts one more waiting transaction of the account.
-    pub(super) fn wait(&mut self, price: u64, start_tag: u64) {
+    pub(super) fn add_waiting(&mut self, price: u64, start_tag: u64) {
         match self.0.get_mut(price) {
             Some(share) => {
                 share.last_start_tag = share.last_start_tag.max(start_tag);
-                share.waiting += 1;
+                share.waiting_count += 1;
             }
             None => {
                 let share = PriceShare {
                     last_start_tag: start_tag,
-                    after_taken: 0,
-                    waiting: 1,
+                    next_after_taken: 0,
+                    waiting_count: 1,
                 };
                 self.0.insert(price, share);
             }
@@ -138,16 +138,16 @@ impl AccountShares {
     pub(super) fn take(&mut self, price: u64, start_tag: u64) {
         if let Some(share) = self.0.get_mut(price) {
             share.last_start_tag = share.last_start_tag.max(start_tag);
-            share.after_taken = share.after_taken.max(start_tag.saturating_add(1));
+            share.next_after_taken = share.next_after_taken.max(start_tag.saturating_add(1));
         }
-        self.stop_waiting(price);
+        self.remove_waiting(price);
     }
 
     /// Counts one fewer waiting transaction of the account.
-    pub(super) fn stop_waiting(&mut self, price: u64) {
+    pub(super) fn remove_waiting(&mut self, price: u64) {
         if let Some(share) = self.0.get_mut(price) {
-            share.waiting -= 1;
-            if share.waiting == 0 {
+            share.waiting_count -= 1;
+            if share.waiting_count == 0 {
                 self.0.remove(price);
             }
         }
@@ -155,10 +155,10 @@ impl AccountShares {
 
     /// Returns the number of waiting transactions of the account at each price.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> BTreeMap<u64, usize> {
+    pub(super) fn waiting_counts(&self) -> BTreeMap<u64, usize> {
         let shares = self.0.iter();
         shares
-            .map(|(price, share)| (price, share.waiting))
+            .map(|(price, share)| (price, share.waiting_count))
             .collect()
     }
 }

@@ -48,19 +48,19 @@ pub struct Pool {
     /// Transactions that no block has taken, by expiration.
     expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
     /// Accounts that have parked transactions.
-    parking: BTreeSet<AccountAddress>,
+    accounts_with_parked: BTreeSet<AccountAddress>,
     /// Account whose parked transaction was evicted last. The search for the next one starts after
     /// it.
     evicted_last: AccountAddress,
     fair_queue: FairQueue,
     /// Insertion number of the next submitted transaction.
-    insertions: u64,
+    next_insertion: u64,
     /// Total size of all transactions in the pool, in bytes.
     bytes: usize,
     parked: Amount,
-    reasons: RemovalLog,
+    removal_log: RemovalLog,
     /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
-    left: Vec<Removed>,
+    removed: Vec<Removed>,
 }
 
 impl Pool {
@@ -72,14 +72,14 @@ impl Pool {
             by_hash: HashMap::default(),
             ready: BTreeMap::new(),
             expiries: BTreeMap::new(),
-            parking: BTreeSet::new(),
+            accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
             fair_queue: FairQueue::default(),
-            insertions: 0,
+            next_insertion: 0,
             bytes: 0,
             parked: Amount::default(),
-            reasons: RemovalLog::default(),
-            left: Vec::new(),
+            removal_log: RemovalLog::default(),
+            removed: Vec::new(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Pool {
 
     /// Returns the size of the file that a stop would save the pool in now, in bytes.
     pub(super) fn saved_bytes(&self) -> u64 {
-        file::file_bytes(self.len(), self.bytes)
+        file::file_bytes_bound(self.len(), self.bytes)
     }
 
     /// Returns whether a block can take a transaction.
@@ -114,12 +114,12 @@ impl Pool {
 
     /// Returns why the transaction with this hash was removed, if the pool still has the reason.
     pub fn removal_reason(&self, hash: &HashValue) -> Option<&RemovalReason> {
-        self.reasons.get(hash)
+        self.removal_log.get(hash)
     }
 
     /// Returns the transactions that were removed unexecuted since the last call, in order.
     pub fn drain_removed(&mut self) -> Vec<Removed> {
-        std::mem::take(&mut self.left)
+        std::mem::take(&mut self.removed)
     }
 
     /// Returns the next transactions for a block, in order.
@@ -156,7 +156,7 @@ impl Pool {
                 break;
             }
             let key = PoolKey::of(transaction.raw());
-            self.drop_entry(key, RemovalReason::Expired { at_secs });
+            self.remove_entry(key, RemovalReason::Expired { at_secs });
         }
     }
 
@@ -176,45 +176,49 @@ impl Pool {
 
     /// Records why a transaction was removed or could not be restored.
     pub(crate) fn record_removal(&mut self, hash: HashValue, reason: RemovalReason) {
-        self.reasons.record(hash, reason.clone());
-        self.left.push((hash, reason));
+        self.removal_log.record(hash, reason.clone());
+        self.removed.push((hash, reason));
     }
 
     /// Inserts an entry into its account and all indices. Returns the entry that it replaces, if
     /// any.
-    fn put(&mut self, PoolKey { sender, protector }: PoolKey, entry: Entry) -> Option<Entry> {
+    fn insert_entry(
+        &mut self,
+        PoolKey { sender, protector }: PoolKey,
+        entry: Entry,
+    ) -> Option<Entry> {
         let hash = entry.transaction.hash();
         self.bytes += entry.transaction.size_bytes();
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
-        self.reasons.forget(&hash);
+        self.removal_log.remove(&hash);
         self.index_waiting(&entry);
         let old = self.change(sender, |account| account.insert(protector, entry));
         if let Some(old) = &old {
-            self.forget(old);
+            self.unindex(old);
         }
         old
     }
 
     /// Removes an entry from the pool and records the reason.
-    fn drop_entry(&mut self, PoolKey { sender, protector }: PoolKey, reason: RemovalReason) {
+    fn remove_entry(&mut self, PoolKey { sender, protector }: PoolKey, reason: RemovalReason) {
         if let Some(entry) = self.change(sender, |account| account.remove(protector)) {
-            self.forget(&entry);
+            self.unindex(&entry);
             self.record_removal(entry.transaction.hash(), reason);
         }
     }
 
     /// Removes an entry that is no longer in its account from the other indices.
-    fn forget(&mut self, entry: &Entry) {
+    fn unindex(&mut self, entry: &Entry) {
         self.bytes -= entry.transaction.size_bytes();
         self.by_hash.remove(&entry.transaction.hash());
-        if !entry.taken {
+        if !entry.is_taken {
             self.unindex_waiting(entry);
         }
     }
 
     /// Adds an entry to the indices of waiting transactions: it is new, or its block returned it.
     fn index_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.wait(entry.price());
+        self.fair_queue.add_waiting(entry.price());
         self.expiries
             .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
         if is_orderless(entry) {
@@ -226,7 +230,7 @@ impl Pool {
     /// Removes an entry from the indices of waiting transactions: a block took it, or it was
     /// removed.
     fn unindex_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.stop_waiting(entry.price());
+        self.fair_queue.remove_waiting(entry.price());
         self.expiries.remove(&entry.expiry_key());
         if is_orderless(entry) {
             self.ready.remove(&entry.ready_key());
@@ -246,11 +250,11 @@ impl Pool {
         let Some(account) = self.accounts.get_mut(&address) else {
             return R::default();
         };
-        let (head, parked_before) = account.face();
+        let (head, parked_before) = account.head_and_parked();
         let key_before = head.map(Entry::ready_key);
         let result = change(account);
-        account.expose_head(&self.fair_queue);
-        let (head, parked) = account.face();
+        account.retag_new_head(&self.fair_queue);
+        let (head, parked) = account.head_and_parked();
         let key = head.map(Entry::ready_key);
         if key != key_before {
             if let Some(before) = key_before {
@@ -263,9 +267,9 @@ impl Pool {
             self.parked.remove(parked_before);
             self.parked.add(parked);
             if parked.count == 0 {
-                self.parking.remove(&address);
+                self.accounts_with_parked.remove(&address);
             } else if parked_before.count == 0 {
-                self.parking.insert(address);
+                self.accounts_with_parked.insert(address);
             }
         }
         if account.is_empty() {

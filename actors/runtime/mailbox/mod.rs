@@ -13,6 +13,8 @@ mod hosted;
 mod metrics;
 
 pub(crate) use envelope::Envelope;
+#[cfg(test)]
+pub(crate) use flood::Flood;
 pub use metrics::MailboxStatus;
 
 use super::{
