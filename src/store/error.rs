@@ -1,4 +1,4 @@
-//! Errors of a store. Those of a data directory tell the operator what to do.
+//! Errors of a store. An error of a data directory states what the operator can do.
 
 use std::{path::PathBuf, sync::Arc};
 

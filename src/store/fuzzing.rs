@@ -67,7 +67,7 @@ fn check_transaction(row: &[u8]) {
 fn check_write(row: &[u8]) {
     if let Ok(write) = decode_write(row, "a row") {
         assert_encodes_to(row, &write);
-        // An error is expected: the bytes of the key are checked only when the key is shown.
+        // An error is expected: the bytes of a key are checked only when a response contains it.
         let _ = write.0.decode();
     }
 }

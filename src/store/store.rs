@@ -46,8 +46,8 @@ impl Store {
 
     /// Opens the store in `directory`, and first verifies its database file.
     ///
-    /// If the file takes at most `check_bytes_max` bytes on the disk, each page is compared with its
-    /// checksum, without changing the file. This takes about a second per gigabyte.
+    /// If the file takes at most `check_bytes_max` bytes on the disk, each page is compared with
+    /// its checksum, without changing the file. This takes about a second per gigabyte.
     ///
     /// redb compares a checksum only here and after a crash, not when it reads a page later. Damage
     /// in a file that was not verified causes errors, panics of redb, or wrong results.
@@ -83,8 +83,8 @@ impl Store {
 
     /// Opens the store in `backend`, with `secret` as the digest key of an empty one.
     ///
-    /// With a fixed key, the same work makes the same bytes, so that a run is repeatable. Anyone who
-    /// knows the key can choose names with colliding digests.
+    /// With a fixed key, the same work makes the same bytes, so that a run is repeatable. Anyone
+    /// who knows the key can choose names with colliding digests.
     ///
     /// # Errors
     ///
@@ -210,7 +210,8 @@ impl Store {
 
     /// Makes the store flush and merge after a few entries instead of thousands.
     ///
-    /// A short test then covers all levels of runs. Many small runs cost more than a few large ones.
+    /// A short test then covers all levels of runs. Many small runs cost more than a few large
+    /// ones.
     #[doc(hidden)]
     pub fn compact_eagerly(&mut self) {
         self.writer.compaction.config = CompactionConfig::SMALL;

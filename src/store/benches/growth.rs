@@ -3,9 +3,9 @@
 //! `cargo bench -p ledger-store --bench growth -- [total] [accounts] [per_commit] [window]`
 //!
 //! Commits `total` made-up transfers between random accounts, `per_commit` in a block and a commit,
-//! and prunes beside them if a `window` of versions is given. A transfer is a transaction, two stream
-//! events, three writes, and entries of four kinds of indices. Times include commits and prunes, but
-//! not the generation of blocks.
+//! and prunes beside them if a `window` of versions is given. A transfer is a transaction, two
+//! stream events, three writes, and entries of four kinds of indices. Times include commits and
+//! prunes, but not the generation of blocks.
 
 #![allow(clippy::print_stdout)]
 
@@ -298,8 +298,8 @@ fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens the closed directory, and a copy that was made while it was open, as a killed process leaves
-/// it.
+/// Opens the closed directory, and a copy that was made while it was open, as a killed process
+/// leaves it.
 fn reopen(
     path: &Path,
     parent: &Path,

@@ -14,8 +14,8 @@
 
 use crate::StoreError;
 
-/// Number of bits per entry. About one in a hundred keys that a run does not contain is searched for
-/// in it.
+/// Number of bits per entry. About one in a hundred keys that a run does not contain is searched
+/// for in it.
 const ENTRY_BITS: usize = 10;
 /// Size of a block, in bytes: one or half a cache line.
 const BLOCK_BYTES: usize = 32;

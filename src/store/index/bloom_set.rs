@@ -11,8 +11,8 @@ use std::{collections::HashMap, sync::Arc};
 
 /// Maximum size of all filters in memory, in bytes.
 ///
-/// At ten bits per entry that covers 51 million entries, those of ten million transfers. Runs beyond
-/// the limit are searched without a filter.
+/// At ten bits per entry that covers 51 million entries, those of ten million transfers. Runs
+/// beyond the limit are searched without a filter.
 pub const BLOOM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The filters of all runs of a view, by run id. A run without a filter has `None`. Cheap to clone.
@@ -40,8 +40,8 @@ impl BloomFilters {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if a
-    /// filter is damaged.
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a filter is damaged.
     pub(crate) fn for_manifest(
         &self,
         manifest: &Manifest,

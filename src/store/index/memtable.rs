@@ -2,8 +2,8 @@
 //!
 //! A memtable is a list of sorted tiers, oldest first, each at least twice as long as the next. New
 //! entries merge with the tiers that are too short for that. With n entries, each is copied at most
-//! log2(n) times, and there are at most log2(n) tiers to search. Tiers are immutable, so a clone for
-//! a reader costs only their reference counts.
+//! log2(n) times, and there are at most log2(n) tiers to search. Tiers are immutable, so a clone
+//! for a reader costs only their reference counts.
 
 use std::{cmp::Ordering, ops::Range, sync::Arc};
 
@@ -41,7 +41,8 @@ impl SortedEntries {
     }
 }
 
-/// Returns the byte range of the entries from `low` to `high`, both inclusive, among sorted entries.
+/// Returns the byte range of the entries from `low` to `high`, both inclusive, among sorted
+/// entries.
 pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Range<usize> {
     let entry = |i: usize| &bytes[i * width..(i + 1) * width];
     let partition = |mut from: usize, mut to: usize, is_before: &dyn Fn(&[u8]) -> bool| {

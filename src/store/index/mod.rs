@@ -1,11 +1,11 @@
 //! Indices: sorted runs of packed entries, which find rows by random keys.
 //!
-//! New entries gather in a [`memtable`]. After [`compaction::CompactionConfig::flush_after`] entries
-//! or versions it is flushed as a sorted [`run`]. Runs of one level merge into a run of the next
-//! ([`compaction`]), a bounded step beside each commit. An entry is so written once per level, always
-//! in order, and its cost does not grow with the tree. Runs of an index follow each other in time:
-//! each holds the entries of its own range of versions, so a search from the newest run may end
-//! early.
+//! New entries gather in a [`memtable`]. After [`compaction::CompactionConfig::flush_after`]
+//! entries or versions it is flushed as a sorted [`run`]. Runs of one level merge into a run of the
+//! next ([`compaction`]), a bounded step beside each commit. An entry is so written once per level,
+//! always in order, and its cost does not grow with the tree. Runs of an index follow each other in
+//! time: each holds the entries of its own range of versions, so a search from the newest run may
+//! end early.
 //!
 //! | kind | entry | finds |
 //! |---|---|---|
@@ -19,8 +19,8 @@
 //!
 //! Numbers are big endian, so that entries sort as bytes. Merges drop entries below the window, and
 //! a run that is completely below it is discarded. Kinds that are searched for single keys (`Hash`,
-//! `State`, `PrunedState`) have a [`bloom`] filter beside each run, which excludes most runs that do
-//! not contain a key.
+//! `State`, `PrunedState`) have a [`bloom`] filter beside each run, which excludes most runs that
+//! do not contain a key.
 
 pub(crate) mod batch;
 pub(crate) mod bloom;

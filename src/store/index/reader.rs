@@ -29,8 +29,8 @@ pub(crate) struct EntryRange<'a> {
     pub low: &'a [u8],
     /// Greatest entry.
     pub high: &'a [u8],
-    /// Versions of interest. A search skips runs without one of them, but still visits other entries
-    /// of the remaining runs.
+    /// Versions of interest. A search skips runs without one of them, but still visits other
+    /// entries of the remaining runs.
     pub versions: RangeInclusive<u64>,
 }
 

@@ -12,8 +12,8 @@
 //! pages are read back into the overlay immediately. (The write-ahead log has their content, so the
 //! next start needs none of them.)
 //!
-//! A read that fails is retried a few times. A permanent failure reaches redb, which then reads only
-//! from its cache until the database is opened again.
+//! A read that fails is retried a few times. A permanent failure reaches redb, which then reads
+//! only from its cache until the database is opened again.
 
 use super::{
     overlay::{FaultOverlay, page_parts, read_with_retry},

@@ -18,8 +18,8 @@ const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
 pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
 /// Number of attempts to read before redb receives the error.
 ///
-/// Many disks that fail once succeed the next time. A disk that is gone fails immediately, so that a
-/// few attempts cost nothing.
+/// Many disks that fail once succeed the next time. A disk that is gone fails immediately, so that
+/// a few attempts cost nothing.
 const READ_ATTEMPTS: u32 = 4;
 
 type Page = [u8; PAGE_BYTES as usize];
@@ -84,8 +84,8 @@ impl FaultOverlay {
     ///
     /// # Errors
     ///
-    /// Returns the error of the fault if there are too many pages, and the error of a read if a page
-    /// is written in part and cannot be read.
+    /// Returns the error of the fault if there are too many pages, and the error of a read if a
+    /// page is written in part and cannot be read.
     pub(super) fn write(
         &mut self,
         backend: &impl StorageBackend,

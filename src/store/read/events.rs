@@ -1,7 +1,7 @@
 //! Reads of the events of a stream, in pages.
 //!
-//! The rows of a stream begin with the same bytes, and nearly all of its events have one type, which
-//! is decoded once. The rest of a row is the number and the data of the event.
+//! The rows of a stream begin with the same bytes, and nearly all of its events have one type,
+//! which is decoded once. The rest of a row is the number and the data of the event.
 
 use super::{
     pager::{Page, SequencePager},

@@ -200,8 +200,8 @@ impl<'a> SequencePager<'a> {
         Ok(rows)
     }
 
-    /// Returns the first number whose row is in the window. Runs may still contain entries of pruned
-    /// rows.
+    /// Returns the first number whose row is in the window. Runs may still contain entries of
+    /// pruned rows.
     ///
     /// # Errors
     ///
@@ -224,8 +224,8 @@ impl<'a> SequencePager<'a> {
 
     /// Returns the last number whose row is below the window but not deleted.
     ///
-    /// Such rows exist while the lower end of the window is ahead of the database, between a durable
-    /// step of pruning and the view that it publishes.
+    /// Such rows exist while the lower end of the window is ahead of the database, between a
+    /// durable step of pruning and the view that it publishes.
     ///
     /// # Errors
     ///

@@ -176,8 +176,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Database`] if the database fails. Items are [`StoreError::Database`] if
-    /// it fails later, and [`StoreError::Inconsistent`] if a row is missing.
+    /// Returns [`StoreError::Database`] if the database fails. Items are [`StoreError::Database`]
+    /// if it fails later, and [`StoreError::Inconsistent`] if a row is missing.
     pub fn transactions(
         &self,
         versions: RangeInclusive<u64>,

@@ -1,8 +1,8 @@
 //! Tables of the database, their keys, and the rows of the table `meta`.
 //!
-//! Keys of every table that grows with the ledger ascend. Random keys would write a page per row and
-//! become slower as the tree grows. The packed runs of [`crate::index`], all in the table `runs`,
-//! find rows by random keys.
+//! Keys of every table that grows with the ledger ascend. Random keys would write a page per row
+//! and become slower as the tree grows. The packed runs of [`crate::index`], all in the table
+//! `runs`, find rows by random keys.
 
 use crate::StoreError;
 use ledger_types::{ChainTip, LedgerInfo};
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// Format that this program writes.
 ///
-/// Since format 2, the digests of the state keys of an address have a common prefix. Since format 3,
-/// the newest blocks may be only in the write-ahead log, so a program without the log would lose
+/// Since format 2, the digests of the state keys of an address have a common prefix. Since format
+/// 3, the newest blocks may be only in the write-ahead log, so a program without the log would lose
 /// them.
 pub(crate) const FORMAT: u64 = 3;
 /// Oldest format that this program reads. It has no log. Opening a store upgrades it.

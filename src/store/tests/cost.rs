@@ -20,13 +20,13 @@ use ledger_test_support::{Disk, Traffic};
 use ledger_types::ExecutedBlock;
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
-/// Options with so little memory that pages are read from the disk unless they were read just before.
-/// The counts are accesses, not misses of a cache that holds the whole ledger.
+/// Options with so little memory that pages are read from the disk unless they were read just
+/// before. The counts are accesses, not misses of a cache that holds the whole ledger.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 256 * 1024,
 };
-/// A configuration with runs of a few hundred entries, and a checkpoint after a few hundred transfers,
-/// so that a ledger of tens of thousands has several levels of runs.
+/// A configuration with runs of a few hundred entries, and a checkpoint after a few hundred
+/// transfers, so that a ledger of tens of thousands has several levels of runs.
 const CONFIG: Config = Config {
     wal: WalConfig {
         bytes_max: 1024 * 1024,
@@ -65,8 +65,8 @@ const LISTING_ENTRIES: usize = 10;
 /// more late. A listing reads a block or two of each run, fewer of which are in the cache late. A
 /// cost in proportion to the length of the ledger grows twenty times.
 const GROWTH_MAX: f64 = 4.0;
-/// Maximum growth with a window of constant size. Measurements cover different parts of the merges of
-/// the pruned state.
+/// Maximum growth with a window of constant size. Measurements cover different parts of the merges
+/// of the pruned state.
 const PRUNED_GROWTH_MAX: f64 = 1.5;
 /// Maximum growth with a hundred times as many accounts, whose state has two more levels.
 const ACCOUNTS_GROWTH_MAX: f64 = 3.0;

@@ -77,8 +77,8 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
         if results.iter().any(Result::is_err) {
             let (newest, oldest) = progress.acknowledged.unwrap();
             let applied = *reader.snapshot().unwrap().ledger_info();
-            // A record of the log is durable and applied, even if the file of the database could not
-            // grow for it.
+            // A record of the log is durable and applied, even if the file of the database could
+            // not grow for it.
             let is_durable = || {
                 let disk = Disk::new(disk.synced());
                 let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
@@ -106,7 +106,8 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, commits_r
     let disk = Disk::new(image);
     let store = match Store::open_backend(disk.clone(), disk.log(), &OPTIONS) {
         Ok(store) => store,
-        // The database was not complete. In a directory, its file would have another name until then.
+        // The database was not complete. In a directory, its file would have another name until
+        // then.
         Err(error) => {
             assert!(progress.in_flight.is_none(), "{error} after {progress:?}");
             return;
@@ -159,13 +160,15 @@ fn acknowledged_commits_survive_a_crash_at_any_operation() {
         operations > 100,
         "only {operations} operations: the disk is bypassed"
     );
-    // The synced content is constant until the next sync, and the progress is greatest right before it.
+    // The synced content is constant until the next sync, and the progress is greatest right before
+    // it.
     let mut synced: Option<(usize, Image, Progress)> = None;
     for fails_from in 0..operations {
         let disk = disk_failing_from(fails_from);
         let progress = run(&disk, &workload);
         check_image(disk.written(), &progress, &workload, false);
-        // The rest can follow any image. Every other one is enough, because this takes the most time.
+        // The rest can follow any image. Every other one is enough, because this takes the most
+        // time.
         let commits_rest = fails_from % 2 == 0;
         check_image(
             torn_image(&disk, fails_from as u64),

@@ -109,8 +109,8 @@ const FLAGS: usize = 9;
 const SECOND_SLOT_IS_NEWEST: u8 = 1;
 /// Flag of redb for a file that was not closed.
 const NEEDS_REPAIR: u8 = 2;
-/// Flag of redb if the newest commit was synced before the flags named it, so that no repair reverts
-/// it.
+/// Flag of redb if the newest commit was synced before the flags named it, so that no repair
+/// reverts it.
 const TWO_PHASE_COMMIT: u8 = 4;
 /// Offsets of the two commit slots in the file, in bytes.
 const SLOTS: [usize; 2] = [64, 192];
@@ -124,8 +124,8 @@ const PAGE_BYTES: usize = 4096;
 /// Bytes with the number of pages between the page of the slots and the first page that is counted.
 const REGION_HEADER_PAGES: Range<usize> = 16..20;
 
-/// redb up to 4.5 repaired such a file by a revert to a commit slot that fails its checksum. In this
-/// test that slot has no tables, so the ledger was opened as an empty one.
+/// redb up to 4.5 repaired such a file by a revert to a commit slot that fails its checksum. In
+/// this test that slot has no tables, so the ledger was opened as an empty one.
 #[test]
 fn rejects_a_file_with_damage_in_its_newest_two_commits() {
     let mut file = ledger_file(&mut Workload::new(4));

@@ -208,8 +208,8 @@ fn merges_the_runs_of_small_prune_steps() {
         .unwrap();
 }
 
-/// Runs have several blocks on several levels, and values of the pruned state merge many times. Random
-/// cases do not reach these sizes.
+/// Runs have several blocks on several levels, and values of the pruned state merge many times.
+/// Random cases do not reach these sizes.
 #[test]
 fn answers_correctly_with_runs_on_all_levels() {
     let directory = tempfile::tempdir().unwrap();
@@ -242,8 +242,8 @@ fn answers_correctly_with_runs_on_all_levels() {
         .unwrap();
 }
 
-/// A filter that lacks a segment is not used. A program without filters may have written a part of the
-/// run.
+/// A filter that lacks a segment is not used. A program without filters may have written a part of
+/// the run.
 #[test]
 fn ignores_a_filter_of_a_part_of_a_run() {
     let directory = tempfile::tempdir().unwrap();
@@ -269,8 +269,8 @@ fn ignores_a_filter_of_a_part_of_a_run() {
     workload.check(&snapshot, &workload.info(40, 0)).unwrap();
 }
 
-/// Checks that the filters of runs exclude most absent keys, and that each row of the table belongs to
-/// a run, a merge, or garbage.
+/// Checks that the filters of runs exclude most absent keys, and that each row of the table belongs
+/// to a run, a merge, or garbage.
 fn check_filters(writer: &StoreWriter) {
     let view = writer.latest_view.get().unwrap();
     let mut known: Vec<u64> = view.manifest.garbage.clone();
@@ -281,8 +281,8 @@ fn check_filters(writer: &StoreWriter) {
         let numbers = runs.list.iter().map(|run| run.id);
         known.extend(numbers.chain(runs.jobs.iter().map(|job| job.output)));
         if let Some(bytes) = kind.bloom_key_bytes() {
-            // Filters expect random keys, as digests are. Runs share keys, so the filters of many runs
-            // can contain one absent key by chance.
+            // Filters expect random keys, as digests are. Runs share keys, so the filters of many
+            // runs can contain one absent key by chance.
             for _ in 0..10 {
                 let absent: Vec<u8> = (0..bytes).map(|_| random.u8(..)).collect();
                 asked += runs.list.len();
@@ -320,8 +320,8 @@ fn check_filters(writer: &StoreWriter) {
     }
 }
 
-/// With a window of a few versions, nearly every value is in the pruned state, after many merges. The
-/// newest value of a key counts, and a deleted key has none.
+/// With a window of a few versions, nearly every value is in the pruned state, after many merges.
+/// The newest value of a key counts, and a deleted key has none.
 #[test]
 fn reads_the_pruned_state_below_a_narrow_window() {
     let directory = tempfile::tempdir().unwrap();
@@ -355,8 +355,8 @@ fn gives_the_same_answers_after_every_restart() {
     }
 }
 
-/// Opening a store reads the rows from `unflushed_from`, so this advances even for a kind with hardly
-/// any entries. The small runs merge like full ones.
+/// Opening a store reads the rows from `unflushed_from`, so this advances even for a kind with
+/// hardly any entries. The small runs merge like full ones.
 #[test]
 fn an_idle_chain_is_flushed_often() {
     const SPARSE: Config = Config::with_compaction(CompactionConfig {

@@ -60,7 +60,8 @@ fn rejects_a_database_of_another_program() {
     ));
 }
 
-/// Returns the error of opening a directory of another format, and checks that its file is unchanged.
+/// Returns the error of opening a directory of another format, and checks that its file is
+/// unchanged.
 fn format_error(format: u64) -> StoreError {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));

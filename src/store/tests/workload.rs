@@ -303,7 +303,8 @@ impl Workload {
         Ok(())
     }
 
-    /// Compares summaries between the ends of the window, versions outside, and some versions inside.
+    /// Compares summaries between the ends of the window, versions outside, and some versions
+    /// inside.
     fn check_summaries(
         &self,
         snapshot: &Snapshot,

@@ -1,7 +1,7 @@
 //! Blocks in the encoded form of their log record.
 //!
-//! A response in BCS copies a transaction from the record. There it is contiguous, and reading it is
-//! several times as fast as reading the some twenty allocations that it was encoded from.
+//! A response in BCS copies a transaction from the record. There it is contiguous, and reading it
+//! is several times as fast as reading the some twenty allocations that it was encoded from.
 
 use super::{Record, RecordWriter};
 use ledger_crypto::HashValue;

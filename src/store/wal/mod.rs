@@ -4,9 +4,9 @@
 //! Recovery makes the same rows from it without executing anything. The writer applies records to
 //! the database later, in commits without a sync.
 //!
-//! A *checkpoint* is a durable commit of the database. Nothing in the log is needed after it, so the
-//! log restarts at its first byte and overwrites its old records. It does not grow, and syncs change
-//! no metadata of the file. The database stores the generation of the log that follows the
+//! A *checkpoint* is a durable commit of the database. Nothing in the log is needed after it, so
+//! the log restarts at its first byte and overwrites its old records. It does not grow, and syncs
+//! change no metadata of the file. The database stores the generation of the log that follows the
 //! checkpoint; records of other generations are stale.
 
 pub(crate) mod block;

@@ -13,8 +13,8 @@
 //! | 16 | digest of all fields above |
 //! | | content, padded with zeros to a whole page |
 //!
-//! Digests are keyed with the secret of the directory. Records of another directory are invalid, and
-//! no client can send bytes that are read as a record.
+//! Digests are keyed with the secret of the directory. Records of another directory are invalid,
+//! and no client can send bytes that are read as a record.
 
 use crate::tables::digest::{DIGEST_BYTES, Digest, LogKey};
 

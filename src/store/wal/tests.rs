@@ -203,7 +203,8 @@ fn random_content(seed: u64, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| random.u8(..)).collect()
 }
 
-/// Lengths of contents next to powers of two, up to that of a block with some thousand transactions.
+/// Lengths of contents next to powers of two, up to that of a block with some thousand
+/// transactions.
 const LONG: [usize; 6] = [
     32 * 1024 - 1,
     32 * 1024,

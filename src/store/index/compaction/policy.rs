@@ -26,7 +26,8 @@ pub(crate) struct CompactionConfig {
     /// Minimum number of entries in a merge step. A step writes a few pages however small it is.
     pub step_entries_min: usize,
     /// Maximum size of the writes that a step of pruning moves to [`Kind::PrunedState`], in bytes,
-    /// unless its first block alone exceeds it. The writes are sorted in memory, beside the commits.
+    /// unless its first block alone exceeds it. The writes are sorted in memory, beside the
+    /// commits.
     pub prune_bytes_max: usize,
     /// Maximum number of runs of the first levels of [`Kind::PrunedState`] that merge into one, not
     /// below the fan-in of other kinds.
@@ -45,7 +46,8 @@ impl CompactionConfig {
         pruned_state_fan_in: 6,
     };
 
-    /// Returns the runs of `level` to merge into one of the next level, or none if they are too few.
+    /// Returns the runs of `level` to merge into one of the next level, or none if they are too
+    /// few.
     ///
     /// `runs` are all runs of the kind, oldest first. As many as possible merge, so that their
     /// entries are copied less often. Fewer merge if they have more entries than all older runs:

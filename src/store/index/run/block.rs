@@ -3,8 +3,8 @@
 use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
 use redb::{Range, Table};
 
-/// Maximum size of a block, in bytes. With its key it fills a page of 4 KiB and never needs a second
-/// one.
+/// Maximum size of a block, in bytes. With its key it fills a page of 4 KiB and never needs a
+/// second one.
 pub(super) const BLOCK_BYTES: usize = 3_900;
 /// Size of the length in front of a payload, in bytes. It is little endian.
 pub(super) const LENGTH_BYTES: usize = 4;
