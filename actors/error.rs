@@ -164,10 +164,13 @@ pub enum StopError {
     /// A fatal error had ended the work before.
     #[error(transparent)]
     Failed(#[from] FatalError),
+    /// A fault of the disk had ended the writing before.
+    #[error(transparent)]
+    Storage(#[from] StorageFault),
     /// The pool could not be saved: pending transactions are lost.
     #[error(
         "{}{transactions} pending transactions could not be saved to {} and are lost: {source}",
-        before(failed.as_ref()),
+        before(failed.as_deref()),
         path.display()
     )]
     SavePool {
@@ -177,8 +180,8 @@ pub enum StopError {
         transactions: usize,
         /// What the system said.
         source: std::io::Error,
-        /// The fatal error that had ended the work before, if one had.
-        failed: Option<FatalError>,
+        /// Description of the error that had ended the work before, if one had.
+        failed: Option<String>,
     },
     /// A thread ended by a panic.
     #[error("the thread {0} ended by a panic")]
@@ -186,32 +189,54 @@ pub enum StopError {
 }
 
 /// The words of a failure that came before another.
-fn before(failed: Option<&FatalError>) -> String {
+fn before(failed: Option<&str>) -> String {
     failed.map_or_else(String::new, |error| format!("{error}; and then "))
 }
 
-/// A broken invariant or a failed disk: the node commits no more. The next start continues from the last
-/// durable block.
+/// A broken invariant. Nothing that the node would respond can be trusted, so the process ends.
+///
+/// The next start continues from the last durable block.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{thread}: {cause}")]
 pub struct FatalError {
-    /// The thread that failed.
+    /// Name of the thread or actor that found it.
     pub thread: &'static str,
-    /// What happened.
+    /// Description of the broken invariant.
     pub cause: Arc<str>,
-    /// What can still be done.
-    pub kind: FailureKind,
 }
 
-/// What a failed node can still do.
+/// A fault of the disk. Nothing becomes durable until the next start, but the node serves what is
+/// durable until it is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{thread}: {cause}")]
+pub struct StorageFault {
+    /// Name of the thread or actor that met it.
+    pub thread: &'static str,
+    /// The operation that failed.
+    pub kind: FaultKind,
+    /// Error of the store in words.
+    pub cause: Arc<str>,
+}
+
+/// The operation that failed by a fault of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureKind {
-    /// The disk took a write or a sync not. What is durable is known, and is served until the node is
-    /// asked to stop.
-    Disk,
-    /// Something is not as it must be, so nothing that the node would say can be trusted: whoever runs it
-    /// ends the process at once.
-    Broken,
+pub enum FaultKind {
+    /// A write or a sync. What is durable stays readable.
+    Write,
+    /// A read. The database then neither reads nor writes, except for what it has in memory.
+    Read,
+}
+
+impl StorageFault {
+    /// Creates the fault of an error that `thread` met, or returns `None` if the disk is not its
+    /// cause.
+    pub(crate) fn of(thread: &'static str, kind: FaultKind, error: &StoreError) -> Option<Self> {
+        error.is_failed_io().then(|| Self {
+            thread,
+            kind,
+            cause: error.to_string().into(),
+        })
+    }
 }
 
 /// The reason why a pending transaction left the pool without being executed. Its `Display` is the end

@@ -65,8 +65,8 @@ pub use crate::config::{
     },
 };
 pub use crate::error::{
-    FailureKind, FatalError, NodeError, RemovalReason, StartError, StopError, StorageUnavailable,
-    SubmitError, TuneError,
+    FatalError, FaultKind, NodeError, RemovalReason, StartError, StopError, StorageFault,
+    StorageUnavailable, SubmitError, TuneError,
 };
 pub use crate::filter::{Filtered, SubmissionFilter};
 pub use crate::mempool::{Pool, Removed, meter::PoolStatus};

@@ -5,12 +5,13 @@
 
 use super::state_cache::StateCache;
 use crate::{
+    error::{FaultKind, StorageFault},
     protocol::{commit_queue::CommitQueue, durable_reader::DurableReader},
-    runtime::{fatal::FatalErrorReporter, worker::WorkerThread},
+    runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
     state::{
         account_cache::{AccountCache, AccountUpdates},
         committed::IndexedBlock,
-        head::HeadCell,
+        head::HeadReader,
     },
 };
 use bytes::Bytes;
@@ -36,14 +37,19 @@ pub(crate) struct Executor {
     tip: ChainTip,
     reader: DurableReader,
     /// The store has all up to here, or is about to.
-    head: HeadCell,
+    head: HeadReader,
     cache: RefCell<StateCache>,
     facts: AccountCache,
 }
 
 impl Executor {
     /// An executor that continues after the newest block of the store.
-    pub(crate) fn new(chain: Chain, tip: ChainTip, reader: DurableReader, head: HeadCell) -> Self {
+    pub(crate) fn new(
+        chain: Chain,
+        tip: ChainTip,
+        reader: DurableReader,
+        head: HeadReader,
+    ) -> Self {
         Self {
             chain,
             tip,
@@ -54,35 +60,35 @@ impl Executor {
         }
     }
 
-    /// Executes the blocks of a queue, and has each written by `writes`.
-    pub(super) fn work_on(
+    /// Creates the thread that executes the blocks of a queue and passes them to the writer.
+    ///
+    /// It ends when the sending side of `ordered` is dropped, or with the first block that it cannot
+    /// execute: later blocks build on it.
+    pub(super) fn serve(
         mut self,
         ordered: Receiver<OrderedBlock>,
-        writes: CommitQueue,
-        failure: &FatalErrorReporter,
+        commits: CommitQueue,
+        faults: Recipient<StorageFault>,
+        reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
-        let failure = failure.clone();
         WorkerThread::new(THREAD, ordered, move |block, _| match self.execute(block) {
             Ok(executed) => {
-                writes.commit(executed);
+                commits.commit(executed);
                 ControlFlow::Continue(())
             }
             Err(error) => {
                 match error {
-                    Unexecuted::Store(error) if error.is_failed_io() => {
-                        failure.report_read(THREAD, &error);
-                    }
-                    Unexecuted::Store(error) => failure.report(THREAD, &error),
-                    Unexecuted::Broken(error) => failure.report(THREAD, &error),
+                    ExecutionFailure::Disk(fault) => faults.send(fault),
+                    ExecutionFailure::Store(error) => reporter.report(THREAD, &error),
+                    ExecutionFailure::Block(error) => reporter.report(THREAD, &error),
                 }
-                // What comes after it cannot be executed either.
                 ControlFlow::Break(())
             }
         })
     }
 
-    fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, Unexecuted> {
-        let durable_height = self.head.load().ledger_info().block_height;
+    fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
+        let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable(durable_height);
         let state = State {
             cache: &self.cache,
@@ -93,8 +99,11 @@ impl Executor {
         };
         let executed = execute_on(&state, &self.chain, &self.tip, &self.facts, block);
         let (block, changed) = executed.map_err(|error| match state.failed.into_inner() {
-            Some(failed) => Unexecuted::Store(failed),
-            None => Unexecuted::Broken(error),
+            Some(failed) => match StorageFault::of(THREAD, FaultKind::Read, &failed) {
+                Some(fault) => ExecutionFailure::Disk(fault),
+                None => ExecutionFailure::Store(failed),
+            },
+            None => ExecutionFailure::Block(error),
         })?;
         self.tip = block.tip.clone();
         self.facts.apply(&changed);
@@ -154,13 +163,15 @@ fn account_updates(
     })
 }
 
-/// Why a block was not executed.
+/// The reason why a block was not executed.
 #[derive(Debug)]
-enum Unexecuted {
-    /// The state could not be read.
+enum ExecutionFailure {
+    /// The state could not be read, because of the disk.
+    Disk(StorageFault),
+    /// The state could not be read for another reason.
     Store(StoreError),
-    /// The block or the state are not as they must be.
-    Broken(ExecuteError),
+    /// The block contradicts the state or the chain.
+    Block(ExecuteError),
 }
 
 /// The newest state; the store is opened at most once per block, and only when the cache misses.

@@ -8,6 +8,7 @@ mod state_cache;
 mod waiters;
 
 use crate::{
+    error::StorageFault,
     protocol::{
         block_feed::Feed,
         broadcast::BlockCommitted,
@@ -23,12 +24,14 @@ use crate::{
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
+        mailbox::Recipient,
         timer::TimedActor,
         worker::WorkerThread,
     },
     state::{
         committed::{BlockHandle, IndexedBlock},
-        head::HeadCell,
+        head::HeadPublisher,
+        storage_health::StorageHealth,
     },
 };
 pub(crate) use executor::Executor;
@@ -45,12 +48,13 @@ pub(crate) struct Committer {
     ordered: Sender<OrderedBlock>,
     /// How many blocks are ordered and not announced.
     in_flight: usize,
-    head: HeadCell,
+    head: HeadPublisher,
     waiters: Waiters,
     feed: Feed,
     peers: Option<Peers>,
     finish: Option<Finish>,
-    failure: FatalErrorReporter,
+    health: StorageHealth,
+    reporter: FatalErrorReporter,
 }
 
 /// The other end of a committer's executor queue, until the executor is started.
@@ -58,23 +62,25 @@ pub(crate) struct Committer {
 pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
 impl Jobs {
-    /// Has the executor do them, and what it has executed written by `writes`.
+    /// Creates the thread of the executor, which passes executed blocks to the writer.
     pub(crate) fn worker(
         self,
         executor: Executor,
-        writes: CommitQueue,
-        failure: &FatalErrorReporter,
+        commits: CommitQueue,
+        faults: Recipient<StorageFault>,
+        reporter: FatalErrorReporter,
     ) -> WorkerThread<OrderedBlock> {
-        executor.work_on(self.0, writes, failure)
+        executor.serve(self.0, commits, faults, reporter)
     }
 }
 
 impl Committer {
     /// A committer that publishes to `head`, for at most `in_flight_max` blocks that are not announced.
     pub(crate) fn new(
-        head: HeadCell,
+        head: HeadPublisher,
         in_flight_max: usize,
-        failure: FatalErrorReporter,
+        health: StorageHealth,
+        reporter: FatalErrorReporter,
     ) -> (Self, Jobs) {
         let (ordered, queue) = crossbeam_channel::bounded(in_flight_max);
         let committer = Self {
@@ -85,7 +91,8 @@ impl Committer {
             feed: Feed::new(),
             peers: None,
             finish: None,
-            failure,
+            health,
+            reporter,
         };
         (committer, Jobs(queue))
     }
@@ -95,7 +102,7 @@ impl Committer {
     /// the block in the Head, and who subscribes too late to be told finds the mempool told.
     fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
         // Kept until all are told.
-        let _before = self.head.load();
+        let _before = self.head.reader().load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
@@ -122,7 +129,7 @@ impl Committer {
 
     /// Answers who waits for the end of the work, if this is it.
     fn finish_if_done(&mut self) {
-        if self.in_flight == 0
+        if (self.in_flight == 0 || self.health.failed().is_some())
             && let Some(Finish { done }) = self.finish.take()
         {
             let _ = done.send(());
@@ -158,7 +165,7 @@ impl Handler<ExecuteBlock> for Committer {
         self.in_flight += 1;
         // Disconnected: the executor has failed, and has said so.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
-            self.failure.report(
+            self.reporter.report(
                 Self::NAME,
                 &"more waits for the executor than may be in flight",
             );
@@ -192,7 +199,7 @@ impl Handler<Subscribe> for Committer {
             notifier,
         } = subscribe;
         // Who comes after a failed write waits in vain, as those who were let go.
-        if reply.is_closed() || self.failure.failed().is_some() {
+        if reply.is_closed() || self.health.failed().is_some() {
             return;
         }
         let waiter = self.waiters.insert(hash, reply, notifier);
@@ -224,6 +231,7 @@ impl Handler<SubscribeBlocks> for Committer {
 impl Handler<CancelWaiters> for Committer {
     fn handle(&mut self, _: CancelWaiters) {
         self.waiters.cancel_all();
+        self.finish_if_done();
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::*;
 use crate::{
+    error::FaultKind,
     runtime::mailbox::Recipient,
-    state::{
-        committed::IndexedBlock,
-        head::{Head, HeadCell},
-    },
+    state::{committed::IndexedBlock, head::HeadReader, storage_health::StorageHealthPublisher},
     testing::{block, draft, ledger_info},
 };
 use ledger_crypto::HashValue;
@@ -18,17 +16,26 @@ const IN_FLIGHT_MAX: usize = 3;
 
 struct Fixture {
     committer: Committer,
-    head: HeadCell,
+    head: HeadReader,
+    health: StorageHealthPublisher,
     /// What the executor would take from.
     _jobs: Jobs,
 }
 
 fn fixture() -> Fixture {
-    let head = HeadCell::new(Head::opened(ledger_info(0)));
-    let (committer, jobs) = Committer::new(head.clone(), IN_FLIGHT_MAX, FatalErrorReporter::new());
+    let publisher = HeadPublisher::unpruned(ledger_info(0));
+    let head = publisher.reader();
+    let health = StorageHealthPublisher::default();
+    let (committer, jobs) = Committer::new(
+        publisher,
+        IN_FLIGHT_MAX,
+        health.health().clone(),
+        FatalErrorReporter::new(),
+    );
     Fixture {
         committer,
         head,
+        health,
         _jobs: jobs,
     }
 }
@@ -47,6 +54,7 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         mut committer,
         head,
         _jobs,
+        ..
     } = fixture();
     let transaction = draft(1, 0).checked();
     let (end, ended) = oneshot::channel();
@@ -134,9 +142,9 @@ fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
     for height in 1..=IN_FLIGHT_MAX as u64 {
         committer.handle(ExecuteBlock(ordered(height)));
     }
-    assert!(committer.failure.get().is_none());
+    assert!(committer.reporter.get().is_none());
     committer.handle(ExecuteBlock(ordered(IN_FLIGHT_MAX as u64 + 1)));
-    assert_eq!(committer.failure.get().unwrap().thread, Committer::NAME);
+    assert_eq!(committer.reporter.get().unwrap().thread, Committer::NAME);
 }
 
 fn ordered(height: u64) -> OrderedBlock {
@@ -176,4 +184,24 @@ fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
     let reason = crate::RemovalReason::Expired { at_secs: 7 };
     committer.handle(TransactionsRemoved(vec![(hash, reason.clone())]));
     assert!(matches!(ended.try_recv(), Ok(WaitOutcome::Removed(told)) if told == reason));
+}
+
+#[test]
+fn a_stop_does_not_wait_for_blocks_that_cannot_become_durable() {
+    let Fixture {
+        mut committer,
+        health,
+        ..
+    } = fixture();
+    committer.handle(ExecuteBlock(ordered(1)));
+    let (done, mut finished) = oneshot::channel();
+    committer.handle(Finish { done });
+    assert!(matches!(finished.try_recv(), Err(TryRecvError::Empty)));
+    health.publish_fault(&StorageFault {
+        thread: "test",
+        kind: FaultKind::Write,
+        cause: "as the test wants it".into(),
+    });
+    committer.handle(CancelWaiters);
+    assert!(finished.try_recv().is_ok());
 }

@@ -27,7 +27,7 @@ use crate::{
         mailbox::Recipient,
         timer::{TimedActor, Timer},
     },
-    state::head::HeadCell,
+    state::head::HeadReader,
 };
 pub use pool::{Pool, Removed};
 
@@ -50,7 +50,7 @@ pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: LedgerClock,
-    head: HeadCell,
+    head: HeadReader,
     /// Recipient of the transactions that were removed unexecuted: the committer.
     removals: Recipient<TransactionsRemoved>,
     /// Recipient of the replies to [`CheckPending`]: the committer.
@@ -72,7 +72,7 @@ impl Mempool {
         gas_unit_price_min: u64,
         full_block_transactions: usize,
         clock: LedgerClock,
-        head: HeadCell,
+        head: HeadReader,
         (removals, not_pending): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
         meter: Arc<PoolMeter>,
     ) -> Self {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::{
-    Head, MempoolConfig, RemovalReason, SubmitError,
+    MempoolConfig, RemovalReason, SubmitError,
     protocol::{mempool::BatchLimits, wait::WaiterId},
     runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
+    state::{committed::IndexedBlock, head::HeadPublisher},
     testing::{Draft, HandClock, block, draft, ledger_clock, ledger_info, orderless},
 };
 use ledger_types::CheckedTransaction;
@@ -23,10 +24,10 @@ struct Fixture {
 }
 
 fn start_mempool() -> Fixture {
-    start_mempool_with_head(Head::opened(ledger_info(0)))
+    start_mempool_with_head(HeadPublisher::unpruned(ledger_info(0)).reader())
 }
 
-fn start_mempool_with_head(head: Head) -> Fixture {
+fn start_mempool_with_head(head: HeadReader) -> Fixture {
     let (send_removals, removals) = mpsc::unbounded_channel();
     let (send_not_pending, not_pending) = mpsc::unbounded_channel();
     let (send_batch, batches) = mpsc::unbounded_channel();
@@ -36,7 +37,7 @@ fn start_mempool_with_head(head: Head) -> Fixture {
         100,
         10,
         ledger_clock(&clock),
-        HeadCell::new(head),
+        head,
         (
             Recipient::new(move |removals| send_removals.send(removals).unwrap()),
             Recipient::new(move |not_pending| send_not_pending.send(not_pending).unwrap()),
@@ -240,8 +241,10 @@ async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
 #[actix::test]
 async fn rejects_a_copy_of_an_orderless_transaction_that_was_executed_meanwhile() {
     let executed = orderless(1, 7).checked();
-    let head = Head::opened(ledger_info(0)).with_block(block(1, slice::from_ref(&executed), &[]));
-    let fixture = start_mempool_with_head(head);
+    let mut publisher = HeadPublisher::unpruned(ledger_info(0));
+    let committed = block(1, slice::from_ref(&executed), &[]);
+    publisher.publish(&[IndexedBlock::without_updates(committed)]);
+    let fixture = start_mempool_with_head(publisher.reader());
     let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
     let used = ValidationStatus::NonceAlreadyUsed;
     assert!(

@@ -7,19 +7,28 @@ use crate::{
     mempool::{Mempool, Pool},
     protocol::{
         commit_queue::WriteJob,
-        committer::{CancelWaiters, Peers, SetPeers},
+        committer::{Peers, SetPeers},
+        storage::StoragePeers,
     },
     pruner::Pruner,
     runtime::{
         arbiters::{ActorHost, ArbiterGroup},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
+        mailbox::Recipient,
         worker::WorkerThread,
     },
     sequencer::{self, Engine, Sequencer},
-    state::head::HeadCell,
+    state::{
+        head::{HeadPublisher, HeadReader},
+        prune_horizon::{Horizon, PruneHorizonPublisher},
+    },
     storage::{
-        Queues, Storage, inline_reader::InlineReader, readers::ReadJob, writer::WriterPeers,
+        Storage, StorageParts,
+        health::HealthReporter,
+        inline_reader::InlineReader,
+        readers::{ReadContext, ReadJob},
+        writer::WriterPeers,
     },
 };
 use ledger_store::{StoreReader, StoreWriter};
@@ -32,8 +41,9 @@ pub(crate) struct NodeBuilder<'a, H> {
     pub(crate) chain: &'a Chain,
     pub(crate) config: &'a NodeConfig,
     pub(crate) clock: &'a LedgerClock,
-    pub(crate) head: HeadCell,
-    pub(crate) failure: FatalErrorReporter,
+    /// Ledger info of the store that was opened.
+    pub(crate) ledger_info: LedgerInfo,
+    pub(crate) reporter: FatalErrorReporter,
     pub(crate) host: H,
 }
 
@@ -48,46 +58,63 @@ impl Workers {
     /// Starts a thread for each.
     pub(super) fn spawn(
         self,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
         meters: &Meters,
     ) -> io::Result<Vec<JoinHandle<()>>> {
         let mut threads = vec![
-            self.executor.spawn(failure, &meters.executor)?,
-            self.writer.spawn(failure, &meters.writer)?,
+            self.executor.spawn(reporter, &meters.executor)?,
+            self.writer.spawn(reporter, &meters.writer)?,
         ];
         for reader in self.readers {
-            threads.push(reader.spawn(failure, &meters.readers)?);
+            threads.push(reader.spawn(reporter, &meters.readers)?);
         }
         Ok(threads)
     }
 }
 
+/// The actors of a node, and the parts behind them that are not started yet.
+pub(crate) struct StartedActors {
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) health: HealthReporter,
+    pub(crate) head: HeadReader,
+    storage: StorageParts,
+    execution: Jobs,
+    horizon: PruneHorizonPublisher,
+}
+
 impl<H: ActorHost> NodeBuilder<'_, H> {
-    /// Starts the actors, from the bottom up.
-    pub(crate) fn actors(
-        &self,
-        pool: Pool,
-        tip: &ChainTip,
-        ledger_info: &LedgerInfo,
-    ) -> (Mailboxes, Queues, Jobs) {
+    /// Starts the actors, in the order in which requests go up.
+    pub(crate) fn start_actors(&self, pool: Pool, tip: &ChainTip) -> StartedActors {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = sequencer::blocks_in_flight_max(&config.sequencer);
         let meters = Arc::new(Meters::new(config.storage.readers, config.wait.capacity));
 
-        let readers = Arc::clone(&meters.readers);
-        let (actor, queues) = Storage::new(
+        let horizon = PruneHorizonPublisher::new(Horizon::of(&self.ledger_info));
+        let head_publisher = HeadPublisher::new(self.ledger_info, horizon.horizon());
+        let head = head_publisher.reader();
+
+        let (actor, storage_parts) = Storage::new(
             &config.storage,
             in_flight_max,
-            self.failure.clone(),
-            readers,
+            self.reporter.clone(),
+            Arc::clone(&meters.readers),
         );
         let storage = host.run(ArbiterGroup::Storage, capacities.storage, actor);
 
-        let (actor, jobs) = Committer::new(self.head.clone(), in_flight_max, self.failure.clone());
+        let (actor, execution) = Committer::new(
+            head_publisher,
+            in_flight_max,
+            storage_parts.health(),
+            self.reporter.clone(),
+        );
         let committer = host.run(ArbiterGroup::Commit, capacities.committer, actor);
 
-        let actor = Pruner::new(config.pruner.clone(), ledger_info, storage.recipient());
+        let actor = Pruner::new(
+            config.pruner.clone(),
+            &self.ledger_info,
+            storage.recipient(),
+        );
         let pruner = host.run(ArbiterGroup::Storage, capacities.pruner, actor);
 
         let price_min = self.chain.parameters().gas_unit_price_min;
@@ -97,7 +124,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
             price_min,
             full_block,
             self.clock.clone(),
-            self.head.clone(),
+            head.clone(),
             (committer.recipient(), committer.recipient()),
             Arc::clone(&meters.pool),
         );
@@ -112,53 +139,86 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         );
         let sequencer = host.run(ArbiterGroup::Commit, capacities.sequencer, actor);
 
-        let cancel = committer.recipient();
-        self.failure
-            .set_on_failed(move || cancel.send(CancelWaiters));
         committer.send(SetPeers(Peers {
             pool: mempool.recipient(),
             mempool: mempool.recipient(),
             sequencer: sequencer.recipient(),
             pruner: pruner.recipient(),
         }));
-        let mailboxes = Mailboxes {
-            mempool,
-            sequencer,
-            committer,
-            storage,
-            pruner,
-            meters,
+        let peers = StoragePeers {
+            committer: committer.recipient(),
+            mempool: mempool.recipient(),
+            sequencer: sequencer.recipient(),
+            pruner: pruner.recipient(),
         };
-        (mailboxes, queues, jobs)
+        StartedActors {
+            health: storage_parts.connect(&storage, peers),
+            storage: storage_parts,
+            execution,
+            horizon,
+            head,
+            mailboxes: Mailboxes {
+                mempool,
+                sequencer,
+                committer,
+                storage,
+                pruner,
+                meters,
+            },
+        }
     }
 
-    /// What reads beside the readers.
-    pub(crate) fn direct_reads(&self, reader: &StoreReader) -> InlineReader {
-        let (head, failure) = (self.head.clone(), self.failure.clone());
-        InlineReader::new(head, reader.clone(), failure, self.clock.source().clone())
+    /// Creates the reader that runs queries on the requesting thread.
+    pub(crate) fn inline_reader(
+        &self,
+        actors: &StartedActors,
+        store: &StoreReader,
+    ) -> InlineReader {
+        actors.storage.inline_reader(
+            store.clone(),
+            actors.head.clone(),
+            actors.health.clone(),
+            self.clock.source().clone(),
+        )
     }
 
-    /// What works behind the actors.
+    /// Creates the threads behind the actors.
     pub(crate) fn workers(
         &self,
-        mailboxes: &Mailboxes,
-        (queues, jobs): (Queues, Jobs),
-        (writer, reader): (StoreWriter, StoreReader),
+        actors: StartedActors,
+        (writer, store): (StoreWriter, StoreReader),
         tip: ChainTip,
     ) -> Workers {
+        let StartedActors {
+            mailboxes,
+            health,
+            head,
+            storage,
+            execution,
+            horizon,
+        } = actors;
         // A node has one store, so the timer was not set before.
         let _ = mailboxes.meters.sync_timer.set(writer.sync_timer());
-        let reader = queues.reader(reader);
-        let executor = Executor::new(self.chain.clone(), tip, reader.clone(), self.head.clone());
+        let reader = storage.durable_reader(store);
+        let executor = Executor::new(self.chain.clone(), tip, reader.clone(), head.clone());
+        let faults = {
+            let health = health.clone();
+            Recipient::new(move |fault| health.report(fault))
+        };
+        let executor = execution.worker(executor, storage.commits(), faults, self.reporter.clone());
         let peers = WriterPeers {
             stored: mailboxes.committer.recipient(),
             pruned: mailboxes.pruner.recipient(),
             meter: Arc::clone(&mailboxes.meters.commit),
         };
-        let commits = queues.commits();
-        let (writer, readers) = queues.workers((writer, reader), &self.head, peers, &self.failure);
+        let context = ReadContext {
+            head,
+            reader,
+            health,
+        };
+        let (writer, readers) = storage.workers((writer, horizon), context, peers, &self.reporter);
         Workers {
-            executor: jobs.worker(executor, commits, &self.failure),
+            executor,
             writer,
             readers,
         }

@@ -10,7 +10,6 @@ use crate::{
     committer::Committer,
     mempool::Mempool,
     protocol::{
-        broadcast::SetPaused,
         committer::SubscribeBlocks,
         mempool::{GetGasPrice, GetSavedSize},
         notifier::CommitNotifier,
@@ -25,8 +24,8 @@ use crate::{
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
-    state::head::HeadCell,
-    storage::{Storage, inline_reader::InlineReader},
+    state::head::HeadReader,
+    storage::{Storage, health::HealthReporter, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
 use ledger_store::Query;
@@ -37,26 +36,34 @@ use tokio::sync::oneshot;
 /// The way to a running node. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct NodeHandle {
-    pub(super) parts: Arc<Parts>,
+    pub(super) shared: Arc<Shared>,
     /// That of the thread whose clients wait by it.
     pub(super) notifier: Option<Arc<CommitNotifier>>,
 }
 
+/// What all handles of a node share.
 #[derive(Debug)]
-pub(super) struct Parts {
-    pub(super) chain: Chain,
-    pub(super) config: NodeConfig,
-    pub(super) clock: LedgerClock,
-    pub(super) head: HeadCell,
-    pub(super) mailboxes: Mailboxes,
-    pub(super) direct: InlineReader,
+pub(super) struct Shared {
+    pub(super) node: NodeParts,
     /// Read by every submission, so never behind a lock.
     pub(super) filter: ArcSwap<SubmissionFilter>,
-    pub(super) queues: RequestQueues,
-    pub(super) failure: FatalErrorReporter,
-    /// Whether the pool had no room for the transaction that asked last: then the next ones ask for room
-    /// first. Only a hint, hence relaxed.
+    /// Whether the mempool had no capacity for the transaction that was checked last: then the next
+    /// ones are checked against its capacity first. Only a hint, hence relaxed.
     pub(super) pool_was_full: AtomicBool,
+}
+
+/// The parts of a node that its handles use.
+#[derive(Debug)]
+pub(crate) struct NodeParts {
+    pub(crate) chain: Chain,
+    pub(crate) config: NodeConfig,
+    pub(crate) clock: LedgerClock,
+    pub(crate) head: HeadReader,
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) inline_reader: InlineReader,
+    pub(crate) queues: RequestQueues,
+    pub(crate) health: HealthReporter,
+    pub(crate) reporter: FatalErrorReporter,
 }
 
 /// The mailboxes of all actors, and the meters of what works behind them.
@@ -78,30 +85,15 @@ pub(crate) struct RequestQueues {
 }
 
 impl NodeHandle {
-    pub(crate) fn new(
-        chain: Chain,
-        config: NodeConfig,
-        clock: LedgerClock,
-        mailboxes: Mailboxes,
-        direct: InlineReader,
-        queues: RequestQueues,
-        failure: FatalErrorReporter,
-    ) -> Self {
-        let filter = ArcSwap::from_pointee(config.filter.clone().into());
-        let parts = Parts {
-            chain,
-            config,
-            clock,
-            head: direct.head().clone(),
-            mailboxes,
-            direct,
-            filter,
-            queues,
-            failure,
-            pool_was_full: AtomicBool::new(false),
-        };
+    /// Creates the handle of a node.
+    pub(crate) fn new(parts: NodeParts) -> Self {
+        let filter = ArcSwap::from_pointee(parts.config.filter.clone().into());
         Self {
-            parts: Arc::new(parts),
+            shared: Arc::new(Shared {
+                node: parts,
+                filter,
+                pool_was_full: AtomicBool::new(false),
+            }),
             notifier: None,
         }
     }
@@ -113,7 +105,7 @@ impl NodeHandle {
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (notifier, telling) = CommitNotifier::new();
         let handle = Self {
-            parts: Arc::clone(&self.parts),
+            shared: Arc::clone(&self.shared),
             notifier: Some(Arc::new(notifier)),
         };
         (handle, telling)
@@ -121,50 +113,55 @@ impl NodeHandle {
 
     /// The chain.
     pub fn chain(&self) -> &Chain {
-        &self.parts.chain
+        &self.shared.node.chain
     }
 
     /// The settings that the node was started with.
     pub fn config(&self) -> &NodeConfig {
-        &self.parts.config
+        &self.shared.node.config
     }
 
     /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as the newest block
     /// and elapsed time allow it, and never before the newest ordered block.
     pub fn now_usecs(&self) -> u64 {
-        self.parts.clock.now_usecs()
+        self.shared.node.clock.now_usecs()
     }
 
     /// Returns the system clock compared with the ledger's time.
     pub fn clock_status(&self) -> ClockStatus {
-        self.parts.clock.status()
+        self.shared.node.clock.status()
     }
 
     /// The newest durable moment of the ledger.
-    pub fn head(&self) -> Arc<Head> {
-        self.parts.head.load()
+    pub fn head(&self) -> Head {
+        self.shared.node.head.load()
     }
 
-    /// Returns why the ledger is not written at the moment, if so: a write failed, the disk has little room left, or
-    /// the clock is not believed. Submissions are refused with it.
+    /// Returns why submissions are rejected at the moment: a fault of the disk, little disk space, or
+    /// a clock that is not believed.
     pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
-        let failed = self.parts.failure.storage_unavailable();
-        failed.or_else(|| self.parts.clock.unbelieved())
+        let NodeParts {
+            health,
+            reporter,
+            clock,
+            ..
+        } = &self.shared.node;
+        let unavailable = health.health().unavailable();
+        if matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))) {
+            return unavailable;
+        }
+        // Until the process has ended, nothing is accepted either.
+        let fatal = reporter.get();
+        let fatal = fatal.map(|error| StorageUnavailable::WriteFailed(Arc::clone(&error.cause)));
+        fatal.or(unavailable).or_else(|| clock.unbelieved())
     }
 
-    /// Says why the disk is taken for full, or with `None` that it has room. While it is full, submissions are
-    /// refused and neither a new block nor a step of pruning is begun; those under way are finished. Gives
-    /// whether that is news.
-    pub fn set_no_room(&self, cause: Option<Arc<str>>) -> bool {
-        let pause = SetPaused(cause.is_some());
-        let is_news = self.parts.failure.set_no_room(cause);
-        if is_news {
-            let all = &self.parts.mailboxes;
-            all.mempool.send(pause);
-            all.sequencer.send(pause);
-            all.pruner.send(pause);
-        }
-        is_news
+    /// Reports whether the disk has little space, with the cause in words.
+    ///
+    /// While the disk has little space, submissions are rejected, and neither a block nor a step of
+    /// pruning is started; those in progress are finished.
+    pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
+        self.shared.node.health.report_disk_space(shortage);
     }
 
     /// In how many bytes a stop would save the pool now.
@@ -172,7 +169,7 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn saved_pool_bytes(&self) -> Result<u64, NodeError> {
-        request(&self.parts.mailboxes.mempool, |reply| GetSavedSize {
+        request(&self.shared.node.mailboxes.mempool, |reply| GetSavedSize {
             reply,
         })
         .await
@@ -183,7 +180,11 @@ impl NodeHandle {
     /// # Errors
     /// When the storage has too many requests, the node is stopping, or the store fails.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        request(&self.parts.mailboxes.storage, |reply| Read { query, reply }).await?
+        request(&self.shared.node.mailboxes.storage, |reply| Read {
+            query,
+            reply,
+        })
+        .await?
     }
 
     /// As [`Self::read`], of a query that looks up a few rows: on this thread, where it is quick.
@@ -191,7 +192,7 @@ impl NodeHandle {
     /// # Errors
     /// As [`Self::read`].
     pub async fn read_few<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        match self.parts.direct.read(query) {
+        match self.shared.node.inline_reader.read(query) {
             Ok(answer) => answer,
             Err(query) => self.read(query).await,
         }
@@ -210,12 +211,7 @@ impl NodeHandle {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NodeError> {
-        self.parts.queues.renderers.run(work).await
-    }
-
-    /// The node stops: nothing is read on the threads of those who ask.
-    pub(crate) fn close(&self) {
-        self.parts.direct.close();
+        self.shared.node.queues.renderers.run(work).await
     }
 
     /// What a transaction should pay for a gas unit.
@@ -223,7 +219,10 @@ impl NodeHandle {
     /// # Errors
     /// When the mempool has too many requests or the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, NodeError> {
-        request(&self.parts.mailboxes.mempool, |reply| GetGasPrice { reply }).await
+        request(&self.shared.node.mailboxes.mempool, |reply| GetGasPrice {
+            reply,
+        })
+        .await
     }
 
     /// The blocks that become durable from now on, in order.
@@ -231,15 +230,15 @@ impl NodeHandle {
     /// # Errors
     /// When the committer has too many requests or the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, NodeError> {
-        request(&self.parts.mailboxes.committer, |reply| SubscribeBlocks {
-            reply,
+        request(&self.shared.node.mailboxes.committer, |reply| {
+            SubscribeBlocks { reply }
         })
         .await
     }
 
     /// The numbers of each mailbox: mempool, sequencer, committer, storage, pruner.
     pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        let all = &self.parts.mailboxes;
+        let all = &self.shared.node.mailboxes;
         vec![
             all.mempool.status(),
             all.sequencer.status(),
@@ -251,23 +250,23 @@ impl NodeHandle {
 
     /// What is measured behind the actors: the pool, the threads with queues, commits, waits.
     pub fn meters(&self) -> MeterStatus {
-        self.parts.mailboxes.meters.status()
+        self.shared.node.mailboxes.meters.status()
     }
 
     /// The numbers of the lanes in which transactions wait for the check of their signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
-        self.parts.queues.signatures.status()
+        self.shared.node.queues.signatures.status()
     }
 
     /// Which submissions are let in.
     pub fn filter(&self) -> Arc<SubmissionFilter> {
-        self.parts.filter.load_full()
+        self.shared.filter.load_full()
     }
 
     /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
     /// the pool stays. Gives what was before. The next start begins with the configured filter again.
     pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
-        self.parts.filter.swap(Arc::new(rules.into()))
+        self.shared.filter.swap(Arc::new(rules.into()))
     }
 
     /// Changes how many requests may wait for an actor, with effect at once.
@@ -282,7 +281,7 @@ impl NodeHandle {
         if capacity == 0 {
             return Err(TuneError::CapacityZero);
         }
-        let all = &self.parts.mailboxes;
+        let all = &self.shared.node.mailboxes;
         match actor {
             Mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
             Sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),

@@ -44,11 +44,11 @@ impl NodeHandle {
         }
         // What the store has is committed whatever the pool says, which is asked about all else.
         if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
-            self.parts.direct.read(FindByHash(hash))
+            self.shared.node.inline_reader.read(FindByHash(hash))
         {
             return Ok((ledger_info, found));
         }
-        let reason = match request(&self.parts.mailboxes.mempool, |reply| GetPending {
+        let reason = match request(&self.shared.node.mailboxes.mempool, |reply| GetPending {
             hash,
             reply,
         })

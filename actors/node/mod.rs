@@ -20,7 +20,7 @@ mod wait;
 pub(crate) mod wait_meter;
 
 use crate::{
-    Clock, FatalError, Head, NodeConfig, NodeHandle, StartError, StopError,
+    Clock, FatalError, NodeConfig, NodeHandle, StartError, StopError,
     mempool::{
         Mempool, Pool,
         persistence::{
@@ -29,6 +29,7 @@ use crate::{
             save::save_with_retry,
         },
     },
+    node::handle::NodeParts,
     protocol::{
         committer::Finish,
         mempool::{Close, Pending},
@@ -38,7 +39,7 @@ use crate::{
         actor::Actor as _, arbiters::Arbiters, clock::LedgerClock, fatal::FatalErrorReporter,
     },
     signatures::{ShutdownGuard, SignatureChecks},
-    state::head::HeadCell,
+    state::storage_health::StorageHealth,
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
@@ -61,7 +62,8 @@ use tokio::sync::oneshot;
 pub struct Node {
     handle: NodeHandle,
     mailboxes: Mailboxes,
-    failure: FatalErrorReporter,
+    health: StorageHealth,
+    reporter: FatalErrorReporter,
     data_dir: Option<PathBuf>,
     /// The saved mempool that this start restored, until [`Node::discard_saved_pool`].
     restored_file: Option<RestoredFile>,
@@ -127,54 +129,59 @@ impl Node {
                 file: None,
             },
         };
-        let failure = FatalErrorReporter::new();
+        let reporter = FatalErrorReporter::new();
         let builder = NodeBuilder {
             chain: &chain,
             config: &config,
             clock: &clock,
-            head: HeadCell::new(Head::opened(ledger_info)),
-            host: Arbiters::start(config.actors.threads, failure.clone())
+            ledger_info,
+            host: Arbiters::start(config.actors.threads, reporter.clone())
                 .map_err(StartError::Thread)?,
-            failure,
+            reporter,
         };
-        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
-        let direct = builder.direct_reads(&reader);
-        let workers = builder.workers(&mailboxes, (queues, jobs), (writer, reader), tip);
-        let threads = workers.spawn(&builder.failure, &mailboxes.meters);
+        let actors = builder.start_actors(pool, &tip);
+        let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
+        let head = actors.head.clone();
+        let inline_reader = builder.inline_reader(&actors, &reader);
+        let workers = builder.workers(actors, (writer, reader), tip);
+        let threads = workers.spawn(&builder.reporter, &mailboxes.meters);
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .start_threads(&chain, &builder.failure)
+            .start_threads(&chain, &builder.reporter)
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);
         let meter = &mailboxes.meters.renderers;
         let (renderers, renderers_guard, jobs) = Renderers::new(Arc::clone(meter));
         threads
-            .extend(renderers::spawn(&jobs, &builder.failure, meter).map_err(StartError::Thread)?);
+            .extend(renderers::spawn(&jobs, &builder.reporter, meter).map_err(StartError::Thread)?);
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
         let NodeBuilder {
-            failure,
+            reporter,
             host: arbiters,
             ..
         } = builder;
         Ok(Self {
-            handle: NodeHandle::new(
+            health: health.health().clone(),
+            handle: NodeHandle::new(NodeParts {
                 chain,
                 config,
                 clock,
-                mailboxes.clone(),
-                direct,
-                RequestQueues {
+                head,
+                mailboxes: mailboxes.clone(),
+                inline_reader,
+                queues: RequestQueues {
                     signatures: checks,
                     renderers,
                 },
-                failure.clone(),
-            ),
+                health,
+                reporter: reporter.clone(),
+            }),
             mailboxes,
-            failure,
+            reporter,
             data_dir: data_dir.map(Path::to_owned),
             restored_file,
             arbiters,
@@ -193,7 +200,7 @@ impl Node {
     /// process with the message and exit code 1. A disk that fails does not end it; see
     /// [`NodeHandle::storage_unavailable`]. Safe to drop and to call again.
     pub async fn failed(&self) -> FatalError {
-        self.failure.wait_fatal().await
+        self.reporter.wait().await
     }
 
     /// Removes the saved mempool that this start restored.
@@ -216,12 +223,13 @@ impl Node {
     /// panicked, and [`StopError::SavePool`] if the pool could not be saved. Everything is stopped and joined
     /// all the same.
     pub async fn stop(self) -> Result<(), StopError> {
-        let pending = quiesce(&self.mailboxes, &self.failure).await;
+        let pending = quiesce(&self.mailboxes, &self.reporter).await;
         let chain = self.handle.chain().clone();
         let Self {
             handle,
             mailboxes,
-            failure,
+            health,
+            reporter,
             data_dir,
             restored_file,
             arbiters,
@@ -229,7 +237,6 @@ impl Node {
             renderers,
             threads,
         } = self;
-        handle.close();
         drop((handle, mailboxes, signatures, renderers));
         // With the actors go the queues of the threads, which then end by themselves.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
@@ -239,6 +246,7 @@ impl Node {
                 panicked.push(name);
             }
         }
+        let (fatal, fault) = (reporter.get(), health.fault());
         let was_closed = pending.is_some();
         if let (Some(directory), Some(pending)) = (&data_dir, pending) {
             let mut transactions = pending.len();
@@ -254,11 +262,16 @@ impl Node {
                 path: directory.join(file::FILE_NAME),
                 transactions,
                 source,
-                failed: failure.get(),
+                failed: fatal
+                    .map(ToString::to_string)
+                    .or_else(|| fault.as_ref().map(ToString::to_string)),
             })?;
         }
-        if let Some(error) = failure.get() {
-            return Err(error.into());
+        if let Some(error) = fatal {
+            return Err(error.clone().into());
+        }
+        if let Some(fault) = fault {
+            return Err(fault.into());
         }
         match panicked.pop() {
             Some(thread) => Err(StopError::Panicked(thread)),
@@ -272,7 +285,7 @@ impl Node {
 /// what is in the pool, unless the mempool is gone.
 pub(crate) async fn quiesce(
     mailboxes: &Mailboxes,
-    failure: &FatalErrorReporter,
+    reporter: &FatalErrorReporter,
 ) -> Option<Vec<Pending>> {
     let (done, stopped) = oneshot::channel();
     mailboxes.sequencer.send(Stop { done });
@@ -284,7 +297,7 @@ pub(crate) async fn quiesce(
         biased;
         _ = finished => {}
         // Blocks on their way never become durable; their transactions are still in the pool.
-        _ = failure.wait_any() => {}
+        _ = reporter.wait() => {}
     }
     let (reply, contents) = oneshot::channel();
     mailboxes.mempool.send(Close { reply });

@@ -35,7 +35,7 @@ impl NodeHandle {
     /// # Errors
     /// The rule that keeps it out.
     pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
-        self.parts.filter.load().check(transaction)
+        self.shared.filter.load().check(transaction)
     }
 
     /// Whether the pool has room for a client's transaction. Asked before the signatures are checked, and
@@ -46,16 +46,18 @@ impl NodeHandle {
     /// That there is no room; or, without an answer, that the mempool has too many requests or the node is
     /// stopping.
     pub async fn check_capacity(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
-        if !self.parts.pool_was_full.load(Relaxed) {
+        if !self.shared.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = request(&self.parts.mailboxes.mempool, |reply| CheckCapacity {
+        let room = request(&self.shared.node.mailboxes.mempool, |reply| CheckCapacity {
             key: PoolKey::of(&transaction.raw),
             size_bytes: transaction.size_bytes(),
             reply,
         });
         let room = room.await?;
-        self.parts.pool_was_full.store(is_pool_full(&room), Relaxed);
+        self.shared
+            .pool_was_full
+            .store(is_pool_full(&room), Relaxed);
         room
     }
 
@@ -69,10 +71,11 @@ impl NodeHandle {
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Result<CheckedTransaction, SubmitError> {
-        self.parts
+        self.shared
+            .node
             .queues
             .signatures
-            .check(&self.parts.chain, transaction, lane)
+            .check(&self.shared.node.chain, transaction, lane)
             .await
     }
 
@@ -87,23 +90,23 @@ impl NodeHandle {
         let transaction = Arc::new(transaction);
         let (head, facts) = self.validation_inputs(&transaction).await?;
         validate_for_admission(
-            &self.parts.chain,
+            &self.shared.node.chain,
             &facts,
             &transaction,
-            self.parts.clock.now_secs(),
+            self.shared.node.clock.now_secs(),
         )?;
         if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
-            let check = CheckMultisig(self.parts.chain.clone(), Arc::clone(&transaction));
+            let check = CheckMultisig(self.shared.node.chain.clone(), Arc::clone(&transaction));
             self.read(check).await?.1?;
         }
-        let outcome = request(&self.parts.mailboxes.mempool, |reply| Submit {
+        let outcome = request(&self.shared.node.mailboxes.mempool, |reply| Submit {
             transaction,
             sequence_number: facts.sender.sequence_number,
             reply,
         });
         let outcome = outcome.await?;
         if is_pool_full(&outcome) {
-            self.parts.pool_was_full.store(true, Relaxed);
+            self.shared.pool_was_full.store(true, Relaxed);
         }
         Ok(Accepted {
             ledger_info: *head.ledger_info(),
@@ -119,7 +122,7 @@ impl NodeHandle {
         &self,
         address: AccountAddress,
     ) -> Result<AccountSnapshot, NodeError> {
-        let head = &self.parts.head;
+        let head = &self.shared.node.head;
         let (moment, known) =
             head.with_accounts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
         self.snapshot_at_head_or_known(&moment, address, known)
@@ -139,11 +142,12 @@ impl NodeHandle {
         if let Some(known) = known {
             return Ok(known);
         }
-        let query = ReadAccountSnapshot(self.parts.chain.clone(), address);
-        let unchanged = self
-            .parts
-            .direct
-            .read_unchanged(query, head.ledger_info(), *complete_from);
+        let query = ReadAccountSnapshot(self.shared.node.chain.clone(), address);
+        let unchanged = self.shared.node.inline_reader.read_unchanged(
+            query,
+            head.ledger_info(),
+            *complete_from,
+        );
         let answer = match unchanged {
             Ok(answer) => answer,
             Err(query) => self.read(query).await,
@@ -155,13 +159,13 @@ impl NodeHandle {
     async fn validation_inputs(
         &self,
         transaction: &Arc<CheckedTransaction>,
-    ) -> Result<(Arc<Head>, ValidationInputs), NodeError> {
+    ) -> Result<(Head, ValidationInputs), NodeError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
         // Few: the check of the signatures bounds them.
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
-        let known = self.parts.head.with_accounts(|head, facts| {
+        let known = self.shared.node.head.with_accounts(|head, facts| {
             let known_secondary: Vec<_> =
                 secondary.iter().map(|address| facts.get(address)).collect();
             let known_payer = fee_payer.and_then(|address| facts.get(&address));
@@ -193,7 +197,7 @@ impl NodeHandle {
         // Nonces are in the store only.
         let nonce = match transaction.raw().replay_protector() {
             ReplayProtector::Nonce(_) => {
-                let read = ReadNonce(self.parts.chain.clone(), Arc::clone(transaction));
+                let read = ReadNonce(self.shared.node.chain.clone(), Arc::clone(transaction));
                 self.read(read).await?.1
             }
             ReplayProtector::SequenceNumber(_) => None,
@@ -210,13 +214,13 @@ impl NodeHandle {
 
 /// A moment at which facts were looked up.
 struct Moment {
-    head: Arc<Head>,
+    head: Head,
     /// Accounts that are not remembered have not changed from this block until the Head.
     complete_from: u64,
 }
 
 impl Moment {
-    fn of(head: Arc<Head>, facts: &AccountCache) -> Self {
+    fn of(head: Head, facts: &AccountCache) -> Self {
         let complete_from = facts.complete_from();
         Self {
             head,

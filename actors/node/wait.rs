@@ -37,8 +37,8 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let waits = &self.parts.mailboxes.meters.waits;
-        let wait = &self.parts.config.wait;
+        let waits = &self.shared.node.mailboxes.meters.waits;
+        let wait = &self.shared.node.config.wait;
         let Some(permit) = waits.try_acquire() else {
             return self.transaction_by_hash(hash).await;
         };
@@ -50,7 +50,11 @@ impl NodeHandle {
             reply,
             notifier,
         };
-        self.parts.mailboxes.committer.try_request(subscribe)?;
+        self.shared
+            .node
+            .mailboxes
+            .committer
+            .try_request(subscribe)?;
         let outcome = timeout_at(deadline, outcome).await;
         drop(permit);
         match outcome {
@@ -77,7 +81,13 @@ impl NodeHandle {
         &self,
         hash: HashValue,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        let error = self.parts.failure.failed().ok_or(NodeError::Stopping)?;
+        let error = self
+            .shared
+            .node
+            .health
+            .health()
+            .failed()
+            .ok_or(NodeError::Stopping)?;
         // What is committed is told even if a write has failed since.
         match self.transaction_by_hash(hash).await? {
             (_, TransactionStatus::Pending(_)) => Err(error.into()),

@@ -1,6 +1,11 @@
 //! What the storage is asked, and what it tells.
 
-use crate::{NodeError, runtime::actor::ActorMessage};
+use crate::{
+    NodeError,
+    error::StorageFault,
+    protocol::{broadcast::SetPaused, committer::CancelWaiters},
+    runtime::{actor::ActorMessage, mailbox::Recipient},
+};
 use ledger_store::Query;
 use ledger_types::LedgerInfo;
 use tokio::sync::oneshot;
@@ -31,4 +36,27 @@ pub(crate) struct Read<Q: Query> {
 
 impl<Q: Query> ActorMessage for Read<Q> {
     const LABEL: &'static str = "read";
+}
+
+impl ActorMessage for StorageFault {
+    const LABEL: &'static str = "storage_fault";
+}
+
+/// A change of the disk space between low and sufficient.
+#[derive(Debug)]
+pub(crate) struct DiskSpace {
+    pub(crate) is_low: bool,
+}
+
+impl ActorMessage for DiskSpace {
+    const LABEL: &'static str = "disk_space";
+}
+
+/// The actors that storage notifies of its health.
+#[derive(Debug)]
+pub(crate) struct StoragePeers {
+    pub(crate) committer: Recipient<CancelWaiters>,
+    pub(crate) mempool: Recipient<SetPaused>,
+    pub(crate) sequencer: Recipient<SetPaused>,
+    pub(crate) pruner: Recipient<SetPaused>,
 }

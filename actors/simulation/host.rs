@@ -12,7 +12,7 @@ use crate::{
         timer::TimedActor,
         worker::WorkerThread,
     },
-    state::head::HeadCell,
+    state::head::HeadReader,
 };
 use ledger_store::StoreReader;
 use std::{
@@ -146,7 +146,7 @@ impl<J> Process for WorkerThread<J> {
 /// block.
 pub(super) struct ReaderWorker<J> {
     pub(super) worker: WorkerThread<J>,
-    pub(super) head: HeadCell,
+    pub(super) head: HeadReader,
     pub(super) reader: StoreReader,
 }
 

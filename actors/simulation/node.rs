@@ -6,17 +6,17 @@ use super::{
     scheduler::{Scheduler, preempt_during_sync},
 };
 use crate::{
-    Clock, Head, NodeConfig, NodeHandle, Pending, Pool,
+    Clock, NodeConfig, NodeHandle, Pending, Pool,
     mempool::persistence::{file, restore::refill},
     node::{
         builder::NodeBuilder,
-        handle::{Mailboxes, RequestQueues},
+        handle::{Mailboxes, NodeParts, RequestQueues},
         renderers::Renderers,
     },
     protocol::sequencer::Start,
     runtime::{clock::LedgerClock, fatal::FatalErrorReporter, worker::WorkerThread},
     signatures::{SignatureChecks, SignatureQueues},
-    state::head::HeadCell,
+    state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
@@ -27,7 +27,8 @@ pub(super) struct NodeUnderTest {
     pub(super) handle: NodeHandle,
     pub(super) mailboxes: Mailboxes,
     pub(super) failure: FatalErrorReporter,
-    pub(super) head: HeadCell,
+    pub(super) storage_health: StorageHealth,
+    pub(super) head: HeadReader,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
     /// Receivers of the signature queues, which stay open and unused: the simulation submits
@@ -45,6 +46,13 @@ pub(super) struct StartUp<'a> {
     pub(super) saved: Option<&'a [u8]>,
     /// Whether the store flushes and compacts its index after a few rows.
     pub(super) has_eager_compaction: bool,
+}
+
+impl NodeUnderTest {
+    /// Whether the disk or an invariant has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.get().is_some() || self.storage_health.fault().is_some()
+    }
 }
 
 impl StartUp<'_> {
@@ -90,18 +98,18 @@ impl StartUp<'_> {
             chain,
             config,
             clock: &clock,
-            head: HeadCell::new(Head::opened(ledger_info)),
-            failure: failure.clone(),
+            ledger_info,
+            reporter: failure.clone(),
             host: SimulatedHost {
                 scheduler: Rc::clone(scheduler),
                 failure: failure.clone(),
             },
         };
-        let (mailboxes, queues, jobs) = builder.actors(pool, &tip, &ledger_info);
-        let store = (writer, reader.clone());
-        let workers = builder.workers(&mailboxes, (queues, jobs), store, tip);
-        let inline_reader = builder.direct_reads(&reader);
-        let head = builder.head.clone();
+        let actors = builder.start_actors(pool, &tip);
+        let (mailboxes, health) = (actors.mailboxes.clone(), actors.health.clone());
+        let head = actors.head.clone();
+        let inline_reader = builder.inline_reader(&actors, &reader);
+        let workers = builder.workers(actors, (writer, reader.clone()), tip);
         scheduler.add(reader_process(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
         for worker in workers.readers {
@@ -114,18 +122,21 @@ impl StartUp<'_> {
             batches: mailboxes.sequencer.recipient(),
         });
         disk.set_on_sync(preempt_during_sync);
-        let handle = NodeHandle::new(
-            chain.clone(),
-            config.clone(),
-            clock.clone(),
-            mailboxes.clone(),
+        let storage_health = health.health().clone();
+        let handle = NodeHandle::new(NodeParts {
+            chain: chain.clone(),
+            config: config.clone(),
+            clock: clock.clone(),
+            head: head.clone(),
+            mailboxes: mailboxes.clone(),
             inline_reader,
-            RequestQueues {
+            queues: RequestQueues {
                 signatures: checks,
                 renderers,
             },
-            failure.clone(),
-        );
+            health,
+            reporter: failure.clone(),
+        });
         let (handle, notifier_task) = handle.for_thread();
         let is_active = Rc::new(Cell::new(true));
         scheduler.add(Task::new("notifier".to_owned(), is_active, notifier_task));
@@ -133,6 +144,7 @@ impl StartUp<'_> {
             handle,
             mailboxes,
             failure,
+            storage_health,
             head,
             clock,
             disk,
@@ -144,7 +156,7 @@ impl StartUp<'_> {
 /// Creates the process of a worker thread that reads the store.
 fn reader_process<J>(
     worker: WorkerThread<J>,
-    head: &HeadCell,
+    head: &HeadReader,
     reader: &StoreReader,
 ) -> Box<ReaderWorker<J>> {
     Box::new(ReaderWorker {

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     Accepted, Head, MempoolConfig, NodeConfig, NodeError, StorageUnavailable, SubmitError,
     TransactionStatus,
-    runtime::{clock::LedgerClock, fatal::FatalErrorReporter},
-    state::head::HeadCell,
+    runtime::clock::LedgerClock,
+    state::{head::HeadReader, storage_health::StorageHealth},
 };
 use ledger_crypto::HashValue;
 use ledger_store::Store;
@@ -46,9 +46,9 @@ pub(super) struct RequestStart {
 
 /// The running node.
 pub(super) struct ObservedNode {
-    pub(super) head: HeadCell,
+    pub(super) head: HeadReader,
     pub(super) disk: Disk,
-    pub(super) failure: FatalErrorReporter,
+    pub(super) storage_health: StorageHealth,
     pub(super) clock: LedgerClock,
     /// Whether the clock was wrong when the node started.
     pub(super) had_clock_fault: bool,
@@ -266,7 +266,7 @@ impl Oracle {
     pub(super) fn begin_request(&self) -> RequestStart {
         self.add_visible_blocks();
         let step = self.scheduler.now_steps();
-        let has_failed = |node: &ObservedNode| node.failure.get().is_some();
+        let has_failed = |node: &ObservedNode| node.storage_health.fault().is_some();
         let has_failed = self.observed.borrow().as_ref().is_some_and(has_failed);
         let model = self.model();
         RequestStart {

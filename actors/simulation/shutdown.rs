@@ -80,7 +80,7 @@ fn hashes(pending: &[Pending]) -> BTreeSet<HashValue> {
 impl World {
     /// Ends the node at a random step, and starts a new one on the remaining content of the disk.
     pub(super) fn crash(&mut self) {
-        self.check_fatal_error();
+        self.check_storage_fault();
         let Some(node) = &self.node else { return };
         let (content, counter) = match self.random.u8(..3) {
             0 => (CrashImage::Written, "crashes: killed"),
@@ -177,7 +177,7 @@ impl World {
         };
         self.check_accepted_accounted_for(&pending);
         let disk = node.disk.clone();
-        let has_failed = node.failure.get().is_some();
+        let has_failed = node.has_failed();
         if !has_failed {
             self.check_saved(&pending, was_idle);
         }

@@ -12,8 +12,7 @@ use super::{
     scheduler::{Scheduler, SchedulerGuard, Violation},
 };
 use crate::{
-    Clock, ClockReading, FailureKind, FatalError, StorageUnavailable,
-    protocol::mempool::PendingStatus,
+    Clock, ClockReading, StorageFault, StorageUnavailable, protocol::mempool::PendingStatus,
 };
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
@@ -148,7 +147,7 @@ impl World {
                     self.oracle.observe(Some(ObservedNode {
                         head: node.head.clone(),
                         disk,
-                        failure: node.failure.clone(),
+                        storage_health: node.storage_health.clone(),
                         clock: node.clock.clone(),
                         had_clock_fault: self.has_clock_fault,
                         has_clock_fault: Cell::new(self.has_clock_fault),
@@ -328,8 +327,8 @@ impl World {
                     "periods of low disk space that ended"
                 });
                 disk_space.set_low(is_low, world.scheduler.now_steps());
-                node.handle
-                    .set_no_room(is_low.then(|| "7 bytes are left".into()));
+                let shortage = is_low.then(|| "7 bytes are left".into());
+                node.handle.report_disk_space(shortage.as_ref());
             }
         });
     }
@@ -435,23 +434,27 @@ impl World {
         self.oracle.count(counter);
     }
 
-    /// Returns the fatal error of the node, if there is one.
+    /// Returns the fault of the node's disk, if there is one.
     ///
     /// The property [`properties::NO_FAILURE`] permits it only after a disk fault, and never
-    /// permits [`FailureKind::Broken`].
-    pub(super) fn check_fatal_error(&self) -> Option<FatalError> {
+    /// permits a fatal error.
+    pub(super) fn check_storage_fault(&self) -> Option<StorageFault> {
         let node = self.node.as_ref()?;
-        let failure = node.failure.get()?;
-        if failure.kind == FailureKind::Broken || node.disk.failures() == 0 {
-            let verdict = Err(failure.to_string());
+        if let Some(error) = node.failure.get() {
+            let verdict = Err(error.to_string());
             self.oracle.report(properties::NO_FAILURE, verdict);
         }
-        Some(failure)
+        let fault = node.storage_health.fault()?;
+        if node.disk.failures() == 0 {
+            let verdict = Err(fault.to_string());
+            self.oracle.report(properties::NO_FAILURE, verdict);
+        }
+        Some(fault)
     }
 
     /// Ends a failed node with a probability of one third, by a graceful stop or a crash.
     async fn end_failed_node(&mut self) {
-        if self.check_fatal_error().is_none()
+        if self.check_storage_fault().is_none()
             || self.random.u8(..3) > 0
             || self.scheduler.is_halted()
         {
@@ -468,7 +471,7 @@ impl World {
     /// Ends the simulation: all waits time out, the node stops and starts again, and the chain is
     /// executed again.
     async fn finish(&mut self) {
-        if self.check_fatal_error().is_some() || self.node.is_none() || self.is_fault_injected {
+        if self.check_storage_fault().is_some() || self.node.is_none() || self.is_fault_injected {
             self.options.fault_rate = 0;
             self.crash();
         }

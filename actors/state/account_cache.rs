@@ -20,7 +20,7 @@ pub(crate) struct AccountUpdates {
 /// Facts of the newest accounts, in two generations.
 ///
 /// There are two of them: the executor's, which is ahead by the blocks that are not durable yet, and that of the
-/// newest moment ([`super::head::HeadCell`]). Each is changed in place: of a persistent map, of which each moment has a snapshot,
+/// newest moment ([`super::head::HeadReader`]). Each is changed in place: of a persistent map, of which each moment has a snapshot,
 /// nodes of 32 accounts would be copied and freed again for each account of a small block.
 #[derive(Debug, Default)]
 pub(crate) struct AccountCache {

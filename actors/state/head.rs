@@ -1,4 +1,6 @@
-//! The newest durable moment of the ledger, as one immutable value, and what is remembered of accounts at it.
+//! The newest durable version of the ledger, with the newest blocks and accounts.
+
+use crate::state::prune_horizon::{Horizon, PruneHorizon};
 
 use super::{
     account_cache::AccountCache,
@@ -17,65 +19,56 @@ const RECENT_TRANSACTIONS_MAX: usize = 10_000;
 /// far more than a transfer does. (What comes in is bounded by `sequencer.block_bytes_max`.)
 const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The newest durable moment of the ledger: what answers carry in their headers, and the newest blocks.
-#[derive(Debug)]
+/// The newest durable version of the ledger. Cheap to clone.
+///
+/// Its ledger info is consistent: the oldest version is not above the newest one.
+#[derive(Clone, Debug)]
 pub struct Head {
+    ledger_info: LedgerInfo,
+    published: Arc<PublishedHead>,
+}
+
+impl Head {
+    /// Returns the ledger info, which every response carries in its headers.
+    pub fn ledger_info(&self) -> &LedgerInfo {
+        &self.ledger_info
+    }
+
+    /// Returns the transaction `hash` if a recent block holds it. Otherwise the store may hold it.
+    pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
+        let mut newest_first = self.published.recent.iter().rev();
+        let found = newest_first.find_map(|block| block.committed(hash))?;
+        (found.version >= self.ledger_info.oldest_version).then_some(found)
+    }
+}
+
+/// What the committer publishes: an immutable value.
+#[derive(Debug)]
+struct PublishedHead {
+    /// The ledger info without the horizon, which [`HeadReader`] adds.
     ledger_info: LedgerInfo,
     /// The newest blocks, ascending.
     recent: Vec<Arc<IndexedBlock>>,
 }
 
-impl Head {
-    /// The head of a ledger that was just opened.
-    pub(crate) fn opened(ledger_info: LedgerInfo) -> Self {
-        Self {
-            ledger_info,
-            recent: Vec::new(),
-        }
-    }
-
-    /// What every answer carries in its headers.
-    pub fn ledger_info(&self) -> &LedgerInfo {
-        &self.ledger_info
-    }
-
-    /// The transaction `hash`, if it was committed recently; else the store knows.
-    pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
-        let mut newest_first = self.recent.iter().rev();
-        let found = newest_first.find_map(|block| block.committed(hash))?;
-        (found.version >= self.ledger_info.oldest_version).then_some(found)
-    }
-
-    /// The head after `blocks`, of which the last is the newest.
-    fn after<'a>(&self, blocks: impl IntoIterator<Item = &'a Arc<IndexedBlock>>) -> Self {
+impl PublishedHead {
+    /// Returns the value after `blocks`, of which the last is the newest.
+    fn after(&self, blocks: &[Arc<IndexedBlock>]) -> Self {
         let mut recent = self.recent.clone();
-        recent.extend(blocks.into_iter().cloned());
+        recent.extend(blocks.iter().cloned());
         let newest = recent.last().map(|newest| &newest.block().tip);
         let ledger_info = newest.map_or(self.ledger_info, |tip| at_tip(&self.ledger_info, tip));
         let (mut transactions, mut output_bytes) = (0, 0);
-        let kept = recent.iter().rev().take_while(|block| {
+        let retained = recent.iter().rev().take_while(|block| {
             transactions += block.block().transactions.len();
             output_bytes += block.output_bytes();
             transactions <= RECENT_TRANSACTIONS_MAX && output_bytes <= RECENT_OUTPUT_BYTES_MAX
         });
-        let kept = kept.take(RECENT_BLOCKS_MAX).count().max(1);
-        recent.drain(..recent.len().saturating_sub(kept));
+        let retained = retained.take(RECENT_BLOCKS_MAX).count().max(1);
+        recent.drain(..recent.len().saturating_sub(retained));
         Self {
             ledger_info,
             recent,
-        }
-    }
-
-    /// The same moment without what lies below `oldest_version`, the first of the block of that height.
-    /// What is gone already stays so.
-    fn with_oldest(&self, oldest_version: u64, oldest_block_height: u64) -> Self {
-        Self {
-            ledger_info: LedgerInfo {
-                oldest_version: oldest_version.max(self.ledger_info.oldest_version),
-                oldest_block_height: oldest_block_height.max(self.ledger_info.oldest_block_height),
-                ..self.ledger_info
-            },
-            recent: self.recent.clone(),
         }
     }
 }
@@ -90,66 +83,108 @@ fn at_tip(before: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
     }
 }
 
-/// Where the newest [`Head`] is found. The committer adds blocks and the store's writer takes the past
-/// away; neither undoes what the other has done.
-#[derive(Clone, Debug)]
-pub(crate) struct HeadCell(Arc<Newest>);
-
 #[derive(Debug)]
-struct Newest {
-    head: ArcSwap<Head>,
-    /// Of the accounts at `head`, which gets blocks only while this is locked.
-    facts: RwLock<AccountCache>,
+struct HeadCell {
+    published: ArcSwap<PublishedHead>,
+    /// Accounts at `published`, which changes only while this is locked.
+    accounts: RwLock<AccountCache>,
 }
 
-impl HeadCell {
-    pub(crate) fn new(head: Head) -> Self {
-        Self(Arc::new(Newest {
-            head: ArcSwap::from_pointee(head),
-            facts: RwLock::default(),
-        }))
-    }
+/// The reading side of the Head. Cheap to clone; all clones show the same value.
+#[derive(Clone, Debug)]
+pub(crate) struct HeadReader {
+    cell: Arc<HeadCell>,
+    horizon: PruneHorizon,
+}
 
-    pub(crate) fn load(&self) -> Arc<Head> {
-        self.0.head.load_full()
-    }
-
-    /// What `look` finds of accounts at the newest moment. Blocks wait for it.
-    pub(crate) fn with_accounts<T>(&self, look: impl FnOnce(Arc<Head>, &AccountCache) -> T) -> T {
-        let facts = self.0.facts.read().unwrap_or_else(PoisonError::into_inner);
-        look(self.load(), &facts)
-    }
-
-    /// Makes that after `blocks` the newest moment, and gives it. With the one before go blocks that are recent no longer,
-    /// which takes a while: who must not wait for that keeps it meanwhile.
-    pub(crate) fn publish(&self, blocks: &[Arc<IndexedBlock>]) -> Arc<Head> {
-        let mut facts = self.0.facts.write().unwrap_or_else(PoisonError::into_inner);
-        for block in blocks {
-            facts.apply(block.account_updates());
-        }
-        self.change(|before| before.after(blocks))
-    }
-
-    /// Hides what lies below `oldest_version`, the first of the block of that height.
+impl HeadReader {
+    /// Returns the Head.
     ///
-    /// The writer calls it when that is durably gone and snapshots do not show so yet: an answer from the
-    /// Head alone, and a snapshot at the Head, then never name an older version than an earlier answer.
-    pub(crate) fn raise_oldest(&self, oldest_version: u64, oldest_block_height: u64) {
-        self.change(|head| head.with_oldest(oldest_version, oldest_block_height));
+    /// A later call never returns an older one, nor an older oldest version.
+    pub(crate) fn load(&self) -> Head {
+        // Before the Head: a step of pruning starts below the versions of a Head that is published
+        // already. So the Head that is loaded next is not below the horizon.
+        let horizon = self.horizon.load();
+        let published = self.cell.published.load_full();
+        Head {
+            ledger_info: with_horizon(&published.ledger_info, horizon),
+            published,
+        }
     }
 
-    /// Puts in the place of the newest moment what `change` makes of it; called again where another thread
-    /// was faster.
-    fn change(&self, change: impl Fn(&Head) -> Head) -> Arc<Head> {
-        let mut before = self.0.head.load();
-        loop {
-            let after = Arc::new(change(&before));
-            let found = self.0.head.compare_and_swap(&*before, Arc::clone(&after));
-            if Arc::ptr_eq(&before, &found) {
-                return after;
-            }
-            before = found;
+    /// Returns the ledger info of the Head, as [`Self::load`] does, without a reference count of the
+    /// Head.
+    pub(crate) fn ledger_info(&self) -> LedgerInfo {
+        let horizon = self.horizon.load();
+        with_horizon(&self.cell.published.load().ledger_info, horizon)
+    }
+
+    /// Calls `read` with the Head and the accounts at it. Blocks are not published meanwhile.
+    pub(crate) fn with_accounts<T>(&self, read: impl FnOnce(Head, &AccountCache) -> T) -> T {
+        let accounts = self.cell.accounts.read();
+        let accounts = accounts.unwrap_or_else(PoisonError::into_inner);
+        read(self.load(), &accounts)
+    }
+}
+
+fn with_horizon(ledger_info: &LedgerInfo, horizon: Horizon) -> LedgerInfo {
+    LedgerInfo {
+        oldest_version: horizon.version,
+        oldest_block_height: horizon.block_height,
+        ..*ledger_info
+    }
+}
+
+/// The writing side of the Head, which only the committer has.
+#[derive(Debug)]
+pub(crate) struct HeadPublisher(HeadReader);
+
+impl HeadPublisher {
+    /// Creates the Head of a ledger that was just opened. `horizon` is added to what it publishes.
+    pub(crate) fn new(ledger_info: LedgerInfo, horizon: PruneHorizon) -> Self {
+        let published = PublishedHead {
+            ledger_info,
+            recent: Vec::new(),
+        };
+        Self(HeadReader {
+            cell: Arc::new(HeadCell {
+                published: ArcSwap::from_pointee(published),
+                accounts: RwLock::default(),
+            }),
+            horizon,
+        })
+    }
+
+    /// Returns the reading side.
+    pub(crate) fn reader(&self) -> HeadReader {
+        self.0.clone()
+    }
+
+    /// Publishes durable blocks with the accounts that they changed, and returns the new Head.
+    ///
+    /// It drops the last reference to blocks that are no longer recent, which takes a while. A caller
+    /// that must not wait for that holds the Head before it meanwhile.
+    pub(crate) fn publish(&mut self, blocks: &[Arc<IndexedBlock>]) -> Head {
+        let cell = &self.0.cell;
+        let mut accounts = cell
+            .accounts
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        for block in blocks {
+            accounts.apply(block.account_updates());
         }
+        let after = cell.published.load().after(blocks);
+        cell.published.store(Arc::new(after));
+        self.0.load()
+    }
+}
+
+#[cfg(test)]
+impl HeadPublisher {
+    /// Creates the Head of a ledger that is never pruned.
+    pub(crate) fn unpruned(ledger_info: LedgerInfo) -> Self {
+        let horizon = super::prune_horizon::PruneHorizonPublisher::new(Horizon::of(&ledger_info));
+        Self::new(ledger_info, horizon.horizon())
     }
 }
 
@@ -157,12 +192,7 @@ impl HeadCell {
 impl Head {
     /// The newest blocks, ascending.
     pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ledger_types::ExecutedBlock>> {
-        self.recent.iter().map(|indexed| indexed.block())
-    }
-
-    /// As this one, with one more block.
-    pub(crate) fn with_block(&self, block: Arc<ledger_types::ExecutedBlock>) -> Self {
-        self.after(&[IndexedBlock::without_updates(block)])
+        self.published.recent.iter().map(|indexed| indexed.block())
     }
 }
 
@@ -170,7 +200,7 @@ impl Head {
 mod tests {
     use super::*;
     use crate::{
-        state::account_cache::AccountUpdates,
+        state::{account_cache::AccountUpdates, prune_horizon::PruneHorizonPublisher},
         testing::{block, block_writing, draft, ledger_info},
     };
     use bytes::Bytes;
@@ -185,10 +215,11 @@ mod tests {
 
     #[test]
     fn recent_blocks_are_found_and_older_ones_go() {
-        let mut head = Head::opened(ledger_info(0));
+        let mut publisher = HeadPublisher::unpruned(ledger_info(0));
         for height in 1..=RECENT_BLOCKS_MAX as u64 + 1 {
-            head = head.after(&[indexed(height, height..height + 1)]);
+            publisher.publish(&[indexed(height, height..height + 1)]);
         }
+        let head = publisher.reader().load();
         assert_eq!(
             head.ledger_info().block_height,
             RECENT_BLOCKS_MAX as u64 + 1
@@ -202,8 +233,9 @@ mod tests {
     #[test]
     fn a_block_above_all_bounds_is_still_found() {
         let large = indexed(1, 0..RECENT_TRANSACTIONS_MAX as u64 + 1);
-        let head = Head::opened(ledger_info(0)).after(&[indexed(0, 0..1), large]);
-        assert_eq!(head.recent.len(), 1);
+        let mut publisher = HeadPublisher::unpruned(ledger_info(0));
+        let head = publisher.publish(&[indexed(0, 0..1), large]);
+        assert_eq!(head.recent_blocks().count(), 1);
     }
 
     #[test]
@@ -214,35 +246,44 @@ mod tests {
             let block = block_writing(height, &[(key, Some(value))]);
             IndexedBlock::without_updates(Arc::new(block))
         };
-        let mut head = Head::opened(ledger_info(0));
+        let mut publisher = HeadPublisher::unpruned(ledger_info(0));
         for height in 1..=5 {
-            head = head.after(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)]);
+            publisher.publish(&[writing(height, RECENT_OUTPUT_BYTES_MAX / 3)]);
         }
         assert_eq!(
-            head.recent.len(),
+            publisher.reader().load().recent_blocks().count(),
             2,
             "three keys and a third each are too much"
         );
-        let head = head.after(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)]);
-        assert_eq!(head.recent.len(), 1);
+        let head = publisher.publish(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)]);
+        assert_eq!(head.recent_blocks().count(), 1);
         assert!(head.committed(&draft(1, 6).checked().hash()).is_some());
+    }
+
+    /// A Head whose horizon a test raises.
+    fn pruned(version: u64, block_height: u64) -> (HeadPublisher, PruneHorizonPublisher) {
+        let mut horizon = PruneHorizonPublisher::new(Horizon::of(&ledger_info(0)));
+        horizon.raise(Horizon {
+            version,
+            block_height,
+        });
+        let publisher = HeadPublisher::new(ledger_info(0), horizon.horizon());
+        (publisher, horizon)
     }
 
     #[test]
     fn pruned_versions_are_not_shown() {
-        let head = Head::opened(ledger_info(0)).after(&[indexed(1, 0..2)]);
-        let pruned = head.with_oldest(1_001, 1);
-        assert!(pruned.committed(&draft(1, 0).checked().hash()).is_none());
-        assert!(pruned.committed(&draft(1, 1).checked().hash()).is_some());
-        assert_eq!(pruned.ledger_info().oldest_version, 1_001);
+        let (mut publisher, _horizon) = pruned(1_001, 1);
+        let head = publisher.publish(&[indexed(1, 0..2)]);
+        assert!(head.committed(&draft(1, 0).checked().hash()).is_none());
+        assert!(head.committed(&draft(1, 1).checked().hash()).is_some());
+        assert_eq!(head.ledger_info().oldest_version, 1_001);
     }
 
     #[test]
     fn the_past_that_is_gone_stays_gone_when_a_block_comes_that_was_made_before() {
-        let cell = HeadCell::new(Head::opened(ledger_info(0)));
-        let block = Arc::clone(indexed(1, 0..2).block());
-        cell.raise_oldest(1_001, 1);
-        let shown = cell.publish(&[IndexedBlock::without_updates(block)]);
+        let (mut publisher, mut horizon) = pruned(1_001, 1);
+        let shown = publisher.publish(&[indexed(1, 0..2)]);
         let info = |head: &Head| {
             let info = head.ledger_info();
             (
@@ -252,25 +293,63 @@ mod tests {
             )
         };
         assert_eq!(info(&shown), (1, 1, 1_001));
-        cell.raise_oldest(0, 0);
-        assert_eq!(info(&cell.load()), (1, 1, 1_001));
+        horizon.raise(Horizon {
+            version: 0,
+            block_height: 0,
+        });
+        assert_eq!(info(&publisher.reader().load()), (1, 1, 1_001));
+        assert_eq!(
+            publisher.reader().ledger_info(),
+            *publisher.reader().load().ledger_info()
+        );
+    }
+
+    /// Each block raises the horizon to the block before it, as the pruner with the smallest window.
+    #[test]
+    fn the_newest_version_is_never_below_the_oldest() {
+        const BLOCKS: u64 = 20_000;
+        let mut horizon = PruneHorizonPublisher::new(Horizon::of(&ledger_info(0)));
+        let mut publisher = HeadPublisher::new(ledger_info(0), horizon.horizon());
+        let reader = publisher.reader();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for height in 1..=BLOCKS {
+                    let block = block(height, &[], &[]);
+                    let raised = Horizon {
+                        version: block.first_version,
+                        block_height: height,
+                    };
+                    publisher.publish(&[IndexedBlock::without_updates(block)]);
+                    horizon.raise(raised);
+                }
+            });
+            let mut oldest = 0;
+            while oldest < BLOCKS {
+                for info in [*reader.load().ledger_info(), reader.ledger_info()] {
+                    assert!(info.oldest_block_height <= info.block_height, "{info:?}");
+                    assert!(oldest <= info.oldest_block_height, "it goes back: {info:?}");
+                    oldest = info.oldest_block_height;
+                }
+            }
+        });
     }
 
     #[test]
     fn accounts_are_found_as_they_are_at_the_moment_that_is_given_with_them() {
         const BLOCKS: u64 = 5_000;
         const ACCOUNT: AccountAddress = AccountAddress::ONE;
-        let cell = HeadCell::new(Head::opened(ledger_info(0)));
+        let mut publisher = HeadPublisher::unpruned(ledger_info(0));
+        let reader = publisher.reader();
         let look = || {
-            let found = cell.with_accounts(|head, facts| {
-                (head.ledger_info().block_height, facts.get(&ACCOUNT))
+            let found = reader.with_accounts(|head, accounts| {
+                (head.ledger_info().block_height, accounts.get(&ACCOUNT))
             });
-            let sequence_number = found.1.map_or(0, |facts| facts.sequence_number);
+            let sequence_number = found.1.map_or(0, |account| account.sequence_number);
             assert_eq!(sequence_number, found.0, "each block raises it by one");
             found.0
         };
         thread::scope(|scope| {
-            scope.spawn(|| {
+            scope.spawn(move || {
                 for height in 1..=BLOCKS {
                     let account = AccountSnapshot {
                         sequence_number: height,
@@ -282,7 +361,7 @@ mod tests {
                         accounts: vec![(ACCOUNT, account)],
                     };
                     let indexed = IndexedBlock::new(block(height, &[], &[]), updates);
-                    cell.publish(&[Arc::new(indexed)]);
+                    publisher.publish(&[Arc::new(indexed)]);
                 }
             });
             while look() < BLOCKS {}

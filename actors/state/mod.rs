@@ -3,3 +3,5 @@
 pub(crate) mod account_cache;
 pub(crate) mod committed;
 pub(crate) mod head;
+pub(crate) mod prune_horizon;
+pub(crate) mod storage_health;

@@ -5,16 +5,19 @@
 //! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
 //! with many other requests, for about half of the time at most.
 
+use super::health::HealthReporter;
 use crate::{
     Clock, NodeError,
     protocol::storage::{Answer, STORAGE},
-    runtime::fatal::FatalErrorReporter,
-    state::head::HeadCell,
+    state::head::HeadReader,
 };
 use arc_swap::ArcSwapOption;
 use ledger_store::{Query, Snapshot, StoreReader};
 use ledger_types::LedgerInfo;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 /// A read that takes longer than this had to wait for the disk, or its thread for a core.
 const SLOW_USECS: u64 = 1_000;
@@ -22,13 +25,30 @@ const SLOW_USECS: u64 = 1_000;
 /// The longest time that reads are left to the readers after a slow one, however slow that was.
 const PAUSE_USECS_MAX: u64 = 1_000_000;
 
+/// The store of an [`InlineReader`]. Clones share it.
+///
+/// It is empty before the storage has set it and after the storage has revoked it, so that a handle
+/// of a node that was stopped does not keep the store open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InlineStore(Arc<ArcSwapOption<StoreReader>>);
+
+impl InlineStore {
+    pub(super) fn set(&self, store: StoreReader) {
+        self.0.store(Some(Arc::new(store)));
+    }
+
+    /// Leaves all later queries to the readers.
+    pub(super) fn revoke(&self) {
+        self.0.store(None);
+    }
+}
+
 /// What answers on the thread that asks.
 #[derive(Debug)]
 pub(crate) struct InlineReader {
-    head: HeadCell,
-    /// `None` when the node stops: who has a handle to it does not keep the store open.
-    reader: ArcSwapOption<StoreReader>,
-    failure: FatalErrorReporter,
+    head: HeadReader,
+    store: InlineStore,
+    health: HealthReporter,
     clock: Clock,
     /// Elapsed time until which all reads are left to the readers, in microseconds. It orders no other memory, hence
     /// relaxed.
@@ -36,36 +56,25 @@ pub(crate) struct InlineReader {
 }
 
 impl InlineReader {
-    /// Reads with `reader`.
-    pub(crate) fn new(
-        head: HeadCell,
-        reader: StoreReader,
-        failure: FatalErrorReporter,
+    pub(super) fn new(
+        store: InlineStore,
+        head: HeadReader,
+        health: HealthReporter,
         clock: Clock,
     ) -> Self {
         Self {
             head,
-            reader: ArcSwapOption::from_pointee(reader),
-            failure,
+            store,
+            health,
             clock,
             paused_until_usecs: AtomicU64::new(0),
         }
     }
 
-    /// The moments that answers are of.
-    pub(crate) fn head(&self) -> &HeadCell {
-        &self.head
-    }
-
-    /// Leaves all that comes to the readers.
-    pub(crate) fn close(&self) {
-        self.reader.store(None);
-    }
-
     /// Answers a query that looks up a few rows; gives it back where a reader should.
     pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
         self.read_at(query, |reader| {
-            reader.snapshot_at(self.head.load().ledger_info()).ok()
+            reader.snapshot_at(&self.head.ledger_info()).ok()
         })
     }
 
@@ -98,13 +107,13 @@ impl InlineReader {
         if self.is_paused(begun_usecs) {
             return Err(query);
         }
-        let Some(snapshot) = self.reader.load().as_deref().and_then(moment) else {
+        let Some(snapshot) = self.store.0.load().as_deref().and_then(moment) else {
             return Err(query);
         };
         let answer = query.run(&snapshot);
         self.took(begun_usecs, self.clock.elapsed_usecs());
         if let Err(error) = &answer {
-            self.failure.report_read(STORAGE, error);
+            self.health.report_read(STORAGE, error);
         }
         Ok(answer
             .map(|output| (*snapshot.ledger_info(), output))
@@ -128,7 +137,11 @@ impl InlineReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Head, testing::wallet::development};
+    use crate::{
+        runtime::mailbox::Recipient,
+        state::{head::HeadPublisher, storage_health::StorageHealthPublisher},
+        testing::wallet::development,
+    };
     use ledger_store::{StoreError, StoreWriter};
     use std::sync::Arc;
 
@@ -149,9 +162,16 @@ mod tests {
         let elapsed_usecs = Arc::new(AtomicU64::new(1));
         let clock = Arc::clone(&elapsed_usecs);
         let clock = Clock::new(move || clock.load(Relaxed));
-        let head = HeadCell::new(Head::opened(ledger_info));
+        let head = HeadPublisher::unpruned(ledger_info).reader();
+        let store = InlineStore::default();
+        store.set(reader);
+        let health = HealthReporter::new(
+            StorageHealthPublisher::default(),
+            Recipient::new(|_| ()),
+            Recipient::new(|_| ()),
+        );
         Fixture {
-            direct: InlineReader::new(head, reader, FatalErrorReporter::new(), clock),
+            direct: InlineReader::new(store, head, health, clock),
             elapsed_usecs,
             _writer: writer,
             _directory: directory,
@@ -198,7 +218,8 @@ mod tests {
     fn what_has_not_changed_is_read_at_the_head_or_at_what_the_store_shows_before_it() {
         let direct = fixture(1).direct;
         let shown = *direct
-            .reader
+            .store
+            .0
             .load()
             .as_ref()
             .unwrap()
@@ -232,7 +253,7 @@ mod tests {
             _directory,
             ..
         } = fixture(0);
-        direct.close();
+        direct.store.revoke();
         let query = |_: &Snapshot| Ok(());
         assert!(direct.read(query).is_err());
         drop(_writer);

@@ -1,109 +1,198 @@
-//! The storage: bounded queues in front of the threads that touch the disk.
+//! The storage: its health, the threads that touch the disk, and the bounded queues in front of them.
 
+pub(crate) mod health;
 pub(crate) mod inline_reader;
 pub(crate) mod meter;
 pub(crate) mod readers;
 pub(crate) mod writer;
 
 use crate::{
-    NodeError, StorageConfig,
+    Clock, NodeError, StorageConfig,
+    error::StorageFault,
     protocol::{
+        broadcast::SetPaused,
         commit_queue::{CommitQueue, WriteJob},
+        committer::CancelWaiters,
         durable_reader::DurableReader,
-        storage::{PruneStep, Read, STORAGE},
+        storage::{DiskSpace, PruneStep, Read, STORAGE, StoragePeers},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
         fatal::FatalErrorReporter,
+        mailbox::Mailbox,
         timer::TimedActor,
         work_meter::WorkMeter,
         worker::WorkerThread,
     },
-    state::head::HeadCell,
+    state::{
+        head::HeadReader,
+        prune_horizon::PruneHorizonPublisher,
+        storage_health::{StorageHealth, StorageHealthPublisher},
+    },
 };
 use crossbeam_channel::{Receiver, Sender};
+use health::HealthReporter;
+use inline_reader::{InlineReader, InlineStore};
 use ledger_store::{Query, Snapshot, StoreError, StoreReader, StoreWriter};
-use readers::ReadJob;
-use std::sync::Arc;
-use writer::WriterPeers;
+use readers::{ReadContext, ReadJob};
+use std::sync::{Arc, OnceLock};
+use writer::{Writer, WriterPeers};
 
-/// The most prunes that wait for the writer: the pruner has one in flight.
-const PRUNES_MAX: usize = 1;
+/// Maximum number of queued prune steps: the pruner has one in flight.
+const PRUNE_STEPS_MAX: usize = 1;
 
-/// The threads that execute blocks, and read for it.
+/// Number of threads that execute blocks. Each may wait for one apply request.
 const EXECUTORS: usize = 1;
 
-/// The actor. Its readers end when it is dropped, after what is in their queue.
+/// The storage actor. It owns the health of the storage, the threads that touch the disk, and their
+/// queues.
+///
+/// Dropping it revokes the inline reader and disconnects the readers' queue, so that the readers end
+/// after the queued jobs.
 pub(crate) struct Storage {
     commits: CommitQueue,
     reads: Sender<ReadJob>,
-    failure: FatalErrorReporter,
-    readers: Arc<WorkMeter>,
+    read_meter: Arc<WorkMeter>,
+    inline_store: InlineStore,
+    peers: Arc<OnceLock<StoragePeers>>,
+    is_disk_space_low: bool,
+    has_failed: bool,
+    /// Whether the other actors were last notified that nothing new may be written.
+    is_paused: bool,
 }
 
-/// The other ends of a storage's queues, until its threads are started.
-pub(crate) struct Queues {
+/// The parts of the storage that work on other threads, until those are started.
+pub(crate) struct StorageParts {
     commits: CommitQueue,
-    writes: Receiver<WriteJob>,
-    reads: Receiver<ReadJob>,
+    write_jobs: Receiver<WriteJob>,
+    read_jobs: Receiver<ReadJob>,
     readers: usize,
+    inline_store: InlineStore,
+    publisher: StorageHealthPublisher,
+    peers: Arc<OnceLock<StoragePeers>>,
 }
 
-impl Queues {
-    /// Where the executor hands over what it has executed: past the actor, as a block waits for every thread on its way.
+impl StorageParts {
+    /// Returns the health of the storage.
+    pub(crate) fn health(&self) -> StorageHealth {
+        self.publisher.health().clone()
+    }
+
+    /// Sets the actors that the storage actor notifies, and returns the reporter of faults to it.
+    /// Called once, before the threads are started.
+    pub(crate) fn connect(
+        &self,
+        storage: &Mailbox<Storage>,
+        peers: StoragePeers,
+    ) -> HealthReporter {
+        // An error means that the peers were set before, which the caller excludes.
+        let _ = self.peers.set(peers);
+        HealthReporter::new(
+            self.publisher.clone(),
+            storage.recipient(),
+            storage.recipient(),
+        )
+    }
+
+    /// Returns the queue of the writer thread.
     pub(crate) fn commits(&self) -> CommitQueue {
         self.commits.clone()
     }
 
-    /// Reads what the Head shows, on any thread.
-    pub(crate) fn reader(&self, store: StoreReader) -> DurableReader {
+    /// Creates a reader of the store as of the Head.
+    pub(crate) fn durable_reader(&self, store: StoreReader) -> DurableReader {
         DurableReader::new(store, self.commits.clone())
     }
 
-    /// The writer, which tells `peers` what is durable, and the readers.
+    /// Creates the reader that runs queries on the requesting thread, until the storage actor is
+    /// dropped.
+    pub(crate) fn inline_reader(
+        &self,
+        store: StoreReader,
+        head: HeadReader,
+        health: HealthReporter,
+        clock: Clock,
+    ) -> InlineReader {
+        self.inline_store.set(store);
+        InlineReader::new(self.inline_store.clone(), head, health, clock)
+    }
+
+    /// Creates the writer, which notifies `peers` of what is durable, and the readers.
     pub(crate) fn workers(
         self,
-        (writer, reader): (StoreWriter, DurableReader),
-        head: &HeadCell,
+        (writer, horizon): (StoreWriter, PruneHorizonPublisher),
+        context: ReadContext,
         peers: WriterPeers,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
     ) -> (WorkerThread<WriteJob>, Vec<WorkerThread<ReadJob>>) {
         let readers = (0..self.readers)
-            .map(|_| readers::reader(reader.clone(), head.clone(), self.reads.clone()))
+            .map(|_| readers::reader(context.clone(), self.read_jobs.clone()))
             .collect();
-        let writer = writer::writer(writer, head.clone(), self.writes, peers, failure);
+        let writer = Writer::new(writer, horizon, peers);
+        let writer = writer.serve(self.write_jobs, context.health, reporter.clone());
         (writer, readers)
     }
 }
 
 impl Storage {
-    /// A storage for at most `blocks_in_flight_max` blocks that are not durable. `readers` counts what its readers
-    /// are asked.
+    /// Creates the actor for at most `blocks_in_flight_max` blocks that are not durable.
+    ///
+    /// `read_meter` counts the jobs of the readers. A job beyond the capacity of the writer's queue
+    /// is reported to `reporter`.
     pub(crate) fn new(
         config: &StorageConfig,
         blocks_in_flight_max: usize,
-        failure: FatalErrorReporter,
-        readers: Arc<WorkMeter>,
-    ) -> (Self, Queues) {
-        // Each thread that reads waits after it has asked to be shown something.
-        let shows_max = config.readers.saturating_add(EXECUTORS);
-        let writes_max = blocks_in_flight_max.saturating_add(PRUNES_MAX);
-        let writes_max = writes_max.saturating_add(shows_max);
-        let (commits, write_queue) = CommitQueue::new(writes_max, failure.clone());
-        let (reads, read_queue) = crossbeam_channel::bounded(config.read_queue_capacity);
-        let storage = Self {
+        reporter: FatalErrorReporter,
+        read_meter: Arc<WorkMeter>,
+    ) -> (Self, StorageParts) {
+        // A thread that reads waits after its request, so it has one at a time.
+        let apply_requests_max = config.readers.saturating_add(EXECUTORS);
+        let jobs_max = blocks_in_flight_max
+            .saturating_add(PRUNE_STEPS_MAX)
+            .saturating_add(apply_requests_max);
+        let (commits, write_jobs) = CommitQueue::new(jobs_max, reporter);
+        let (reads, read_jobs) = crossbeam_channel::bounded(config.read_queue_capacity);
+        let parts = StorageParts {
             commits: commits.clone(),
-            reads,
-            failure,
-            readers,
-        };
-        let queues = Queues {
-            commits,
-            writes: write_queue,
-            reads: read_queue,
+            write_jobs,
+            read_jobs,
             readers: config.readers,
+            inline_store: InlineStore::default(),
+            publisher: StorageHealthPublisher::default(),
+            peers: Arc::default(),
         };
-        (storage, queues)
+        let storage = Self {
+            commits,
+            reads,
+            read_meter,
+            inline_store: parts.inline_store.clone(),
+            peers: Arc::clone(&parts.peers),
+            is_disk_space_low: false,
+            has_failed: false,
+            is_paused: false,
+        };
+        (storage, parts)
+    }
+
+    /// Notifies the other actors if nothing new may be written, or may again, since the last
+    /// notification.
+    fn notify_of_pause(&mut self) {
+        let is_paused = self.is_disk_space_low || self.has_failed;
+        if is_paused == self.is_paused {
+            return;
+        }
+        self.is_paused = is_paused;
+        if let Some(peers) = self.peers.get() {
+            for peer in [&peers.mempool, &peers.sequencer, &peers.pruner] {
+                peer.send(SetPaused(is_paused));
+            }
+        }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        self.inline_store.revoke();
     }
 }
 
@@ -112,14 +201,38 @@ type AnyRead = Read<fn(&Snapshot) -> Result<(), StoreError>>;
 
 impl Actor for Storage {
     const NAME: &'static str = STORAGE;
-    const LABELS: &'static [&'static str] = &[AnyRead::LABEL, PruneStep::LABEL];
+    const LABELS: &'static [&'static str] = &[
+        AnyRead::LABEL,
+        PruneStep::LABEL,
+        StorageFault::LABEL,
+        DiskSpace::LABEL,
+    ];
 }
 
 impl TimedActor for Storage {}
 
 impl Handler<PruneStep> for Storage {
-    fn handle(&mut self, prune: PruneStep) {
-        self.commits.prune(prune);
+    fn handle(&mut self, step: PruneStep) {
+        self.commits.prune(step);
+    }
+}
+
+impl Handler<StorageFault> for Storage {
+    fn handle(&mut self, _: StorageFault) {
+        if !self.has_failed {
+            self.has_failed = true;
+            if let Some(peers) = self.peers.get() {
+                peers.committer.send(CancelWaiters);
+            }
+            self.notify_of_pause();
+        }
+    }
+}
+
+impl Handler<DiskSpace> for Storage {
+    fn handle(&mut self, DiskSpace { is_low }: DiskSpace) {
+        self.is_disk_space_low = is_low;
+        self.notify_of_pause();
     }
 }
 
@@ -129,129 +242,23 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
             return;
         }
         if self.reads.is_full() {
-            self.readers.count_refused();
-            let _ = reply.send(Err(NodeError::Overloaded {
-                actor: Storage::NAME,
-            }));
+            self.read_meter.count_refused();
+            // An error means that the request was canceled.
+            let _ = reply.send(Err(NodeError::Overloaded { actor: STORAGE }));
             return;
         }
-        let failure = self.failure.clone();
-        let job: ReadJob = Box::new(move |head, reader| {
-            if reply.is_closed() {
-                return;
+        let job: ReadJob = Box::new(move |context| {
+            if !reply.is_closed() {
+                // An error means that the request was canceled.
+                let _ = reply.send(context.read(query));
             }
-            let answer = readers::snapshot_at_head(head, reader).and_then(|snapshot| {
-                let output = query.run(&snapshot)?;
-                Ok((*snapshot.ledger_info(), output))
-            });
-            if let Err(error) = &answer {
-                failure.report_read(Storage::NAME, error);
-            }
-            let _ = reply.send(answer.map_err(NodeError::Store));
         });
-        // Only this actor sends, so there is room; disconnected readers drop the reply, which tells
-        // the client that the node is stopping.
+        // Only this actor sends, so there is capacity. If the readers have ended, the reply is dropped,
+        // which means to the caller that the node is stopping.
         let _ = self.reads.try_send(job);
-        self.readers.set_depth(self.reads.len());
+        self.read_meter.set_depth(self.reads.len());
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Head,
-        runtime::mailbox::Recipient,
-        state::committed::IndexedBlock,
-        storage::meter::CommitMeter,
-        testing::{block, wallet::development},
-    };
-    use ledger_execution::execute_block;
-    use ledger_types::{AccountAddress, OrderedBlock, StateError, StateKey};
-
-    #[test]
-    fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
-        const IN_FLIGHT_MAX: u64 = 2;
-        let failure = FatalErrorReporter::new();
-        let config = StorageConfig::default();
-        let readers = Arc::new(WorkMeter::new("readers", 1));
-        let (mut storage, _queues) =
-            Storage::new(&config, IN_FLIGHT_MAX as usize, failure.clone(), readers);
-        for _ in 0..=config.readers {
-            storage.commits.request_apply();
-        }
-        let commit = |height| IndexedBlock::without_updates(block(height, &[], &[]));
-        for height in 1..=IN_FLIGHT_MAX {
-            storage.commits.commit(commit(height));
-        }
-        let prune = PruneStep {
-            below_version: 1,
-            versions_max: 1,
-        };
-        storage.handle(prune);
-        assert!(failure.get().is_none());
-        storage.commits.commit(commit(IN_FLIGHT_MAX + 1));
-        assert_eq!(failure.get().unwrap().thread, Storage::NAME);
-    }
-
-    #[test]
-    fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let (chain, store) = development(directory.path());
-        let (writer, store) = store.split();
-        let snapshot = store.snapshot().unwrap();
-        let version = snapshot.ledger_info().version;
-        let state = |key: &StateKey| {
-            let value = snapshot.state_value(key, version);
-            value.map_err(|error| StateError(error.to_string()))
-        };
-        let mut tip = store.chain_tip().unwrap();
-        let mut next_block = || {
-            let ordered = OrderedBlock {
-                height: tip.height + 1,
-                epoch: 1,
-                round: tip.height + 1,
-                proposer: AccountAddress::from_low_u64(0),
-                timestamp_usecs: tip.timestamp_usecs + 1,
-                transactions: Vec::new(),
-                certificate: bytes::Bytes::new(),
-            };
-            let block = execute_block(&chain, &tip, &state, ordered).unwrap();
-            tip = block.tip.clone();
-            IndexedBlock::without_updates(Arc::new(block))
-        };
-
-        let failure = FatalErrorReporter::new();
-        let readers = Arc::new(WorkMeter::new("readers", 1));
-        let (_storage, queues) =
-            Storage::new(&StorageConfig::default(), 1, failure.clone(), readers);
-        let (commits, reader) = (queues.commits(), queues.reader(store.clone()));
-        let peers = WriterPeers {
-            stored: Recipient::new(|_| ()),
-            pruned: Recipient::new(|_| ()),
-            meter: Arc::new(CommitMeter::default()),
-        };
-        let head = HeadCell::new(Head::opened(*snapshot.ledger_info()));
-        let (mut writer, _readers) =
-            queues.workers((writer, reader.clone()), &head, peers, &failure);
-        for is_wanted in [false, true] {
-            let block = next_block();
-            let height = block.block().height();
-            let transactions = block.block().transactions.len();
-            commits.commit(block);
-            assert!(writer.step().is_continue());
-            assert!(store.would_wait(height), "the writer waits for more");
-            assert_eq!(writer.pause(), Some(writer::show_after(transactions)));
-            if is_wanted {
-                reader.request_apply(height);
-                commits.commit(next_block());
-            }
-            assert!(writer.step().is_continue());
-            assert!(!store.would_wait(height));
-            assert!(!writer.has_work());
-        }
-        reader.request_apply(tip.height);
-        assert!(!writer.has_work(), "nobody asks for what is shown");
-        assert!(failure.get().is_none());
-    }
-}
+mod tests;

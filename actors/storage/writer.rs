@@ -1,10 +1,11 @@
 //! The threads that touch the disk: one writes, several read.
 
-use super::meter::CommitMeter;
+use super::{health::HealthReporter, meter::CommitMeter};
 use crate::{
+    error::{FaultKind, StorageFault},
     protocol::{commit_queue::WriteJob, committer::BlocksDurable, pruner::PruneDone},
     runtime::{fatal::FatalErrorReporter, mailbox::Recipient, worker::WorkerThread},
-    state::head::HeadCell,
+    state::prune_horizon::{Horizon, PruneHorizonPublisher},
 };
 use crossbeam_channel::Receiver;
 use ledger_store::{Pruned, StoreError, StoreWriter};
@@ -24,37 +25,6 @@ const ANSWER_TIME: Duration = Duration::from_micros(40);
 /// At most so long for all of them.
 const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// The writer. It makes all blocks that wait durable in one go: while one group is being written the
-/// next gathers. It ends when the other end of `writes` is gone, or by a failure that is not the disk's.
-pub(super) fn writer(
-    writer: StoreWriter,
-    head: HeadCell,
-    writes: Receiver<WriteJob>,
-    peers: WriterPeers,
-    failure: &FatalErrorReporter,
-) -> WorkerThread<WriteJob> {
-    let failure = failure.clone();
-    let mut thread = Writer {
-        writer,
-        head,
-        peers,
-    };
-    WorkerThread::with_pause(THREAD, writes, move |first, waiting| {
-        match thread.work(first, waiting) {
-            Ok(pause) => ControlFlow::Continue(pause),
-            Err(error) => {
-                failure.report_write(THREAD, &error);
-                // Readers read as long as the writer keeps the database open; it writes no more.
-                if error.is_failed_io() {
-                    ControlFlow::Continue(None)
-                } else {
-                    ControlFlow::Break(())
-                }
-            }
-        }
-    })
-}
-
 /// Who hears of what is durable.
 #[derive(Debug)]
 pub(crate) struct WriterPeers {
@@ -63,13 +33,53 @@ pub(crate) struct WriterPeers {
     pub(crate) meter: Arc<CommitMeter>,
 }
 
-struct Writer {
+/// The state of the writer thread.
+pub(super) struct Writer {
     writer: StoreWriter,
-    head: HeadCell,
+    horizon: PruneHorizonPublisher,
     peers: WriterPeers,
 }
 
 impl Writer {
+    pub(super) fn new(
+        writer: StoreWriter,
+        horizon: PruneHorizonPublisher,
+        peers: WriterPeers,
+    ) -> Self {
+        Self {
+            writer,
+            horizon,
+            peers,
+        }
+    }
+
+    /// Creates the thread that does the jobs.
+    ///
+    /// It ends when the sending sides of `jobs` are dropped. After a fault of the disk it writes no more,
+    /// but keeps the database open, so that the readers can read. Any other error is fatal.
+    pub(super) fn serve(
+        mut self,
+        jobs: Receiver<WriteJob>,
+        health: HealthReporter,
+        reporter: FatalErrorReporter,
+    ) -> WorkerThread<WriteJob> {
+        WorkerThread::with_pause(THREAD, jobs, move |first, waiting| {
+            match self.work(first, waiting) {
+                Ok(pause) => ControlFlow::Continue(pause),
+                Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {
+                    Some(fault) => {
+                        health.report(fault);
+                        ControlFlow::Continue(None)
+                    }
+                    None => {
+                        reporter.report(THREAD, &error);
+                        ControlFlow::Break(())
+                    }
+                },
+            }
+        })
+    }
+
     /// Writes what waits, if anything; else, or if somebody wants to see it, shows what is durable. Gives after which
     /// time that is to be done.
     fn work(
@@ -114,14 +124,16 @@ impl Writer {
             })?;
         }
         for prune in prunes {
-            let hide = |pruned: &Pruned| {
-                self.head
-                    .raise_oldest(pruned.oldest_version, pruned.oldest_block_height);
+            let raise_horizon = |pruned: &Pruned| {
+                self.horizon.raise(Horizon {
+                    version: pruned.oldest_version,
+                    block_height: pruned.oldest_block_height,
+                });
             };
             let begun = Instant::now();
-            let pruned = self
-                .writer
-                .prune_with(prune.below_version, prune.versions_max, hide)?;
+            let pruned =
+                self.writer
+                    .prune_with(prune.below_version, prune.versions_max, raise_horizon)?;
             self.peers.meter.pruned(begun.elapsed());
             self.peers.pruned.send(PruneDone(pruned));
         }

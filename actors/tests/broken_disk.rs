@@ -8,8 +8,8 @@
 mod wallet;
 
 use ledger_actors::{
-    FailureKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable,
-    SubmitError, TransactionStatus,
+    FaultKind, Node, NodeConfig, NodeError, NodeHandle, StopError, StorageUnavailable, SubmitError,
+    TransactionStatus,
 };
 use ledger_store::{Query, Snapshot, Store, StoreError, StoreOptions};
 use ledger_test_support::{Disk, Fault};
@@ -206,12 +206,12 @@ async fn failed_write_ends_only_writing() {
             directory,
             ..
         } = fixture;
-        let Err(StopError::Failed(error)) = node.stop().await else {
+        let Err(StopError::Storage(error)) = node.stop().await else {
             panic!("{fault:?}: the stop reports no failure");
         };
         assert_eq!(
             (error.kind, error.thread),
-            (FailureKind::Disk, "store-writer")
+            (FaultKind::Write, "store-writer")
         );
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(
@@ -319,10 +319,10 @@ async fn failed_read_during_execution_is_a_disk_failure() {
         directory,
         ..
     } = fixture;
-    let Err(StopError::Failed(error)) = node.stop().await else {
+    let Err(StopError::Storage(error)) = node.stop().await else {
         panic!("the stop reports no failure");
     };
-    assert_eq!((error.kind, error.thread), (FailureKind::Disk, "executor"));
+    assert_eq!((error.kind, error.thread), (FaultKind::Read, "executor"));
     let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
     check_committed(&node, pending, Fault::Reads { after: 0 }).await;
     node.stop().await.unwrap();

@@ -104,6 +104,7 @@ impl RoomWatch {
             reserve,
             pool_bytes: 0,
             is_blind: false,
+            is_short: false,
         };
         look.once().await;
         Ok(Some(Self(actix_web::rt::spawn(async move {
@@ -149,6 +150,8 @@ struct Look {
     pool_bytes: u64,
     /// Whether the last look failed.
     is_blind: bool,
+    /// Whether the node was last told that there is too little room.
+    is_short: bool,
 }
 
 impl Look {
@@ -160,7 +163,8 @@ impl Look {
         match self.rooms().await {
             Ok(rooms) => {
                 self.is_blind = false;
-                self.tell(self.reserve.shortage(&rooms, self.pool_bytes));
+                let shortage = self.reserve.shortage(&rooms, self.pool_bytes);
+                self.tell(shortage);
             }
             // What cannot be known is no reason to refuse; should there be no room, the write says so.
             Err(error) if !self.is_blind => {
@@ -178,16 +182,18 @@ impl Look {
         answer.await.map_err(io::Error::other)?
     }
 
-    fn tell(&self, shortage: Option<Arc<str>>) {
-        let words = shortage.clone();
-        if self.node.set_no_room(shortage) {
-            match words {
-                Some(cause) => tracing::error!(
-                    %cause,
-                    "submissions are refused and no block is begun until there is room"
-                ),
-                None => tracing::info!("the disk has room again: submissions are taken"),
-            }
+    fn tell(&mut self, shortage: Option<Arc<str>>) {
+        self.node.report_disk_space(shortage.as_ref());
+        if shortage.is_some() == self.is_short {
+            return;
+        }
+        self.is_short = shortage.is_some();
+        match shortage {
+            Some(cause) => tracing::error!(
+                %cause,
+                "submissions are refused and no block is begun until there is room"
+            ),
+            None => tracing::info!("the disk has room again: submissions are taken"),
         }
     }
 }

@@ -345,7 +345,8 @@ async fn a_ledger_that_is_not_fresh_is_503() {
 #[actix_web::test]
 async fn a_node_that_cannot_write_is_503() {
     let api = TestApi::start(Settings::default()).await;
-    assert!(api.handle().set_no_room(Some("no room is left".into())));
+    api.handle()
+        .report_disk_space(Some(&"no room is left".into()));
     let answer = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy")
         .await;
@@ -355,7 +356,7 @@ async fn a_node_that_cannot_write_is_503() {
         "{}",
         answer.text()
     );
-    assert!(api.handle().set_no_room(None));
+    api.handle().report_disk_space(None);
     good(&api.client.get("/v1/-/healthy").await);
     api.stop().await;
 }

@@ -1,0 +1,85 @@
+//! Reports of faults and of disk space.
+
+use crate::{
+    error::{FaultKind, StorageFault},
+    protocol::storage::DiskSpace,
+    runtime::mailbox::Recipient,
+    state::storage_health::{StorageHealth, StorageHealthPublisher},
+};
+use ledger_store::StoreError;
+use std::sync::Arc;
+
+/// Publishes the health of the storage, on whatever thread meets a fault or measures the disk.
+///
+/// The state is published before the storage actor receives the message, so that no submission is
+/// accepted after the fault. The actor then notifies the other actors.
+#[derive(Clone, Debug)]
+pub(crate) struct HealthReporter {
+    publisher: StorageHealthPublisher,
+    faults: Recipient<StorageFault>,
+    disk_space: Recipient<DiskSpace>,
+}
+
+impl HealthReporter {
+    pub(crate) fn new(
+        publisher: StorageHealthPublisher,
+        faults: Recipient<StorageFault>,
+        disk_space: Recipient<DiskSpace>,
+    ) -> Self {
+        Self {
+            publisher,
+            faults,
+            disk_space,
+        }
+    }
+
+    /// Returns the published health.
+    pub(crate) fn health(&self) -> &StorageHealth {
+        self.publisher.health()
+    }
+
+    /// Reports a failed read on `thread`, if `error` is one of the disk. An error of another kind
+    /// concerns its caller only.
+    pub(crate) fn report_read(&self, thread: &'static str, error: &StoreError) {
+        if let Some(fault) = StorageFault::of(thread, FaultKind::Read, error) {
+            self.report(fault);
+        }
+    }
+
+    /// Publishes a fault, and logs it and notifies the storage actor if it is the first of its kind.
+    pub(crate) fn report(&self, fault: StorageFault) {
+        if !self.publisher.publish_fault(&fault) {
+            return;
+        }
+        let StorageFault {
+            thread,
+            kind,
+            cause: error,
+        } = &fault;
+        match kind {
+            FaultKind::Write => tracing::error!(
+                thread,
+                %error,
+                "the ledger cannot be written any more: what is committed is served, submissions are \
+                 refused; make room or repair the disk, then restart the node"
+            ),
+            FaultKind::Read => tracing::error!(
+                thread,
+                %error,
+                "the ledger can be neither read nor written any more: requests are refused but for what is in \
+                 memory; repair the disk, then restart the node"
+            ),
+        }
+        self.faults.send(fault);
+    }
+
+    /// Publishes whether the disk has little space, with the cause in words, and notifies the storage
+    /// actor of a change.
+    pub(crate) fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
+        if self.publisher.publish_disk_space(shortage) {
+            self.disk_space.send(DiskSpace {
+                is_low: shortage.is_some(),
+            });
+        }
+    }
+}
