@@ -1,15 +1,17 @@
-//! The decoder of the saved pool, for the fuzzer.
+//! Entry point of the fuzzer for the decoder of the saved pool.
 //!
-//! The file is read at start only, from the node's own directory, so no public function takes its bytes; the
-//! fuzzer would have to start a node for each input. No part of the interface of this crate.
+//! The node reads the saved pool only at the start, from its own directory, so no public function
+//! takes the bytes. The fuzzer would have to start a node for each input. This module is not part
+//! of the public interface of the crate.
 
 use crate::mempool::persistence::file::{HEADER_BYTES, decode_content, encode};
 use ledger_vm::Chain;
 
-/// Reads `content` as what follows the checksum of a saved pool.
+/// Decodes `content`, the part of a saved pool after the checksum.
 ///
 /// # Panics
-/// When content that is accepted has another form when it is written again.
+///
+/// Panics if the decoder accepts `content`, and encoding the result again yields other bytes.
 pub fn check_saved_pool(chain: &Chain, content: &[u8]) {
     if let Ok(pending) = decode_content(content, chain) {
         let written = encode(chain, &pending).expect("what was read can be written");

@@ -29,7 +29,7 @@
 //!    deadlock.
 //! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
 //!    durable block is the only supervisor. A disk that fails ends only the writing
-//!    ([`NodeHandle::unwritable`]).
+//!    ([`NodeHandle::storage_unavailable`]).
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(
@@ -72,7 +72,7 @@ pub use crate::filter::{Filtered, SubmissionFilter};
 pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
 pub use crate::node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
-    wait::WaitStatus,
+    wait_meter::WaitStatus,
 };
 pub use crate::protocol::{
     block_feed::BlockFeed,

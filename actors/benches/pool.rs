@@ -1,10 +1,12 @@
-//! The pool by itself: time to insert, take and commit a transaction, and memory for a pending one.
+//! Benchmark of the pool alone: time to insert, take and commit a transaction, and memory per
+//! pending transaction.
 //!
 //! `cargo bench -p ledger-actors --bench pool -- [pending...]`
 //!
-//! Fills a pool with so many transactions (10,000, 100,000 and 1,000,000 unless told otherwise), then
-//! inserts, takes and commits batches of 5,000 while so many are pending. Memory is what becomes
-//! resident, each case in a process of its own; "of the pool" is beside the transaction itself.
+//! The benchmark fills a pool with `pending` transactions (10,000, 100,000 and 1,000,000 by
+//! default). Then it inserts, takes and commits batches of 5,000 while `pending` transactions
+//! remain. Memory is the growth of the resident set, and each case runs in a process of its own.
+//! "bytes of the pool" excludes the transaction itself.
 
 #![allow(clippy::print_stdout)]
 
@@ -29,7 +31,7 @@ const BATCH: usize = 5_000;
 const ROUNDS: usize = 10;
 const PAGE_BYTES: usize = 4_096;
 
-/// How transactions are spread over accounts.
+/// Distributions of transactions over accounts: name, and number of transactions per account.
 const CASES: [(&str, u64); 3] = [("one each", 1), ("hundred each", 100), ("orderless", 5_000)];
 
 fn main() {
@@ -89,13 +91,13 @@ fn measure(name: &str, per_account: u64, pending: usize) {
         pool.commit(&block);
         committing += begin.elapsed();
     }
-    let each = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
+    let per_transaction_nanos = |time: Duration| time.as_nanos() / (ROUNDS * BATCH) as u128;
     println!(
         "{name:12} | {pending:9} | {:7} | {:9} | {:7} | {:9} | {memory:17} | {:6}",
         fill.as_nanos() / pending as u128,
-        each(inserting),
-        each(taking),
-        each(committing),
+        per_transaction_nanos(inserting),
+        per_transaction_nanos(taking),
+        per_transaction_nanos(committing),
         memory + transactions
     );
 }
@@ -108,19 +110,19 @@ fn insert(pool: &mut Pool, transactions: &[Arc<CheckedTransaction>]) -> Duration
             inserted_at_secs: NOW_SECS,
         };
         pool.submit(pending, 0, NOW_SECS)
-            .expect("the pool has room");
+            .expect("the pool has free capacity");
     }
     begin.elapsed()
 }
 
-/// The memory of this process, as Linux tells it.
+/// Returns the resident memory of this process in bytes, as Linux reports it.
 fn resident_bytes() -> usize {
-    let statm = fs::read_to_string("/proc/self/statm").expect("Linux tells how much is resident");
+    let statm = fs::read_to_string("/proc/self/statm").expect("/proc/self/statm is readable");
     let pages = statm
         .split(' ')
         .nth(1)
         .and_then(|pages| pages.parse::<usize>().ok());
-    pages.expect("the second number") * PAGE_BYTES
+    pages.expect("the second field is a number") * PAGE_BYTES
 }
 
 /// Returns the transfer with this index, of an account that sends `per_account` of them.
@@ -133,7 +135,7 @@ fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransacti
         .gas_unit_price(100 + index / 97 % 10)
         .expiration_secs(NOW_SECS + 60 + index / 1_000 % 60);
     if name == "orderless" {
-        // Nonces are random.
+        // The multiplication spreads the nonces as random ones would be.
         builder = builder.nonce(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     let signed = builder
@@ -142,7 +144,7 @@ fn transaction(name: &str, index: u64, per_account: u64) -> Arc<CheckedTransacti
     Arc::new(CheckedTransaction::new_unchecked(signed, chain.vendor()))
 }
 
-/// A block that has executed these.
+/// Creates a block that has executed these transactions.
 fn block(height: u64, executed: &[Arc<CheckedTransaction>]) -> ExecutedBlock {
     let header = BlockHeader {
         parent_hash: HashValue::ZERO,

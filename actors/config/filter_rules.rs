@@ -1,12 +1,14 @@
-//! A rule of the submission filter and its text: `deny sender 0x1`, `allow module 0x1::m`,
-//! `deny function 0x1::m::f`, `deny all`.
+//! Rules of the submission filter and their text form.
+//!
+//! Examples of a rule's text: `deny sender 0x1`, `allow module 0x1::m`, `deny function
+//! 0x1::m::f`, `deny all`.
 
 use ledger_types::{
     AccountAddress, AddressError, Identifier, IdentifierError, ModuleId, TypeParseError,
 };
 use std::{fmt, ops::Deref, str::FromStr};
 
-/// What a rule does with the transactions that it matches.
+/// The decision of a rule about the transactions that it matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the variants are the words of a rule")]
 pub enum FilterAction {
@@ -14,61 +16,62 @@ pub enum FilterAction {
     Deny,
 }
 
-/// Which transactions a rule matches.
+/// The set of transactions that a rule matches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FilterSubject {
-    /// Those of this sender, whoever else signs or pays.
+    /// Transactions of this sender, regardless of further signers and the fee payer.
     Sender(AccountAddress),
-    /// Those that call a function of this module.
+    /// Transactions that call a function of this module.
     Module(ModuleId),
-    /// Those that call this function.
+    /// Transactions that call this function.
     Function {
-        /// Where it is.
+        /// The module that declares the function.
         module: ModuleId,
-        /// Its name.
+        /// The name of the function.
         name: Identifier,
     },
-    /// Every one.
+    /// All transactions.
     All,
 }
 
-/// A rule. `Display` is the text that it is read from.
+/// A rule of the submission filter. `Display` writes the text that `FromStr` parses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilterRule {
-    /// What it does.
+    /// The decision of the rule.
     pub action: FilterAction,
-    /// To which transactions.
+    /// The transactions that the rule matches.
     pub subject: FilterSubject,
 }
 
 impl FilterRule {
-    /// Maximum length of the text of a rule, in bytes: one on a function with the longest names.
+    /// Maximum length of the text of a rule, in bytes: the length of a rule about a function
+    /// whose names have maximum length.
     pub const TEXT_BYTES_MAX: usize =
         "allow function ".len() + "0x".len() + 64 + 2 * ("::".len() + Identifier::LENGTH_MAX);
 }
 
-/// A text that is no rule.
+/// An error of parsing the text of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterRuleError {
-    /// It does not begin with what the rule does.
+    /// The text does not begin with `allow` or `deny`.
     #[error("it begins with allow or deny")]
     Action,
-    /// It does not say what the rule is about.
+    /// The second word is missing or names no kind of subject.
     #[error("after allow or deny comes sender, module or function, or all")]
     Subject,
-    /// What is named after the subject is missing, or more follows.
+    /// The operand of the subject is missing, or the text continues after it.
     #[error("sender, module and function name one thing each, all names none")]
     Count,
-    /// The sender is no address.
+    /// The operand of `sender` is not an address.
     #[error("the sender is no address: {0}")]
     Sender(#[from] AddressError),
-    /// The module is none.
+    /// The module is not of the form `ADDRESS::NAME`.
     #[error("a module is ADDRESS::NAME: {0}")]
     Module(#[from] TypeParseError),
-    /// The function has no module before its name.
+    /// The name of the function has no module before it.
     #[error("a function is ADDRESS::MODULE::NAME")]
     Function,
-    /// The function's name is none.
+    /// The name of the function is not an identifier.
     #[error("a function is ADDRESS::MODULE::NAME: {0}")]
     FunctionName(#[from] IdentifierError),
 }
@@ -84,8 +87,8 @@ impl FromStr for FilterRule {
             _ => return Err(FilterRuleError::Action),
         };
         let subject = words.next().ok_or(FilterRuleError::Subject)?;
-        let (named, more) = (words.next(), words.next());
-        let subject = match (subject, named, more) {
+        let (operand, excess) = (words.next(), words.next());
+        let subject = match (subject, operand, excess) {
             ("all", None, None) => FilterSubject::All,
             ("sender", Some(address), None) => FilterSubject::Sender(address.parse()?),
             ("module", Some(module), None) => FilterSubject::Module(module.parse()?),
@@ -120,47 +123,53 @@ impl fmt::Display for FilterRule {
     }
 }
 
-/// Rules that are no filter.
+/// An error of creating a filter from rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    /// More rules than the filter takes.
+    /// There are more than [`FilterRules::RULES_MAX`] rules. The field is their number.
     #[error("a filter has at most {max} rules, not {0}", max = FilterRules::RULES_MAX)]
     TooMany(usize),
-    /// A text that is no rule.
+    /// The text of a rule cannot be parsed.
     #[error("rule {number}, {text:?}, is no rule: {cause}")]
     Rule {
-        /// Which, from 1.
+        /// Number of the rule, from 1.
         number: usize,
-        /// Its text, cut where it is long.
+        /// Text of the rule, truncated if it is long.
         text: String,
-        /// Why.
+        /// The error of parsing the text.
         cause: FilterRuleError,
     },
-    /// A rule that nothing reaches; most likely its author meant another order.
+    /// A rule follows a rule about `all`, so it never decides. The author most likely intended
+    /// another order.
     #[error("rule {number} never decides, because rule {all} matches everything before it")]
     Unreachable {
-        /// Which, from 1.
+        /// Number of the unreachable rule, from 1.
         number: usize,
-        /// Where the rule about all stands.
+        /// Number of the rule about `all`, from 1.
         all: usize,
     },
 }
 
-/// How much of a text that is no rule an error repeats, in characters: more than the longest address.
-const SHOWN_CHARS_MAX: usize = 100;
+/// Maximum number of characters that an error repeats of a text that is not a rule. The longest
+/// address fits.
+const ERROR_TEXT_CHARS_MAX: usize = 100;
 
-/// The rules of a submission filter, in the order in which they are tried.
+/// The rules of a submission filter, in the order in which the filter tries them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilterRules(Vec<FilterRule>);
 
 impl FilterRules {
-    /// The most rules: some MB in memory, and as many as fit into one change on the operator's listener.
+    /// Maximum number of rules of a filter.
+    ///
+    /// So many rules take some MB of memory, and they fit into one request to the admin listener.
     pub const RULES_MAX: usize = 10_000;
 
-    /// A filter of these rules.
+    /// Creates the rules of a filter.
     ///
     /// # Errors
-    /// When they are more than [`Self::RULES_MAX`], or one stands behind a rule about all.
+    ///
+    /// Returns [`FilterError::TooMany`] if there are more than [`Self::RULES_MAX`] rules, and
+    /// [`FilterError::Unreachable`] if a rule follows one about `all`.
     pub fn new(rules: Vec<FilterRule>) -> Result<Self, FilterError> {
         if rules.len() > Self::RULES_MAX {
             return Err(FilterError::TooMany(rules.len()));
@@ -177,10 +186,13 @@ impl FilterRules {
         Ok(Self(rules))
     }
 
-    /// A filter of rules in the form of a text each.
+    /// Parses one rule per text.
     ///
     /// # Errors
-    /// As [`Self::new`], and when a text is no rule.
+    ///
+    /// Returns [`FilterError::Rule`] for the first text that is not a rule,
+    /// [`FilterError::TooMany`] if there are more than [`Self::RULES_MAX`] texts, and
+    /// [`FilterError::Unreachable`] if a rule follows one about `all`.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, FilterError> {
         if texts.len() > Self::RULES_MAX {
             return Err(FilterError::TooMany(texts.len()));
@@ -189,18 +201,20 @@ impl FilterRules {
             let text = text.as_ref();
             text.parse().map_err(|cause| FilterError::Rule {
                 number: index + 1,
-                text: text.chars().take(SHOWN_CHARS_MAX).collect(),
+                text: text.chars().take(ERROR_TEXT_CHARS_MAX).collect(),
                 cause,
             })
         });
         Self::new(rules.collect::<Result<_, _>>()?)
     }
 
-    /// A filter of rules with commas between, as in the configuration. An empty text has none; a comma may
-    /// follow the last.
+    /// Parses a list of rules separated by commas, which is the form of the configuration.
+    ///
+    /// An empty text is a list without rules. A comma may follow the last rule.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    ///
+    /// Returns the errors of [`Self::parse`] under the same conditions.
     pub fn parse_list(text: &str) -> Result<Self, FilterError> {
         let text = text.trim();
         let text = text.strip_suffix(',').unwrap_or(text);
@@ -220,7 +234,7 @@ impl Deref for FilterRules {
     }
 }
 
-/// The rules with commas between, as [`FilterRules::parse_list`] reads them.
+/// Writes the rules separated by commas, in the form that [`FilterRules::parse_list`] parses.
 impl fmt::Display for FilterRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, rule) in self.iter().enumerate() {

@@ -1,39 +1,41 @@
-//! What a node's actors may be told: limits, times and sizes, each with its unit.
+//! Configuration of a node's actors: limits, times and sizes, each with its unit.
 //!
-//! The defaults here are the program's; `config/node.toml` states them for people.
+//! The `Default` implementations are the defaults of the program. `config/node.toml` documents
+//! them for operators.
 
 pub(crate) mod filter_rules;
 
 use crate::error::StartError;
 use filter_rules::FilterRules;
 
-/// Settings of all actors.
+/// Configuration of all actors.
 #[derive(Clone, Debug, Default)]
 pub struct NodeConfig {
-    /// Which submissions are let in, until [`crate::NodeHandle::set_filter`] changes it.
+    /// Rules of the submission filter at the start. [`crate::NodeHandle::set_filter`] replaces
+    /// them.
     pub filter: FilterRules,
-    /// Threads and queues that check signatures.
+    /// Signature threads and their queues.
     pub signatures: SignaturesConfig,
-    /// The pool of pending transactions.
+    /// Limits of the pool of pending transactions.
     pub mempool: MempoolConfig,
-    /// Long polls.
+    /// Limits of long polls.
     pub wait: WaitConfig,
-    /// How blocks are cut.
+    /// Block limits, heartbeat and clock limits.
     pub sequencer: SequencerConfig,
-    /// Threads and queues in front of the store.
+    /// Reader threads and their queue.
     pub storage: StorageConfig,
-    /// What is kept of the past.
+    /// The prune horizon and the size of a prune step.
     pub pruner: PrunerConfig,
-    /// The threads of the actors.
+    /// Threads of the actors.
     pub actors: ActorsConfig,
-    /// How many requests may wait for each actor.
+    /// Capacity of each actor's mailbox, in requests.
     pub mailboxes: MailboxCapacities,
 }
 
-/// What runs the actors.
+/// Configuration of the threads that run the actors.
 #[derive(Clone, Debug)]
 pub struct ActorsConfig {
-    /// How many threads they run on, 1 to 3; more are taken for 3.
+    /// Number of threads, 1 to 3. A larger number counts as 3.
     pub threads: usize,
 }
 
@@ -43,20 +45,20 @@ impl Default for ActorsConfig {
     }
 }
 
-/// Threads and queues that check signatures.
+/// Configuration of the signature threads and their queues.
 #[derive(Clone, Debug)]
 pub struct SignaturesConfig {
-    /// How many threads check; 0 is one for each core.
+    /// Number of signature threads; 0 means one per core.
     pub threads: usize,
-    /// The nice value of these threads, where the process has no higher one; 0 to 19.
+    /// Nice value of the signature threads, 0 to 19. A higher nice value of the process stays.
     pub nice: u8,
-    /// How much work may wait in each of the two lanes, in ed25519 signatures that are checked alone; at
-    /// least 1.
+    /// Capacity of the queue of each of the two lanes, at least 1. The unit is the cost of one
+    /// ed25519 signature that is verified alone.
     pub queue_capacity: usize,
 }
 
 impl SignaturesConfig {
-    /// How many threads that are on this machine.
+    /// Returns the number of signature threads on this machine.
     pub(crate) fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -75,18 +77,19 @@ impl Default for SignaturesConfig {
     }
 }
 
-/// Limits of the pool. Transactions that a block has taken count until the block is durable.
+/// Limits of the pool. A transaction in a block counts until the block is durable.
 #[derive(Clone, Debug)]
 pub struct MempoolConfig {
-    /// The most transactions, at least 1.
+    /// Maximum number of transactions, at least 1.
     pub capacity_transactions: usize,
-    /// The most bytes of all transactions together (their BCS forms).
+    /// Maximum total size of the transactions in BCS, in bytes.
     pub capacity_bytes: usize,
-    /// The most transactions with a sequence number of one account, at least 1.
+    /// Maximum number of transactions with a sequence number per account, at least 1.
     pub capacity_per_account: usize,
-    /// The most orderless transactions of one account, at least 1.
+    /// Maximum number of orderless transactions per account, at least 1.
     pub capacity_per_account_orderless: usize,
-    /// How long a transaction may stay, in seconds, whatever its own expiration says.
+    /// Maximum time that a transaction stays in the pool, in seconds. An earlier expiration time
+    /// of the transaction still applies.
     pub ttl_secs: u64,
 }
 
@@ -105,9 +108,10 @@ impl Default for MempoolConfig {
 /// Limits of long polls.
 #[derive(Clone, Debug)]
 pub struct WaitConfig {
-    /// How long a wait may last, in milliseconds.
+    /// Maximum duration of a wait, in milliseconds.
     pub timeout_ms: u64,
-    /// How many may wait at once; who comes then is answered at once, as if it had not asked to wait.
+    /// Maximum number of concurrent waits. Beyond it, a long poll gets the immediate response of
+    /// a plain request.
     pub capacity: usize,
 }
 
@@ -120,21 +124,24 @@ impl Default for WaitConfig {
     }
 }
 
-/// How blocks are cut.
+/// Configuration of the sequencer and the ledger clock.
 #[derive(Clone, Debug)]
 pub struct SequencerConfig {
-    /// The most user transactions of a block, at least 1.
+    /// Maximum number of user transactions in a block, at least 1.
     pub block_transactions_max: usize,
-    /// The most bytes of a block's user transactions; a single larger one makes a block alone.
+    /// Maximum total size of a block's user transactions, in bytes. A single larger transaction
+    /// gets a block of its own.
     pub block_bytes_max: usize,
-    /// How many blocks may be ordered and not yet durable, at least 1.
+    /// Maximum number of blocks that are ordered and not yet durable, at least 1. Heartbeat
+    /// blocks are extra.
     pub blocks_in_flight_max: usize,
-    /// An idle node makes an empty block when its last one is this old, in seconds; 0: never.
+    /// Age of the newest block at which an idle node orders an empty block, in seconds; 0 means
+    /// never.
     pub heartbeat_secs: u64,
     /// Maximum believed lead of the system clock over the newest block, in seconds, at least 1.
     pub clock_jump_max_secs: u64,
-    /// System clock up to which the operator has confirmed the time, in seconds since the Unix epoch. Applies at
-    /// a start, whatever the lead.
+    /// System clock up to which the operator has confirmed the time, in seconds since the Unix
+    /// epoch. Applies at a start, regardless of the lead.
     pub clock_confirmed_until_secs: u64,
 }
 
@@ -151,12 +158,12 @@ impl Default for SequencerConfig {
     }
 }
 
-/// Threads and queues in front of the store.
+/// Configuration of the reader threads and their queue.
 #[derive(Clone, Debug)]
 pub struct StorageConfig {
-    /// How many threads answer queries, at least 1.
+    /// Number of reader threads, at least 1.
     pub readers: usize,
-    /// How many queries may wait for a thread, at least 1.
+    /// Maximum number of queries that wait for a reader thread, at least 1.
     pub read_queue_capacity: usize,
 }
 
@@ -169,14 +176,15 @@ impl Default for StorageConfig {
     }
 }
 
-/// What is kept of the past.
+/// Configuration of pruning.
 #[derive(Clone, Debug)]
 pub struct PrunerConfig {
-    /// Whether anything is ever removed.
+    /// Whether the pruner removes old versions at all.
     pub enabled: bool,
-    /// How many of the newest versions stay readable.
+    /// Number of newest versions that stay readable.
     pub window_versions: u64,
-    /// How many versions one step removes, on top of as many as have come since the last; at least 1.
+    /// Number of versions that a step removes in addition to one per version committed since the
+    /// last step; at least 1.
     pub batch_versions: u64,
 }
 
@@ -190,8 +198,8 @@ impl Default for PrunerConfig {
     }
 }
 
-/// How many requests may wait for each actor before the next is refused; each at least 1, and
-/// changeable while the node runs.
+/// Maximum number of requests that wait in the mailbox of each actor, at least 1. A request
+/// beyond it is rejected. The capacities can be changed while the node runs.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct MailboxCapacities {
@@ -215,7 +223,11 @@ impl Default for MailboxCapacities {
 }
 
 impl NodeConfig {
-    /// Names the first setting that is 0 and may not be.
+    /// Checks that no setting is 0 that must be positive.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StartError::ZeroSetting`] with the key of the first such setting.
     pub(crate) fn check(&self) -> Result<(), StartError> {
         let settings = [
             ("signatures.queue_capacity", self.signatures.queue_capacity),
@@ -259,7 +271,7 @@ impl NodeConfig {
             ("actors.storage.mailbox_capacity", self.mailboxes.storage),
             ("actors.pruner.mailbox_capacity", self.mailboxes.pruner),
         ];
-        let wide = [
+        let u64_settings = [
             ("mempool.ttl_secs", self.mempool.ttl_secs),
             ("pruner.batch_versions", self.pruner.batch_versions),
             (
@@ -272,7 +284,8 @@ impl NodeConfig {
             .find(|(_, value)| *value == 0)
             .map(|(key, _)| *key);
         let zero = zero.or_else(|| {
-            wide.iter()
+            u64_settings
+                .iter()
                 .find(|(_, value)| *value == 0)
                 .map(|(key, _)| *key)
         });

@@ -1,47 +1,50 @@
-//! Which submissions the operator lets in: rules on sender, module and function.
+//! The submission filter: the operator's rules about senders, modules and functions.
 //!
-//! The first rule that matches decides; a transaction that none matches is let in. So a list of those who
-//! are let in ends with `deny all`. What is called is seen through every form of payload: as the sender,
-//! as a multisig account, with a nonce. Only what a multisig account has stored on the ledger before is not
-//! named by the transaction that runs it; who denies a function to everybody denies
-//! `0x1::multisig_account::create_transaction` with it.
+//! The first matching rule decides. A transaction without a matching rule is accepted, so an
+//! allow list must end with `deny all`.
 //!
-//! A filter is for what clients submit. What the pool has taken stays, also over a restart, and what the
-//! node itself sends (the faucet) is not filtered.
+//! The filter finds the called function in every form of payload: a call by the sender, by a
+//! multisig account, or with a nonce. The only exception is a call that a multisig account has
+//! stored on the ledger earlier, because the transaction that executes it does not name the
+//! function. To deny a function for all accounts, deny
+//! `0x1::multisig_account::create_transaction` as well.
+//!
+//! The filter applies only to transactions that clients submit. Transactions in the pool stay
+//! there, also across a restart. Transactions of the node itself (the faucet) are not filtered.
 
 use crate::config::filter_rules::{FilterAction, FilterRule, FilterRules, FilterSubject};
 
 use ledger_types::{AccountAddress, Identifier, ModuleId, SignedTransaction};
 use std::collections::HashMap;
 
-/// Rules with a look-up for each kind of subject, so that a decision costs as much with thousands of rules
-/// as with one.
+/// A filter with an index for each kind of subject, so that the cost of a decision does not
+/// depend on the number of rules.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionFilter {
     rules: FilterRules,
     senders: HashMap<AccountAddress, RuleIndex>,
-    modules: HashMap<ModuleId, OfModule>,
+    modules: HashMap<ModuleId, ModuleRules>,
     all: Option<RuleIndex>,
 }
 
-/// Where a rule stands among the others, from 0.
+/// Index of a rule in the list, from 0.
 type RuleIndex = usize;
 
-/// The first rules about one module.
+/// The first rules about one module and its functions.
 #[derive(Clone, Debug, Default)]
-struct OfModule {
+struct ModuleRules {
     any_function: Option<RuleIndex>,
     functions: HashMap<Identifier, RuleIndex>,
 }
 
-/// A transaction that the filter does not let in. It names the rule, which says nothing that the
-/// transaction does not say itself.
+/// The error of a transaction that the filter denies. The rule that it names contains only data
+/// of the transaction itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Transaction rejected by the submission filter of this node, rule {number}: {rule}")]
 pub struct Filtered {
-    /// Where the rule stands in the filter, from 1.
+    /// Number of the rule in the filter, from 1.
     pub number: usize,
-    /// The rule.
+    /// The rule that denies the transaction.
     pub rule: Box<FilterRule>,
 }
 
@@ -57,15 +60,16 @@ impl From<FilterRules> for SubmissionFilter {
 }
 
 impl SubmissionFilter {
-    /// The rules, in the order in which they are tried.
+    /// Returns the rules in the order in which the filter tries them.
     pub fn rules(&self) -> &FilterRules {
         &self.rules
     }
 
-    /// Whether the transaction is let in.
+    /// Checks that the filter accepts the transaction.
     ///
     /// # Errors
-    /// The rule that denies it.
+    ///
+    /// Returns [`Filtered`] with the rule that denies the transaction.
     pub fn check(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
         let Some(index) = self.first_match(transaction) else {
             return Ok(());
@@ -82,37 +86,40 @@ impl SubmissionFilter {
     fn first_match(&self, transaction: &SignedTransaction) -> Option<RuleIndex> {
         let raw = &transaction.raw;
         let sender = self.senders.get(&raw.sender).copied();
-        let (module, function) = self.first_about_call(transaction).unwrap_or_default();
+        let (module, function) = self.first_rules_of_call(transaction).unwrap_or_default();
         [sender, module, function, self.all]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// The first rule about the module of what is called, and the first about the function.
-    fn first_about_call(
+    /// Returns the first rule about the module of the called function and the first rule about
+    /// the function itself. Returns `None` if the payload names no function or no rule names its
+    /// module.
+    fn first_rules_of_call(
         &self,
         transaction: &SignedTransaction,
     ) -> Option<(Option<RuleIndex>, Option<RuleIndex>)> {
         let call = transaction.raw.entry_function()?;
-        let of_module = self.modules.get(&call.module)?;
-        let function = of_module.functions.get(&call.function).copied();
-        Some((of_module.any_function, function))
+        let module_rules = self.modules.get(&call.module)?;
+        let function = module_rules.functions.get(&call.function).copied();
+        Some((module_rules.any_function, function))
     }
 
-    /// Remembers the first place of a subject: a later rule about the same never decides.
+    /// Adds a rule to the index. An earlier rule about the same subject stays, because the later
+    /// one never decides.
     fn index_rule(&mut self, subject: &FilterSubject, index: RuleIndex) {
         match subject {
             FilterSubject::Sender(address) => {
                 self.senders.entry(*address).or_insert(index);
             }
             FilterSubject::Module(module) => {
-                let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.any_function.get_or_insert(index);
+                let module_rules = self.modules.entry(module.clone()).or_default();
+                module_rules.any_function.get_or_insert(index);
             }
             FilterSubject::Function { module, name } => {
-                let of_module = self.modules.entry(module.clone()).or_default();
-                of_module.functions.entry(name.clone()).or_insert(index);
+                let module_rules = self.modules.entry(module.clone()).or_default();
+                module_rules.functions.entry(name.clone()).or_insert(index);
             }
             FilterSubject::All => self.all = Some(index),
         }

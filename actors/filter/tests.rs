@@ -1,4 +1,5 @@
-//! Which rule decides, for every form of payload; the text of rules; many rules against a plain search.
+//! Tests of decisions for every form of payload, of the text of rules, and of the index against a
+//! linear search.
 
 use super::*;
 use crate::{config::filter_rules::FilterError, testing::draft};
@@ -23,19 +24,19 @@ fn call(function: &str) -> EntryFunction {
     }
 }
 
-/// A transaction of the sender `number`.
-fn sent(number: u64, payload: TransactionPayload) -> SignedTransaction {
+/// Creates a transaction of sender `number`.
+fn transaction_from(number: u64, payload: TransactionPayload) -> SignedTransaction {
     let mut signed = draft(number, 0).checked().transaction().clone();
     signed.raw.payload = payload;
     signed
 }
 
-fn calling(number: u64, function: &str) -> SignedTransaction {
-    sent(number, TransactionPayload::EntryFunction(call(function)))
+fn call_from(number: u64, function: &str) -> SignedTransaction {
+    transaction_from(number, TransactionPayload::EntryFunction(call(function)))
 }
 
-/// Every payload that calls the function, in each form of the wire.
-fn forms(function: &str) -> Vec<TransactionPayload> {
+/// Returns payloads of every wire format that call the function.
+fn payload_forms(function: &str) -> Vec<TransactionPayload> {
     let inner = |multisig_address, replay_protection_nonce| {
         TransactionPayload::Payload(InnerPayload::V1 {
             executable: TransactionExecutable::EntryFunction(call(function)),
@@ -64,7 +65,7 @@ fn filter(rules: &str) -> SubmissionFilter {
         .into()
 }
 
-/// The number of the rule that denies.
+/// Returns the number of the rule that denies the transaction.
 fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Option<usize> {
     filter
         .check(transaction)
@@ -73,9 +74,9 @@ fn denied_by(filter: &SubmissionFilter, transaction: &SignedTransaction) -> Opti
 }
 
 #[test]
-fn the_first_rule_that_matches_decides_and_without_one_all_are_let_in() {
+fn first_matching_rule_decides_and_the_default_is_allow() {
     let sender = draft(5, 0).checked().raw().sender;
-    let transaction = calling(5, "0x1::m::f");
+    let transaction = call_from(5, "0x1::m::f");
     let cases = [
         (String::new(), None),
         (format!("deny sender {sender}"), Some(1)),
@@ -121,31 +122,30 @@ fn the_first_rule_that_matches_decides_and_without_one_all_are_let_in() {
 }
 
 #[test]
-fn a_call_is_seen_through_every_form_of_payload() {
+fn matches_a_call_in_every_form_of_payload() {
     for rules in ["deny function 0x1::m::f", "deny module 0x1::m"] {
         let filter = filter(rules);
-        for payload in forms("0x1::m::f") {
-            let transaction = sent(1, payload);
+        for payload in payload_forms("0x1::m::f") {
+            let transaction = transaction_from(1, payload);
             assert_eq!(denied_by(&filter, &transaction), Some(1), "{transaction:?}");
         }
-        for payload in forms("0x1::n::f") {
-            let transaction = sent(1, payload);
+        for payload in payload_forms("0x1::n::f") {
+            let transaction = transaction_from(1, payload);
             assert_eq!(denied_by(&filter, &transaction), None, "{transaction:?}");
         }
     }
 }
 
 #[test]
-fn who_acts_as_a_multisig_account_is_not_its_sender() {
-    let transaction = sent(2, forms("0x1::m::f").remove(1));
-    let as_sender = filter(&format!("deny sender {MULTISIG}"));
-    assert_eq!(denied_by(&as_sender, &transaction), None);
+fn sender_rule_ignores_the_multisig_account() {
+    let transaction = transaction_from(2, payload_forms("0x1::m::f").remove(1));
+    let rules = filter(&format!("deny sender {MULTISIG}"));
+    assert_eq!(denied_by(&rules, &transaction), None);
 }
 
-/// Whoever pays for a transaction has not sent it.
 #[test]
-fn who_pays_is_not_the_sender() {
-    let mut transaction = calling(2, "0x1::m::f");
+fn sender_rule_ignores_the_fee_payer() {
+    let mut transaction = call_from(2, "0x1::m::f");
     let payer = draft(3, 0).checked().raw().sender;
     let TransactionAuthenticator::Ed25519 {
         public_key,
@@ -171,7 +171,7 @@ fn who_pays_is_not_the_sender() {
 }
 
 #[test]
-fn what_names_no_function_is_matched_by_sender_and_all_only() {
+fn matches_a_payload_without_a_function_only_by_sender_and_all() {
     let stored = TransactionPayload::Multisig(Multisig {
         multisig_address: MULTISIG,
         payload: None,
@@ -182,30 +182,30 @@ fn what_names_no_function_is_matched_by_sender_and_all_only() {
         args: Vec::new(),
     });
     for payload in [stored, script] {
-        let transaction = sent(1, payload);
+        let transaction = transaction_from(1, payload);
         let sender = transaction.raw.sender;
-        let about_calls = filter("deny module 0x1::m, deny function 0x1::m::f");
-        assert_eq!(denied_by(&about_calls, &transaction), None);
-        let about_all = filter("allow module 0x1::m, deny all");
-        assert_eq!(denied_by(&about_all, &transaction), Some(2));
-        let about_sender = filter(&format!("deny sender {sender}"));
-        assert_eq!(denied_by(&about_sender, &transaction), Some(1));
+        let call_rules = filter("deny module 0x1::m, deny function 0x1::m::f");
+        assert_eq!(denied_by(&call_rules, &transaction), None);
+        let all_rules = filter("allow module 0x1::m, deny all");
+        assert_eq!(denied_by(&all_rules, &transaction), Some(2));
+        let sender_rules = filter(&format!("deny sender {sender}"));
+        assert_eq!(denied_by(&sender_rules, &transaction), Some(1));
     }
 }
 
 #[test]
-fn a_refusal_names_its_rule() {
-    let refusal = filter("allow sender 0xfff, deny module 0x1::m")
-        .check(&calling(1, "0x1::m::f"))
+fn rejection_names_its_rule() {
+    let rejection = filter("allow sender 0xfff, deny module 0x1::m")
+        .check(&call_from(1, "0x1::m::f"))
         .unwrap_err();
     assert_eq!(
-        refusal.to_string(),
+        rejection.to_string(),
         "Transaction rejected by the submission filter of this node, rule 2: deny module 0x1::m"
     );
 }
 
 #[test]
-fn what_is_no_rule_is_named_with_its_cause() {
+fn parse_error_names_the_text_and_its_cause() {
     let cases = [
         ("forbid sender 0x1", "begins with allow or deny"),
         ("", "begins with allow or deny"),
@@ -220,14 +220,14 @@ fn what_is_no_rule_is_named_with_its_cause() {
         ("deny function f", "ADDRESS::MODULE::NAME"),
         ("deny function 0x1::m::1", "ADDRESS::MODULE::NAME"),
     ];
-    for (text, words) in cases {
+    for (text, message_part) in cases {
         let error = FilterRules::parse(&["allow sender 0x1", text]).unwrap_err();
         let message = error.to_string();
         assert!(
             message.starts_with(&format!("rule 2, {text:?},")),
             "{message}"
         );
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(message_part), "{message}");
     }
     let long = "x".repeat(100_000);
     let message = FilterRules::parse(&[long]).unwrap_err().to_string();
@@ -235,7 +235,7 @@ fn what_is_no_rule_is_named_with_its_cause() {
 }
 
 #[test]
-fn rules_are_bounded_and_none_stands_behind_all() {
+fn rejects_too_many_rules_and_rules_after_all() {
     let rules = vec!["deny sender 0x1"; FilterRules::RULES_MAX + 1];
     assert!(FilterRules::parse(&rules[1..]).is_ok());
     let error = FilterRules::parse(&rules).unwrap_err();
@@ -247,7 +247,7 @@ fn rules_are_bounded_and_none_stands_behind_all() {
 }
 
 #[test]
-fn a_list_may_have_line_breaks_and_a_last_comma() {
+fn parses_line_breaks_and_a_trailing_comma() {
     let list = filter("\n  deny sender 0x01,\n\tallow   function 0x1::m::f ,\n");
     assert_eq!(
         list.rules().to_string(),
@@ -277,7 +277,7 @@ fn any_rule() -> impl Strategy<Value = FilterRule> {
     })
 }
 
-/// Whether a rule matches, as its text says.
+/// Returns whether the rule matches the transaction, without the index.
 fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
     let call = transaction.raw.entry_function().unwrap();
     match &rule.subject {
@@ -292,7 +292,7 @@ fn matches(rule: &FilterRule, transaction: &SignedTransaction) -> bool {
 
 proptest! {
     #[test]
-    fn the_look_ups_decide_as_trying_one_rule_after_the_other(
+    fn index_decides_like_a_linear_search(
         mut rules in prop::collection::vec(any_rule(), 0..12),
         last in prop::option::of(any::<bool>()),
         (sender, module, function) in (0..5u64, 1..5u64, "[fgh]"),
@@ -301,18 +301,18 @@ proptest! {
             action: if allow { FilterAction::Allow } else { FilterAction::Deny },
             subject: FilterSubject::All,
         }));
-        let transaction = calling(sender, &format!("0x{module}::m::{function}"));
+        let transaction = call_from(sender, &format!("0x{module}::m::{function}"));
         let first = rules.iter().position(|rule| matches(rule, &transaction));
         let expected = first.filter(|&index| rules[index].action == FilterAction::Deny);
         let filter = SubmissionFilter::from(FilterRules::new(rules.clone()).unwrap());
         prop_assert_eq!(denied_by(&filter, &transaction), expected.map(|index| index + 1));
         prop_assert_eq!(&filter.rules()[..], &rules[..]);
-        let read_back = FilterRules::parse_list(&filter.rules().to_string()).unwrap();
-        prop_assert_eq!(&read_back[..], &rules[..]);
+        let reparsed = FilterRules::parse_list(&filter.rules().to_string()).unwrap();
+        prop_assert_eq!(&reparsed[..], &rules[..]);
     }
 
     #[test]
-    fn no_text_makes_reading_fail_otherwise_than_with_an_error(text in "\\PC{0,60}") {
+    fn parsing_any_text_does_not_panic(text in "\\PC{0,60}") {
         let _ = FilterRules::parse_list(&text);
     }
 }

@@ -2,58 +2,68 @@
 //! (docs/reference/reference-node.md#r11) with these differences:
 //!
 //! * The newest block counts, because only complete and durable blocks are recorded.
-//! * A block is full if it left ready transactions over, by the limits of a batch or by the gas of
-//!   the block, or if it has the maximum number of transactions.
-//! * Epochs make no difference, and neither do blocks that one contract fills.
+//! * A block is full if it left out ready transactions because of the limits of its batch or of its
+//!   gas, or if it has the maximum number of transactions.
+//! * Epochs have no effect, and neither have blocks that one contract fills.
 
 use crate::protocol::mempool::GasEstimate;
 use ledger_crypto::HashValue;
 use std::collections::{HashSet, VecDeque};
 
-/// The prices above the lowest one that an estimate can name; the reference's buckets.
+/// Gas unit prices above the minimum that an estimate can name: the buckets of the reference node
+/// without 0.
 const BUCKETS: [u64; 9] = [
     150, 300, 500, 1_000, 3_000, 5_000, 10_000, 100_000, 1_000_000,
 ];
 
-/// How many blocks the three estimates look back on.
+/// Number of recent blocks that each of the three estimates covers.
 const LOW_BLOCKS: usize = 10;
 const MARKET_BLOCKS: usize = 30;
 const AGGRESSIVE_BLOCKS: usize = 120;
 
-/// What it took to be in each of the newest blocks, oldest first.
+/// Inclusion prices of the newest blocks, oldest first.
 #[derive(Debug)]
 pub(super) struct GasHistory {
     price_min: u64,
     full_block_transactions: usize,
     inclusion_prices: VecDeque<u64>,
-    /// The last transaction of each batch that had no room for all that were ready; as many as there
-    /// are blocks under way.
-    cut: HashSet<HashValue>,
+    /// Last transaction of each batch that had no capacity for all ready transactions. The number
+    /// of entries is bounded by the number of blocks in flight.
+    limited_batches: HashSet<HashValue>,
 }
 
 impl GasHistory {
-    /// `full_block_transactions`: a block with so many user transactions had no room for more.
+    /// Creates an empty history.
+    ///
+    /// `price_min` is the minimum gas unit price of the chain. A block with
+    /// `full_block_transactions` user transactions is full.
     pub(super) fn new(price_min: u64, full_block_transactions: usize) -> Self {
         Self {
             price_min,
             full_block_transactions,
             inclusion_prices: VecDeque::with_capacity(AGGRESSIVE_BLOCKS),
-            cut: HashSet::new(),
+            limited_batches: HashSet::new(),
         }
     }
 
-    /// A batch that ends with `last` had no room for all that were ready.
-    pub(super) fn note_cut(&mut self, last: HashValue) {
-        self.cut.insert(last);
+    /// Records that the batch that ends with `last` had no capacity for all ready transactions.
+    pub(super) fn record_limited_batch(&mut self, last: HashValue) {
+        self.limited_batches.insert(last);
     }
 
-    /// Whether a block with these transactions was made of such a batch, which it ends.
-    pub(super) fn was_cut(&mut self, mut hashes: impl Iterator<Item = HashValue>) -> bool {
-        !self.cut.is_empty() && hashes.any(|hash| self.cut.remove(&hash))
+    /// Returns whether the block with these transactions was made of a batch recorded by
+    /// [`Self::record_limited_batch`], and removes the record of that batch.
+    pub(super) fn take_limited_batch(
+        &mut self,
+        mut hashes: impl Iterator<Item = HashValue>,
+    ) -> bool {
+        !self.limited_batches.is_empty() && hashes.any(|hash| self.limited_batches.remove(&hash))
     }
 
-    /// Notes a block by the gas unit prices of its user transactions. `is_full`: it had no room for
-    /// all that were ready or ordered.
+    /// Records the inclusion price of a block with these gas unit prices of user transactions.
+    ///
+    /// `is_full` states that the block or its batch had no capacity for all ready or ordered
+    /// transactions.
     pub(super) fn record(&mut self, prices: impl Iterator<Item = u64>, is_full: bool) {
         let mut count = 0;
         let lowest = prices.inspect(|_| count += 1).min();
@@ -69,6 +79,12 @@ impl GasHistory {
         self.inclusion_prices.push_back(price);
     }
 
+    /// Returns the estimates of the gas unit price.
+    ///
+    /// The low estimate is the lowest inclusion price of the newest [`LOW_BLOCKS`]. The market
+    /// estimate is the median of the newest [`MARKET_BLOCKS`]. The aggressive estimate is the first
+    /// bucket above the 90th percentile of the newest [`AGGRESSIVE_BLOCKS`]. Each is at least as
+    /// high as the one before.
     pub(super) fn estimate(&self) -> GasEstimate {
         let low = self.newest(LOW_BLOCKS).first().copied();
         let low = low.unwrap_or(self.price_min);
@@ -86,7 +102,7 @@ impl GasHistory {
         }
     }
 
-    /// The prices of the newest `blocks`, ascending.
+    /// Returns the inclusion prices of the newest `blocks` blocks, in ascending order.
     fn newest(&self, blocks: usize) -> Vec<u64> {
         let mut prices: Vec<u64> = self
             .inclusion_prices
@@ -99,7 +115,7 @@ impl GasHistory {
         prices
     }
 
-    /// The first bucket above `price`, or `price` itself above them all.
+    /// Returns the first bucket above `price`, or `price` itself if no bucket is above it.
     fn next_bucket(&self, price: u64) -> u64 {
         let mut buckets = BUCKETS
             .into_iter()
@@ -113,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quiet_blocks_ask_for_the_lowest_price() {
+    fn estimates_the_minimum_price_after_blocks_with_spare_capacity() {
         let mut history = GasHistory::new(100, 3);
         let expected = GasEstimate {
             deprioritized_gas_estimate: 100,
@@ -127,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn full_blocks_raise_the_estimates_and_quiet_ones_lower_them_again() {
+    fn raises_the_estimates_after_full_blocks_and_lowers_them_after_others() {
         let mut history = GasHistory::new(100, 2);
         for _ in 0..MARKET_BLOCKS {
             history.record([400, 350].into_iter(), false);
@@ -148,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_left_some_out_was_full() {
+    fn counts_a_block_that_left_out_transactions_as_full() {
         let mut history = GasHistory::new(100, 3);
         history.record([400].into_iter(), true);
         assert_eq!(history.estimate().deprioritized_gas_estimate, 500);
     }
 
     #[test]
-    fn prices_above_all_buckets_stay() {
+    fn returns_a_price_above_all_buckets_unchanged() {
         let mut history = GasHistory::new(100, 1);
         history.record([5_000_000].into_iter(), false);
         assert_eq!(history.estimate().gas_estimate, 5_000_000);

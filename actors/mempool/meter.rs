@@ -12,7 +12,7 @@ counters! {
     pub struct PoolStatus {
         /// Transactions in the pool, including those of blocks that are not durable yet.
         pub transactions: Gauge,
-        /// Total size of these transactions.
+        /// Total size of these transactions, in bytes.
         pub bytes: Gauge,
         /// Transactions in the pool that wait for an earlier one of their account.
         pub parked: Gauge,
@@ -22,11 +22,14 @@ counters! {
         pub committed: Counter,
         /// Transactions removed because they expired.
         pub expired: Counter,
-        /// Transactions removed to free capacity for others.
+        /// Transactions removed to free capacity for others, or not restored after a restart for
+        /// lack of capacity.
         pub evicted: Counter,
-        /// Transactions replaced by one with the same sequence number and a higher gas price.
+        /// Transactions replaced by one with the same sequence number or nonce and a higher gas
+        /// price.
         pub replaced: Counter,
-        /// Transactions removed because the prologue of a block rejected them.
+        /// Transactions removed because the prologue of a block rejected them, or because the
+        /// ledger has executed another transaction with their sequence number or nonce.
         pub rejected: Counter,
     }
 }

@@ -1,8 +1,9 @@
-//! The mempool: holds pending transactions and gives them to blocks in order.
+//! The mempool: holds pending transactions and supplies blocks with them in order.
 //!
-//! The sequencer pulls: its `PullBatch` waits here while nothing is ready, and blocks form by
-//! themselves from what arrived in the meantime. Whoever leaves unexecuted is told to the committer,
-//! whose subscribers may wait for it.
+//! The sequencer pulls batches. Its `PullBatch` waits in the mempool while no transaction is ready,
+//! so a block contains the transactions that arrived while the previous blocks were in flight. The
+//! mempool sends each transaction that it removes unexecuted to the committer, which completes the
+//! transaction's waiters.
 
 mod gas_price;
 pub(crate) mod meter;
@@ -38,35 +39,41 @@ use ledger_types::{
 use meter::PoolMeter;
 use std::{sync::Arc, time::Duration};
 
-/// Interval at which the pool observes the clock and removes expired transactions. It also does both at
-/// every submission, batch and block; look-ups change nothing.
+/// Interval at which the mempool observes the clock and removes expired transactions.
+///
+/// The mempool also does both at every submission, batch and block. Look-ups do neither.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The actor.
+/// The actor that owns the pool of a node.
 #[derive(Debug)]
 pub(crate) struct Mempool {
     pool: Pool,
     gas: GasHistory,
     clock: LedgerClock,
     head: HeadReader,
-    dropped: Recipient<TransactionsRemoved>,
-    absent: Recipient<NotPending>,
-    /// The sequencer, when it waits for a transaction.
-    parked: Option<PullBatch>,
+    /// Recipient of the transactions that were removed unexecuted: the committer.
+    removals: Recipient<TransactionsRemoved>,
+    /// Recipient of the replies to [`CheckPending`]: the committer.
+    not_pending: Recipient<NotPending>,
+    /// Request of the sequencer that waits for a ready transaction.
+    waiting_pull: Option<PullBatch>,
     is_closed: bool,
     is_paused: bool,
     meter: Arc<PoolMeter>,
 }
 
 impl Mempool {
-    /// `gas_unit_price_min` is the chain's; a block with `full_block_transactions` is full.
+    /// Creates the actor.
+    ///
+    /// `gas_unit_price_min` is the minimum price of the chain. The gas price estimate counts a
+    /// block with `full_block_transactions` user transactions as full.
     pub(crate) fn new(
         pool: Pool,
         gas_unit_price_min: u64,
         full_block_transactions: usize,
         clock: LedgerClock,
         head: HeadReader,
-        (dropped, absent): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
+        (removals, not_pending): (Recipient<TransactionsRemoved>, Recipient<NotPending>),
         meter: Arc<PoolMeter>,
     ) -> Self {
         Self {
@@ -74,26 +81,32 @@ impl Mempool {
             gas: GasHistory::new(gas_unit_price_min, full_block_transactions),
             clock,
             head,
-            dropped,
-            absent,
-            parked: None,
+            removals,
+            not_pending,
+            waiting_pull: None,
             is_closed: false,
             is_paused: false,
             meter,
         }
     }
 
-    /// The sequence number of an account, of which a submission was checked against `checked`. The
-    /// submission may have come after the notice of a block that makes it older, when the pool has
-    /// forgotten the account; but its facts are published before that notice.
+    /// Returns the newest known sequence number of an account, which is at least `checked`.
+    ///
+    /// `checked` is the number that a submission was validated against. A submission may arrive
+    /// after the [`BlockCommitted`] of a block that outdates the number, when the pool no longer
+    /// holds the account. The committer updates the account cache before it sends that message, so
+    /// the cache has the newer number.
     fn newest_sequence_number(&self, address: &AccountAddress, checked: u64) -> u64 {
-        let published = self.head.with_accounts(|_, facts| facts.get(address));
-        published.map_or(checked, |facts| facts.sequence_number.max(checked))
+        let published = self.head.with_accounts(|_, cache| cache.get(address));
+        published.map_or(checked, |snapshot| snapshot.sequence_number.max(checked))
     }
 
-    /// Whether an orderless transaction came again while its first copy was executed: after the check of
-    /// its nonce, and after the notice of the block, with which the pool forgets it. The pool would say of
-    /// it that it is pending.
+    /// Returns whether a second copy of an orderless transaction arrived after the first was
+    /// executed.
+    ///
+    /// The nonce of the copy may have been checked before the block of the first one was durable.
+    /// The pool removes the first one with [`BlockCommitted`], so it would accept the copy as
+    /// pending.
     fn was_executed_meanwhile(&self, transaction: &CheckedTransaction) -> bool {
         let is_orderless = matches!(
             transaction.raw().replay_protector(),
@@ -102,36 +115,39 @@ impl Mempool {
         is_orderless && self.head.load().committed(&transaction.hash()).is_some()
     }
 
-    /// Observes the clock and follows a change of the pool, as [`Self::after_change_at`] does.
+    /// Observes the clock and processes a change of the pool, as [`Self::after_change_at`] does.
     fn after_change(&mut self) {
         let now_usecs = self.clock.observe();
         self.after_change_at(now_usecs / 1_000_000);
     }
 
-    /// Follows every change of the pool: removes transactions that have expired at `now_secs`, Unix time, replies to
-    /// the sequencer with a batch if it waits for one, blocks may be made and a transaction is ready, and sends the
-    /// committer the removed transactions.
+    /// Processes a change of the pool. `now_secs` is the Unix time in seconds.
+    ///
+    /// 1. Removes the transactions that have expired at `now_secs`.
+    /// 2. Replies to a waiting [`PullBatch`] if a transaction is ready and blocks may be made.
+    /// 3. Updates the metrics.
+    /// 4. Sends the removed transactions to the committer.
     fn after_change_at(&mut self, now_secs: u64) {
         self.pool.expire(now_secs);
         if self.pool.has_ready()
             && !self.is_closed
             && !self.is_paused
             && self.clock.is_believed()
-            && let Some(PullBatch { limits, reply_to }) = self.parked.take()
+            && let Some(PullBatch { limits, reply_to }) = self.waiting_pull.take()
         {
             let batch = self.pool.take_batch(limits);
             if let Some(last) = batch.last().filter(|_| self.pool.has_ready()) {
-                self.gas.note_cut(last.hash());
+                self.gas.record_limited_batch(last.hash());
             }
             reply_to.send(Batch(batch));
         }
         self.pool.update_gauges(&self.meter);
-        let left = self.pool.drain_removed();
-        for (_, reason) in &left {
+        let removed = self.pool.drain_removed();
+        for (_, reason) in &removed {
             self.meter.count_removed(reason);
         }
-        if !left.is_empty() {
-            self.dropped.send(TransactionsRemoved(left));
+        if !removed.is_empty() {
+            self.removals.send(TransactionsRemoved(removed));
         }
     }
 }
@@ -183,44 +199,45 @@ impl Handler<Submit> for Mempool {
             let sequence_number = self.newest_sequence_number(&sender, submit.sequence_number);
             self.pool.submit(pending, sequence_number, now_secs)
         };
-        // A client that went away meanwhile finds its transaction by hash.
+        // A send fails only if the client has disconnected. It can look up the transaction by its
+        // hash.
         let _ = submit.reply.send(outcome);
         self.after_change_at(now_secs);
     }
 }
 
 impl Handler<CheckCapacity> for Mempool {
-    fn handle(&mut self, question: CheckCapacity) {
-        let room = self.pool.check_capacity(question.key, question.size_bytes);
-        let _ = question.reply.send(room);
+    fn handle(&mut self, request: CheckCapacity) {
+        let outcome = self.pool.check_capacity(request.key, request.size_bytes);
+        let _ = request.reply.send(outcome);
     }
 }
 
 impl Handler<GetSavedSize> for Mempool {
-    fn handle(&mut self, question: GetSavedSize) {
-        let _ = question.reply.send(self.pool.saved_bytes());
+    fn handle(&mut self, request: GetSavedSize) {
+        let _ = request.reply.send(self.pool.saved_bytes());
     }
 }
 
 impl Handler<GetPending> for Mempool {
-    fn handle(&mut self, question: GetPending) {
-        let answer = match self.pool.get(&question.hash) {
+    fn handle(&mut self, request: GetPending) {
+        let status = match self.pool.get(&request.hash) {
             Some(transaction) => PendingStatus::Pending(transaction.clone()),
-            None => match self.pool.removal_reason(&question.hash) {
+            None => match self.pool.removal_reason(&request.hash) {
                 Some(reason) => PendingStatus::Removed(reason.clone()),
                 None => PendingStatus::Unknown,
             },
         };
-        let _ = question.reply.send(answer);
+        let _ = request.reply.send(status);
     }
 }
 
 impl Handler<CheckPending> for Mempool {
-    fn handle(&mut self, question: CheckPending) {
-        let CheckPending { hash, waiter } = question;
+    fn handle(&mut self, request: CheckPending) {
+        let CheckPending { hash, waiter } = request;
         if self.pool.get(&hash).is_none() {
             let reason = self.pool.removal_reason(&hash).cloned();
-            self.absent.send(NotPending {
+            self.not_pending.send(NotPending {
                 hash,
                 waiter,
                 reason,
@@ -230,14 +247,14 @@ impl Handler<CheckPending> for Mempool {
 }
 
 impl Handler<GetGasPrice> for Mempool {
-    fn handle(&mut self, question: GetGasPrice) {
-        let _ = question.reply.send(self.gas.estimate());
+    fn handle(&mut self, request: GetGasPrice) {
+        let _ = request.reply.send(self.gas.estimate());
     }
 }
 
 impl Handler<PullBatch> for Mempool {
     fn handle(&mut self, request: PullBatch) {
-        self.parked = Some(request);
+        self.waiting_pull = Some(request);
         self.after_change();
     }
 }
@@ -250,14 +267,14 @@ impl Handler<BlockCommitted> for Mempool {
             let user = executed.transaction.as_user()?;
             Some(user.raw.gas_unit_price)
         });
-        let left_out = block
+        let has_left_out = block
             .discarded
             .iter()
             .any(DiscardedTransaction::is_not_included);
         let executed = block.transactions.iter().map(|executed| executed.hash);
         let discarded = block.discarded.iter().map(|discarded| discarded.hash);
-        let was_cut = self.gas.was_cut(executed.chain(discarded));
-        self.gas.record(prices, left_out || was_cut);
+        let was_limited = self.gas.take_limited_batch(executed.chain(discarded));
+        self.gas.record(prices, has_left_out || was_limited);
         let block_secs = block.header.timestamp_usecs / 1_000_000;
         self.pool.expire(block_secs);
         self.after_change();

@@ -1,18 +1,21 @@
-//! The reasons why transactions left the pool.
+//! The reasons why transactions were removed from the pool.
 
 use crate::RemovalReason;
 use ledger_crypto::{HashValue, map::GenerationalMap};
 
-/// Minimum number of reasons that are remembered: enough for some minutes of a pool that rejects a few
-/// hundred transactions per second. A reason takes about 150 bytes.
+/// Maximum number of reasons in a generation, and minimum number of newest reasons that the log
+/// holds.
+///
+/// It covers some minutes of a pool that rejects a few hundred transactions per second. A reason
+/// takes about 150 bytes.
 const GENERATION_REASONS_MAX: usize = 32_768;
 
-/// The newest reasons, at most twice [`GENERATION_REASONS_MAX`].
+/// The newest removal reasons, at most twice [`GENERATION_REASONS_MAX`].
 #[derive(Debug, Default)]
 pub(super) struct RemovalLog(GenerationalMap<HashValue, RemovalReason>);
 
 impl RemovalLog {
-    /// Records why a transaction left the pool.
+    /// Records why a transaction was removed from the pool.
     pub(super) fn record(&mut self, hash: HashValue, reason: RemovalReason) {
         if self.0.younger().len() >= GENERATION_REASONS_MAX {
             self.0.rotate();
@@ -20,13 +23,13 @@ impl RemovalLog {
         self.0.insert(hash, reason);
     }
 
-    /// Returns why a transaction left the pool, if that is remembered.
+    /// Returns why a transaction was removed from the pool, if the log still holds the reason.
     pub(super) fn get(&self, hash: &HashValue) -> Option<&RemovalReason> {
         self.0.get(hash)
     }
 
     /// Removes the reason of a transaction that is in the pool again.
-    pub(super) fn forget(&mut self, hash: &HashValue) {
+    pub(super) fn remove(&mut self, hash: &HashValue) {
         self.0.remove(hash);
     }
 }
@@ -40,27 +43,27 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_newest_reasons_and_bounds_their_number() {
-        let mut reasons = RemovalLog::default();
+    fn retains_the_newest_reasons_within_a_bound() {
+        let mut log = RemovalLog::default();
         let count = 3 * GENERATION_REASONS_MAX;
         for n in 0..count {
-            reasons.record(hash(n), RemovalReason::Expired { at_secs: n as u64 });
+            log.record(hash(n), RemovalReason::Expired { at_secs: n as u64 });
         }
         for n in count - GENERATION_REASONS_MAX..count {
             assert!(
-                reasons.get(&hash(n)).is_some(),
-                "{n} was forgotten too early"
+                log.get(&hash(n)).is_some(),
+                "reason {n} was removed too early"
             );
         }
-        assert!(reasons.get(&hash(0)).is_none());
-        assert!(reasons.0.younger().len() + reasons.0.older().len() <= 2 * GENERATION_REASONS_MAX);
+        assert!(log.get(&hash(0)).is_none());
+        assert!(log.0.younger().len() + log.0.older().len() <= 2 * GENERATION_REASONS_MAX);
     }
 
     #[test]
-    fn a_transaction_that_is_pending_again_has_no_reason() {
-        let mut reasons = RemovalLog::default();
-        reasons.record(hash(1), RemovalReason::Expired { at_secs: 1 });
-        reasons.forget(&hash(1));
-        assert_eq!(reasons.get(&hash(1)), None);
+    fn removes_the_reason_of_a_transaction_that_is_pending_again() {
+        let mut log = RemovalLog::default();
+        log.record(hash(1), RemovalReason::Expired { at_secs: 1 });
+        log.remove(&hash(1));
+        assert_eq!(log.get(&hash(1)), None);
     }
 }

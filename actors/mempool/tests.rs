@@ -1,4 +1,4 @@
-//! The actor around the pool: the pull of the sequencer, and the clock.
+//! Tests of the mempool actor: batches that the sequencer pulls, expiration and gas prices.
 
 use super::*;
 use crate::{
@@ -16,21 +16,21 @@ const NOW: u64 = 1_800_000_000;
 
 struct Fixture {
     mempool: Mailbox<Mempool>,
-    dropped: mpsc::UnboundedReceiver<TransactionsRemoved>,
-    absent: mpsc::UnboundedReceiver<NotPending>,
+    removals: mpsc::UnboundedReceiver<TransactionsRemoved>,
+    not_pending: mpsc::UnboundedReceiver<NotPending>,
     batches: mpsc::UnboundedReceiver<usize>,
-    batch_port: Recipient<Batch>,
+    batch_recipient: Recipient<Batch>,
     clock: HandClock,
 }
 
-fn fixture() -> Fixture {
-    with_head(HeadPublisher::unpruned(ledger_info(0)).reader())
+fn start_mempool() -> Fixture {
+    start_mempool_with_head(HeadPublisher::unpruned(ledger_info(0)).reader())
 }
 
-fn with_head(head: HeadReader) -> Fixture {
-    let (tell_dropped, dropped) = mpsc::unbounded_channel();
-    let (tell_absent, absent) = mpsc::unbounded_channel();
-    let (tell_batch, batches) = mpsc::unbounded_channel();
+fn start_mempool_with_head(head: HeadReader) -> Fixture {
+    let (send_removals, removals) = mpsc::unbounded_channel();
+    let (send_not_pending, not_pending) = mpsc::unbounded_channel();
+    let (send_batch, batches) = mpsc::unbounded_channel();
     let clock = HandClock::at_secs(NOW);
     let actor = Mempool::new(
         Pool::new(MempoolConfig::default()),
@@ -39,31 +39,33 @@ fn with_head(head: HeadReader) -> Fixture {
         ledger_clock(&clock),
         head,
         (
-            Recipient::new(move |dropped| tell_dropped.send(dropped).unwrap()),
-            Recipient::new(move |absent| tell_absent.send(absent).unwrap()),
+            Recipient::new(move |removals| send_removals.send(removals).unwrap()),
+            Recipient::new(move |not_pending| send_not_pending.send(not_pending).unwrap()),
         ),
         Arc::default(),
     );
     Fixture {
         mempool: Mailbox::start_here("mempool", 100, actor, &FatalErrorReporter::new()),
-        dropped,
-        absent,
+        removals,
+        not_pending,
         batches,
-        batch_port: Recipient::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+        batch_recipient: Recipient::new(move |batch: Batch| {
+            send_batch.send(batch.0.len()).unwrap()
+        }),
         clock,
     }
 }
 
 impl Fixture {
     async fn submit(&self, draft: Draft) -> Result<Arc<CheckedTransaction>, SubmitError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let submit = Submit {
             transaction: draft.checked(),
             sequence_number: 0,
             reply,
         };
         self.mempool.try_request(submit).unwrap();
-        answer.await.unwrap()
+        response.await.unwrap()
     }
 
     fn pull(&self) {
@@ -72,22 +74,22 @@ impl Fixture {
                 transactions_max: 10,
                 bytes_max: usize::MAX,
             },
-            reply_to: self.batch_port.clone(),
+            reply_to: self.batch_recipient.clone(),
         });
     }
 
-    async fn find(&self, hash: ledger_crypto::HashValue) -> PendingStatus {
-        let (reply, answer) = oneshot::channel();
+    async fn get_pending(&self, hash: ledger_crypto::HashValue) -> PendingStatus {
+        let (reply, response) = oneshot::channel();
         self.mempool
             .try_request(GetPending { hash, reply })
             .unwrap();
-        answer.await.unwrap()
+        response.await.unwrap()
     }
 }
 
 #[actix::test]
-async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
-    let mut fixture = fixture();
+async fn replies_to_a_waiting_pull_once_when_a_transaction_is_ready() {
+    let mut fixture = start_mempool();
     fixture.pull();
     let parked = fixture.submit(draft(1, 1)).await.unwrap();
     assert!(
@@ -98,7 +100,7 @@ async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
     assert_eq!(fixture.batches.recv().await, Some(2));
     fixture.submit(draft(2, 0)).await.unwrap();
     assert!(matches!(
-        fixture.find(parked.hash()).await,
+        fixture.get_pending(parked.hash()).await,
         PendingStatus::Pending(_)
     ));
     assert!(
@@ -110,8 +112,8 @@ async fn a_pull_waits_for_the_first_transaction_and_takes_it_once() {
 }
 
 #[actix::test]
-async fn the_committer_is_told_only_of_those_that_are_not_there() {
-    let mut fixture = fixture();
+async fn replies_to_check_pending_only_for_absent_transactions() {
+    let mut fixture = start_mempool();
     let pending = fixture.submit(draft(1, 0)).await.unwrap().hash();
     let expired = fixture
         .submit(draft(2, 0).expires_at(NOW + 1))
@@ -119,7 +121,7 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
         .unwrap()
         .hash();
     fixture.clock.pass_secs(1);
-    // Whatever changes the pool has it look who has expired.
+    // Every change of the pool removes expired transactions.
     fixture.submit(draft(3, 0)).await.unwrap();
     let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
     let [waiter, other, last] = [1, 2, 3].map(WaiterId);
@@ -128,17 +130,17 @@ async fn the_committer_is_told_only_of_those_that_are_not_there() {
     }
     let reason = RemovalReason::Expired { at_secs: NOW + 1 };
     for (hash, waiter, reason) in [(expired, other, Some(reason)), (unknown, last, None)] {
-        let told = fixture.absent.recv().await.unwrap();
+        let received = fixture.not_pending.recv().await.unwrap();
         assert_eq!(
-            (told.hash, told.waiter, told.reason),
+            (received.hash, received.waiter, received.reason),
             (hash, waiter, reason)
         );
     }
 }
 
 #[actix::test]
-async fn an_idle_node_expires_by_the_clock() {
-    let mut fixture = fixture();
+async fn removes_expired_transactions_by_the_timer_of_an_idle_node() {
+    let mut fixture = start_mempool();
     let transaction = fixture
         .submit(draft(1, 0).expires_at(NOW + 30))
         .await
@@ -146,22 +148,24 @@ async fn an_idle_node_expires_by_the_clock() {
     tokio::time::pause();
     tokio::time::advance(EXPIRY_INTERVAL).await;
     assert!(matches!(
-        fixture.find(transaction.hash()).await,
+        fixture.get_pending(transaction.hash()).await,
         PendingStatus::Pending(_)
     ));
     fixture.clock.pass_secs(30);
     let reason = RemovalReason::Expired { at_secs: NOW + 30 };
-    let told = tokio::time::timeout(2 * EXPIRY_INTERVAL, fixture.dropped.recv()).await;
-    let TransactionsRemoved(left) = told.expect("by the timer alone").unwrap();
-    assert_eq!(left, [(transaction.hash(), reason.clone())]);
+    let received = tokio::time::timeout(2 * EXPIRY_INTERVAL, fixture.removals.recv()).await;
+    let TransactionsRemoved(removed) = received
+        .expect("the timer alone removes the transaction")
+        .unwrap();
+    assert_eq!(removed, [(transaction.hash(), reason.clone())]);
     assert!(
-        matches!(fixture.find(transaction.hash()).await, PendingStatus::Removed(told) if told == reason)
+        matches!(fixture.get_pending(transaction.hash()).await, PendingStatus::Removed(found) if found == reason)
     );
 }
 
 #[actix::test]
-async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_back() {
-    let fixture = fixture();
+async fn removes_transactions_that_expire_by_the_time_of_a_block() {
+    let fixture = start_mempool();
     let pending = fixture
         .submit(draft(1, 0).expires_at(NOW + 5))
         .await
@@ -169,7 +173,7 @@ async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_b
     let mut later = Arc::unwrap_or_clone(block(1, &[], &[]));
     later.header.timestamp_usecs = (NOW + 5) * 1_000_000;
     fixture.mempool.send(BlockCommitted(Arc::new(later)));
-    let found = fixture.find(pending.hash()).await;
+    let found = fixture.get_pending(pending.hash()).await;
     assert!(
         matches!(found, PendingStatus::Removed(RemovalReason::Expired { at_secs }) if at_secs == NOW + 5),
         "{found:?}"
@@ -177,8 +181,8 @@ async fn what_no_block_takes_any_more_has_expired_also_where_the_clock_was_set_b
 }
 
 #[actix::test]
-async fn what_has_expired_meanwhile_is_given_to_no_block() {
-    let mut fixture = fixture();
+async fn omits_expired_transactions_from_a_batch() {
+    let mut fixture = start_mempool();
     fixture
         .submit(draft(1, 0).expires_at(NOW + 1))
         .await
@@ -187,12 +191,12 @@ async fn what_has_expired_meanwhile_is_given_to_no_block() {
     fixture.clock.pass_secs(1);
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));
-    assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
+    assert_eq!(fixture.removals.recv().await.unwrap().0.len(), 1);
 }
 
 #[actix::test]
-async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
-    let mut fixture = fixture();
+async fn omits_expired_transactions_from_the_reply_to_a_waiting_pull() {
+    let mut fixture = start_mempool();
     fixture
         .submit(draft(1, 1).expires_at(NOW + 1))
         .await
@@ -201,12 +205,12 @@ async fn who_has_expired_is_not_given_to_a_pull_that_waited() {
     fixture.clock.pass_secs(1);
     fixture.submit(draft(1, 0)).await.unwrap();
     assert_eq!(fixture.batches.recv().await, Some(1));
-    assert_eq!(fixture.dropped.recv().await.unwrap().0.len(), 1);
+    assert_eq!(fixture.removals.recv().await.unwrap().0.len(), 1);
 }
 
 #[actix::test]
-async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
-    let mut fixture = fixture();
+async fn raises_the_gas_estimate_after_a_batch_that_its_byte_limit_ended() {
+    let mut fixture = start_mempool();
     let first = fixture.submit(draft(1, 0).price(400)).await.unwrap();
     let second = fixture.submit(draft(2, 0).price(350)).await.unwrap();
     let mut estimates = Vec::new();
@@ -216,32 +220,31 @@ async fn a_block_at_its_bytes_with_others_left_raises_the_price() {
                 transactions_max: 10,
                 bytes_max: 1,
             },
-            reply_to: fixture.batch_port.clone(),
+            reply_to: fixture.batch_recipient.clone(),
         });
         assert_eq!(fixture.batches.recv().await, Some(1));
         let block = block(height, &[transaction], &[]);
         fixture.mempool.send(BlockCommitted(block));
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         fixture.mempool.try_request(GetGasPrice { reply }).unwrap();
-        estimates.push(answer.await.unwrap());
+        estimates.push(response.await.unwrap());
     }
     assert_eq!(estimates[0].deprioritized_gas_estimate, 500);
     assert_eq!(
         estimates[1].deprioritized_gas_estimate, 100,
-        "nobody was left over"
+        "the batch left no transaction out"
     );
 }
 
-/// A client that sends again what it had no answer for: the second copy is checked before the block is
-/// durable, and comes after the notice of it.
+/// A client that received no response submits its transaction again. The second copy is validated
+/// before the block is durable, and arrives after its [`BlockCommitted`].
 #[actix::test]
-async fn what_was_executed_while_it_came_again_is_not_pending() {
+async fn rejects_a_copy_of_an_orderless_transaction_that_was_executed_meanwhile() {
     let executed = orderless(1, 7).checked();
     let mut publisher = HeadPublisher::unpruned(ledger_info(0));
     let committed = block(1, slice::from_ref(&executed), &[]);
     publisher.publish(&[IndexedBlock::without_updates(committed)]);
-    let head = publisher.reader();
-    let fixture = with_head(head);
+    let fixture = start_mempool_with_head(publisher.reader());
     let error = fixture.submit(orderless(1, 7)).await.unwrap_err();
     let used = ValidationStatus::NonceAlreadyUsed;
     assert!(
@@ -249,34 +252,34 @@ async fn what_was_executed_while_it_came_again_is_not_pending() {
         "{error}"
     );
     assert!(matches!(
-        fixture.find(executed.hash()).await,
+        fixture.get_pending(executed.hash()).await,
         PendingStatus::Unknown
     ));
     fixture.submit(orderless(1, 8)).await.unwrap();
 }
 
 #[actix::test]
-async fn a_closed_pool_gives_no_batch_and_everything_else() {
-    let mut fixture = fixture();
+async fn returns_all_transactions_on_close_and_ignores_later_requests() {
+    let mut fixture = start_mempool();
     fixture.submit(draft(1, 0)).await.unwrap();
     let (reply, contents) = oneshot::channel();
     fixture.mempool.send(Close { reply });
     assert_eq!(contents.await.unwrap().len(), 1);
     fixture.pull();
-    let (reply, answer) = oneshot::channel();
+    let (reply, response) = oneshot::channel();
     let submit = Submit {
         transaction: draft(2, 0).checked(),
         sequence_number: 0,
         reply,
     };
     fixture.mempool.try_request(submit).unwrap();
-    assert!(answer.await.is_err(), "the node is stopping");
+    assert!(response.await.is_err(), "the node is stopping");
     assert!(fixture.batches.try_recv().is_err());
 }
 
 #[actix::test]
 async fn removes_expired_transactions_while_the_mailbox_is_never_empty() {
-    let mut fixture = fixture();
+    let mut fixture = start_mempool();
     let expired = fixture
         .submit(draft(1, 0).expires_at(NOW + 1))
         .await
@@ -286,7 +289,7 @@ async fn removes_expired_transactions_while_the_mailbox_is_never_empty() {
     fixture.clock.pass_secs(1);
     tokio::time::advance(EXPIRY_INTERVAL + RESOLUTION).await;
     let reason = RemovalReason::Expired { at_secs: NOW + 1 };
-    let TransactionsRemoved(removed) = fixture.dropped.recv().await.unwrap();
+    let TransactionsRemoved(removed) = fixture.removals.recv().await.unwrap();
     assert_eq!(removed, [(expired.hash(), reason)]);
     assert!(flood.is_running());
 }

@@ -5,7 +5,7 @@
 
 use super::{
     renderers,
-    wait::{WaitMeter, WaitStatus},
+    wait_meter::{WaitMeter, WaitStatus},
 };
 use crate::{
     mempool::meter::{PoolMeter, PoolStatus},

@@ -16,7 +16,8 @@ pub(crate) mod lookup;
 pub(crate) mod meters;
 pub(crate) mod renderers;
 pub(crate) mod submit;
-pub(crate) mod wait;
+mod wait;
+pub(crate) mod wait_meter;
 
 use crate::{
     Clock, FatalError, NodeConfig, NodeHandle, StartError, StopError,
@@ -150,7 +151,7 @@ impl Node {
         let mut threads = threads.map_err(StartError::Thread)?;
         let (checks, queues) = SignatureChecks::new(&config.signatures);
         let checking = queues
-            .serve(&chain, &builder.reporter)
+            .start_threads(&chain, &builder.reporter)
             .map_err(StartError::Thread)?;
         let (signatures, checkers) = checking;
         threads.extend(checkers);

@@ -1,4 +1,4 @@
-//! Messages to the mempool, and the types in them.
+//! Messages to the mempool, and the values in them.
 
 use super::{sequencer::Batch, wait::WaiterId};
 use crate::{
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Key of a pending transaction: at most one has the same sender and sequence number or nonce.
+/// Key of a pending transaction. The pool holds at most one transaction with each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PoolKey {
     pub(crate) sender: AccountAddress,
@@ -28,40 +28,43 @@ impl PoolKey {
     }
 }
 
-/// Limits of the transactions of one block.
+/// Limits of one batch of transactions.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchLimits {
     /// Maximum number of transactions.
     pub transactions_max: usize,
-    /// Maximum size of all transactions, in bytes. A larger transaction makes a batch alone.
+    /// Maximum total size of the transactions, in bytes. A batch of one transaction may exceed it.
     pub bytes_max: usize,
 }
 
-/// A pending transaction with the time of its insertion, which a graceful stop saves.
+/// A pending transaction with the time of its insertion, as a graceful stop saves it.
 #[derive(Clone, Debug)]
 pub struct Pending {
-    /// The transaction.
+    /// The validated transaction.
     pub transaction: Arc<CheckedTransaction>,
-    /// Time of its insertion, in seconds since the Unix epoch.
+    /// Time of insertion into the pool, in Unix seconds.
     pub inserted_at_secs: u64,
 }
 
-/// Estimates of the price of a gas unit, in the coin's smallest unit.
+/// Estimates of the gas unit price, in the smallest unit of the coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GasEstimate {
-    /// Price for inclusion at some time.
+    /// Price of a transaction of low priority.
     pub deprioritized_gas_estimate: u64,
-    /// Price for inclusion soon.
+    /// Price of a transaction of normal priority.
     pub gas_estimate: u64,
-    /// Price for inclusion in one of the next blocks.
+    /// Price of a transaction of high priority.
     pub prioritized_gas_estimate: u64,
 }
 
-/// A client's validated transaction.
+/// Request to add a validated transaction to the pool.
+///
+/// The reply is the pool's copy of the transaction, or the error that rejects it. A closed mempool
+/// drops `reply` without a value.
 #[derive(Debug)]
 pub(crate) struct Submit {
     pub(crate) transaction: Arc<CheckedTransaction>,
-    /// Sequence number of the sender on the ledger, at the version of the validation.
+    /// Sequence number of the sender's next transaction on the ledger, as of the validation.
     pub(crate) sequence_number: u64,
     pub(crate) reply: oneshot::Sender<Result<Arc<CheckedTransaction>, SubmitError>>,
 }
@@ -70,7 +73,8 @@ impl ActorMessage for Submit {
     const LABEL: &'static str = "submit";
 }
 
-/// Request for whether the mempool has capacity for a transaction.
+/// Request to check whether the pool has capacity for a transaction, before its signatures are
+/// verified.
 #[derive(Debug)]
 pub(crate) struct CheckCapacity {
     pub(crate) key: PoolKey,
@@ -82,7 +86,7 @@ impl ActorMessage for CheckCapacity {
     const LABEL: &'static str = "ask_room";
 }
 
-/// Request for the status of a transaction in the mempool.
+/// Request for the status of the transaction with this hash in the pool.
 #[derive(Debug)]
 pub(crate) struct GetPending {
     pub(crate) hash: HashValue,
@@ -93,8 +97,10 @@ impl ActorMessage for GetPending {
     const LABEL: &'static str = "pending_by_hash";
 }
 
-/// Request to check that a waiter's transaction is pending. The reply is
-/// [`NotPending`](super::committer::NotPending) to the committer, only if it is not.
+/// Request of the committer to check whether a transaction with a waiter is pending.
+///
+/// The mempool replies with [`NotPending`](super::committer::NotPending) if the pool does not hold
+/// the transaction, and otherwise not at all.
 #[derive(Debug)]
 pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
@@ -105,18 +111,18 @@ impl ActorMessage for CheckPending {
     const LABEL: &'static str = "ask_absent";
 }
 
-/// Status of a transaction in the mempool.
+/// Reply to [`GetPending`].
 #[derive(Debug)]
 pub(crate) enum PendingStatus {
-    /// The transaction is pending, or its block is not published yet.
+    /// The pool holds the transaction, whether or not a block has taken it.
     Pending(Arc<CheckedTransaction>),
-    /// The transaction was removed without being executed.
+    /// The pool removed the transaction unexecuted and still has the reason.
     Removed(RemovalReason),
-    /// The mempool has no record of it.
+    /// The pool has neither the transaction nor a reason. The ledger may hold the transaction.
     Unknown,
 }
 
-/// Request for the size of the file, in bytes, in which a stop would save the mempool now.
+/// Request for the size of the file that a stop would save the pool in now, in bytes.
 #[derive(Debug)]
 pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
@@ -126,7 +132,7 @@ impl ActorMessage for GetSavedSize {
     const LABEL: &'static str = "ask_saved_bytes";
 }
 
-/// Request for estimates of the price of a gas unit.
+/// Request for the estimates of the gas unit price.
 #[derive(Debug)]
 pub(crate) struct GetGasPrice {
     pub(crate) reply: oneshot::Sender<GasEstimate>,
@@ -136,8 +142,9 @@ impl ActorMessage for GetGasPrice {
     const LABEL: &'static str = "estimate_gas";
 }
 
-/// Request for the transactions of the next block. The reply is held back while the mempool is empty or
-/// paused.
+/// Request of the sequencer for the transactions of the next block.
+///
+/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and blocks may be made.
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
@@ -148,7 +155,10 @@ impl ActorMessage for PullBatch {
     const LABEL: &'static str = "next_batch";
 }
 
-/// Request for all pending transactions. The mempool replies to no later request.
+/// Request to close the mempool at a graceful stop.
+///
+/// The reply holds the transactions of the pool in the order of their insertion. A closed mempool
+/// accepts no transaction and sends no batch.
 #[derive(Debug)]
 pub(crate) struct Close {
     pub(crate) reply: oneshot::Sender<Vec<Pending>>,

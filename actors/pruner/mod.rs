@@ -1,7 +1,8 @@
-//! The pruner: has the storage remove what is older than the window, one bounded step at a time.
+//! The pruner: requests that storage removes versions below the prune horizon, in bounded steps.
 //!
-//! While the disk has little room no step is begun. A step writes new pages before it frees the old ones, and
-//! what it frees is room inside the ledger's file, which the disk does not get back: it would only take.
+//! The pruner starts no step while disk space is low. A step writes new pages before it frees old
+//! ones, and the freed pages stay in the ledger's file, so a step only reduces the free disk
+//! space.
 
 mod window;
 
@@ -21,7 +22,7 @@ use crate::{
 use ledger_types::LedgerInfo;
 use window::Window;
 
-/// The actor. It has no messages of its own: it hears of new blocks and of steps that are done.
+/// The pruner actor. It receives notifications of committed blocks and of completed steps.
 #[derive(Debug)]
 pub(crate) struct Pruner {
     window: Window,
@@ -30,7 +31,7 @@ pub(crate) struct Pruner {
 }
 
 impl Pruner {
-    /// A pruner of the ledger that `ledger_info` tells of.
+    /// Creates a pruner of the ledger that `ledger_info` describes.
     pub(crate) fn new(
         config: PrunerConfig,
         ledger_info: &LedgerInfo,
@@ -43,7 +44,7 @@ impl Pruner {
         }
     }
 
-    fn step_if_due(&mut self) {
+    fn start_step_if_due(&mut self) {
         if self.is_paused {
             return;
         }
@@ -61,9 +62,9 @@ impl Actor for Pruner {
     const LABELS: &'static [&'static str] =
         &[BlockCommitted::LABEL, SetPaused::LABEL, PruneDone::LABEL];
 
-    /// The window may have become smaller since the last run.
+    /// Starts a step if the configured window has become smaller since the last run.
     fn started(&mut self) {
-        self.step_if_due();
+        self.start_step_if_due();
     }
 }
 
@@ -71,22 +72,23 @@ impl TimedActor for Pruner {}
 
 impl Handler<BlockCommitted> for Pruner {
     fn handle(&mut self, committed: BlockCommitted) {
-        self.window.grow(committed.0.last_version());
-        self.step_if_due();
+        self.window.extend(committed.0.last_version());
+        self.start_step_if_due();
     }
 }
 
 impl Handler<SetPaused> for Pruner {
     fn handle(&mut self, pause: SetPaused) {
         self.is_paused = pause.0;
-        self.step_if_due();
+        self.start_step_if_due();
     }
 }
 
 impl Handler<PruneDone> for Pruner {
     fn handle(&mut self, PruneDone(pruned): PruneDone) {
-        self.window.shrink(pruned.oldest_version, pruned.done);
-        self.step_if_due();
+        self.window
+            .complete_step(pruned.oldest_version, pruned.done);
+        self.start_step_if_due();
     }
 }
 
@@ -100,14 +102,14 @@ mod tests {
     use tokio::sync::mpsc;
 
     #[actix::test]
-    async fn a_paused_pruner_begins_no_step_until_it_may_go_on() {
-        let (tell_step, mut steps) = mpsc::unbounded_channel();
+    async fn paused_pruner_starts_no_step_until_it_resumes() {
+        let (step_sender, mut steps) = mpsc::unbounded_channel();
         let config = PrunerConfig {
             enabled: true,
             window_versions: 1,
             batch_versions: 1,
         };
-        let storage = Recipient::new(move |step: PruneStep| tell_step.send(step).unwrap());
+        let storage = Recipient::new(move |step: PruneStep| step_sender.send(step).unwrap());
         let actor = Pruner::new(config, &ledger_info(0), storage);
         let pruner = Mailbox::start_here("storage", 1, actor, &FatalErrorReporter::new());
         pruner.send(SetPaused(true));

@@ -6,7 +6,7 @@ pub(crate) trait ActorMessage: Send + 'static {
     const LABEL: &'static str;
 }
 
-/// State behind a mailbox. It changes by one message after the other.
+/// State behind a mailbox. Messages change it one after the other.
 pub(crate) trait Actor: Send + Unpin + Sized + 'static {
     /// Name of the actor in metrics, settings and error messages.
     const NAME: &'static str;

@@ -1,37 +1,39 @@
-//! Who runs actors: threads of their own in a node.
+//! The threads of a node that run its actors.
 
 use super::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::TimedActor};
 use actix::{Arbiter, System};
 use std::io;
 
-/// Runs actors.
+/// A host that runs actors.
 pub(crate) trait ActorHost {
     /// Starts an actor behind a mailbox that admits `capacity` waiting requests.
     fn run<A: TimedActor>(&self, group: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A>;
 }
 
-/// The arbiters of a node. Dropping them ends them soon; [`Arbiters::join`] also waits for that.
+/// The arbiters of a node. Dropping them stops their threads asynchronously; [`Arbiters::join`]
+/// also waits for the threads.
 #[derive(Debug)]
 pub(crate) struct Arbiters {
     arbiters: Vec<(&'static str, Arbiter)>,
-    failure: FatalErrorReporter,
+    reporter: FatalErrorReporter,
 }
 
-/// Actors that stay together, by what they do.
+/// A group of actors that share one thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArbiterGroup {
     /// The mempool.
     Mempool,
-    /// Sequencer and committer: the way of a block.
+    /// The sequencer and the committer, which process a block in turn.
     Commit,
-    /// Storage and pruner, which only hand over.
+    /// The storage and the pruner, whose work is done by other threads.
     Storage,
 }
 
-/// The most threads that actors run on: one for each [`ArbiterGroup`].
+/// Maximum number of threads that run actors: one per [`ArbiterGroup`].
 pub(crate) const THREADS_MAX: usize = 3;
 
-/// The threads' names, by how many there are. A site that has none of its own is on the last.
+/// Names of the threads, by their number. A group without a thread of its own runs on the last
+/// one.
 const NAMES: [&[&str]; THREADS_MAX] = [
     &["actors"],
     &["mempool", "commit"],
@@ -44,12 +46,20 @@ impl Arbiters {
         System::try_current().is_some()
     }
 
-    /// Starts up to [`THREADS_MAX`] threads. Panics outside an actix system. A panic of an actor is told
-    /// to `failure`.
-    pub(crate) fn start(threads: usize, failure: FatalErrorReporter) -> io::Result<Self> {
+    /// Starts `threads` threads, between 1 and [`THREADS_MAX`]. The arbiters report a panic of an
+    /// actor to `reporter`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if a thread cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside an actix system.
+    pub(crate) fn start(threads: usize, reporter: FatalErrorReporter) -> io::Result<Self> {
         let mut started = Self {
             arbiters: Vec::new(),
-            failure,
+            reporter,
         };
         for name in NAMES[threads.clamp(1, THREADS_MAX) - 1] {
             started.arbiters.push((name, Arbiter::try_new()?));
@@ -57,9 +67,10 @@ impl Arbiters {
         Ok(started)
     }
 
-    /// Ends all threads and waits for them; actors that still run are dropped. Gives the names of
-    /// threads that had panicked themselves; the panic of an actor ends only the actor, and its mailbox
-    /// tells of it.
+    /// Stops all threads and waits for them. Actors that still run are dropped.
+    ///
+    /// Returns the names of the threads that have panicked themselves. A panic of an actor ends
+    /// only the actor, and its mailbox reports it.
     pub(crate) fn join(mut self) -> Vec<&'static str> {
         let mut panicked = Vec::new();
         for (name, arbiter) in std::mem::take(&mut self.arbiters) {
@@ -77,7 +88,7 @@ impl ActorHost for Arbiters {
         let (thread, arbiter) = &self.arbiters[(group as usize).min(self.arbiters.len() - 1)];
         let arbiter = arbiter.handle();
         let timers = actor.timers();
-        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.failure);
+        let mailbox = Mailbox::start(&arbiter, thread, capacity, actor, &self.reporter);
         for timer in timers {
             arbiter.spawn(timer.run(mailbox.clone()));
         }

@@ -1,4 +1,4 @@
-//! What actors and worker threads run on: mailboxes, threads, clocks, and the end of the process.
+//! The runtime of actors and worker threads: mailboxes, threads, clocks, and fatal errors.
 
 pub(crate) mod actor;
 pub(crate) mod arbiters;

@@ -1,8 +1,8 @@
 //! Timers of actors.
 //!
-//! actix runs the timers of an actor only when its mailbox is empty. A timer here is a task of its own
-//! that sends a message. The message takes its turn, so that an actor under load is not late by more
-//! than the messages that wait before it.
+//! actix runs the timers of an actor only when its mailbox is empty. A timer in this module is a
+//! task of its own that sends a message. The message is queued like any other, so the messages
+//! before it are the only delay of a timer under load.
 
 use super::{
     actor::{Actor, ActorMessage, Handler},
@@ -19,13 +19,17 @@ pub(crate) trait TimedActor: Actor {
     }
 }
 
+/// Sends the message of a timer to a mailbox.
+type SendMessage<A> = Box<dyn Fn(&Mailbox<A>, TimerTurn) + Send>;
+
 /// A message that an actor receives at intervals.
 pub(crate) struct Timer<A: Actor> {
     interval: Duration,
-    send: Box<dyn Fn(&Mailbox<A>, TimerTurn) + Send>,
+    send: SendMessage<A>,
 }
 
-/// Held by the message of a timer until it is handled, so that at most one of a timer waits.
+/// A token that the message of a timer holds until it is handled, so that at most one message per
+/// timer waits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimerTurn(Arc<()>);
 
@@ -51,8 +55,9 @@ impl<A: Actor> Timer<A> {
         }
     }
 
-    /// Starts the timer. The returned future sends the message to `mailbox` at each interval until the actor
-    /// stops. It omits the message while the last one still waits.
+    /// Returns the task of the timer, whose first interval starts now. The task sends the message
+    /// to `mailbox` at each interval until the actor stops. It omits the message while the
+    /// previous one still waits.
     pub(crate) fn run(self, mailbox: Mailbox<A>) -> impl Future<Output = ()> + Send {
         let first = Instant::now() + self.interval;
         async move {
@@ -69,7 +74,7 @@ impl<A: Actor> Timer<A> {
     }
 }
 
-/// Time by which a timer of the runtime may be late: it rounds deadlines up to milliseconds.
+/// Maximum delay of a timer of the tokio runtime, which rounds deadlines up to milliseconds.
 #[cfg(test)]
 pub(crate) const RESOLUTION: Duration = Duration::from_millis(1);
 
@@ -78,7 +83,7 @@ mod tests {
     use super::*;
     use crate::runtime::{
         fatal::FatalErrorReporter,
-        mailbox::{Envelope, EnvelopeSink},
+        mailbox::{Envelope, EnvelopeSink, Flood},
     };
     use std::sync::{
         Mutex,
@@ -130,7 +135,7 @@ mod tests {
         for expected in 1..=3 {
             tokio::time::advance(INTERVAL + RESOLUTION).await;
             while ticks.iter().any(|ticks| ticks.load(SeqCst) < expected) {
-                assert!(floods.iter().all(|flood| flood.is_running()), "{ticks:?}");
+                assert!(floods.iter().all(Flood::is_running), "{ticks:?}");
                 tokio::task::yield_now().await;
             }
         }
@@ -140,11 +145,11 @@ mod tests {
         );
     }
 
-    /// Keeps what is sent to an actor that is late.
+    /// A sink that holds the envelopes of an actor that handles none.
     #[derive(Default)]
-    struct Waiting(Mutex<Vec<Envelope<Ticking>>>);
+    struct EnvelopeStore(Mutex<Vec<Envelope<Ticking>>>);
 
-    impl EnvelopeSink<Ticking> for Waiting {
+    impl EnvelopeSink<Ticking> for EnvelopeStore {
         fn is_open(&self) -> bool {
             true
         }
@@ -155,8 +160,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sends_no_message_while_the_last_one_waits() {
-        let waiting = Arc::new(Waiting::default());
+    async fn omits_a_message_while_the_previous_one_waits() {
+        let waiting = Arc::new(EnvelopeStore::default());
         let sink: Arc<dyn EnvelopeSink<Ticking>> = waiting.clone();
         let mailbox = Mailbox::with_sink(sink, 1, &FatalErrorReporter::new());
         tokio::spawn(Timer::every(INTERVAL, Tick).run(mailbox));

@@ -1,4 +1,4 @@
-//! The work of a thread behind a queue, one step for each job, whoever has the steps done.
+//! Worker threads behind a queue. The work is a step per job, which a thread or a test executes.
 
 use super::{fatal::FatalErrorReporter, work_meter::WorkMeter};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -10,34 +10,38 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Does a job; it may take more that wait. After a break the worker does no more. Where it says after which time
-/// without a job it has something to do, it is called without one then.
+/// Executes a job, or runs without one after a pause. It may take further jobs from the queue.
+///
+/// `Break` ends the worker. `Continue` with a pause requests a step without a job if none arrives
+/// within the pause.
 type Step<J> = Box<dyn FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send>;
 
-/// Does the jobs of a queue. The queue is gone when the worker is.
+/// A worker that executes the jobs of a queue. Dropping it disconnects the queue.
 pub(crate) struct WorkerThread<J> {
     name: &'static str,
     jobs: Receiver<J>,
     step: Step<J>,
-    /// When it has something to do without a job, if it has.
+    /// Time without a job after which the worker runs a step without one.
     pause: Option<Duration>,
 }
 
 impl<J: Send + 'static> WorkerThread<J> {
-    /// A worker of this name for a queue. `step` has told of the failure where it breaks off.
+    /// Creates a worker with this name for a queue. `step` must report a failure before it
+    /// returns `Break`.
     pub(crate) fn new(
         name: &'static str,
         jobs: Receiver<J>,
         mut step: impl FnMut(J, &Receiver<J>) -> ControlFlow<()> + Send + 'static,
     ) -> Self {
-        Self::pausing(name, jobs, move |job, waiting| {
+        Self::with_pause(name, jobs, move |job, waiting| {
             job.map_or(ControlFlow::Continue(()), |job| step(job, waiting))
                 .map_continue(|()| None)
         })
     }
 
-    /// As [`Self::new`]; where a step gives a time, and no job comes within it, there is a step without one.
-    pub(crate) fn pausing(
+    /// Creates a worker as [`Self::new`] does. If `step` returns a pause and no job arrives
+    /// within it, the worker calls `step` without a job.
+    pub(crate) fn with_pause(
         name: &'static str,
         jobs: Receiver<J>,
         step: impl FnMut(Option<J>, &Receiver<J>) -> ControlFlow<(), Option<Duration>> + Send + 'static,
@@ -50,7 +54,8 @@ impl<J: Send + 'static> WorkerThread<J> {
         }
     }
 
-    /// The next job, or `None` where there is something to do without one.
+    /// Waits for the next job. Returns `None` if the pause has elapsed, and an error if all
+    /// senders are dropped.
     fn next(&self) -> Result<Option<J>, RecvTimeoutError> {
         match self.pause {
             None => self.jobs.recv().map(Some).map_err(RecvTimeoutError::from),
@@ -61,14 +66,19 @@ impl<J: Send + 'static> WorkerThread<J> {
         }
     }
 
-    /// Works on a thread until the other end of the queue is gone, or the work breaks off. `meter` counts.
+    /// Starts a thread that works until all senders are dropped or a step returns `Break`. The
+    /// thread records each step in `meter`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if the thread cannot be started.
     pub(crate) fn spawn(
         mut self,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
         meter: &Arc<WorkMeter>,
     ) -> io::Result<JoinHandle<()>> {
         let meter = Arc::clone(meter);
-        failure.spawn(self.name, move || {
+        reporter.spawn(self.name, move || {
             while let Ok(job) = self.next() {
                 meter.set_depth(self.jobs.len());
                 let begun = Instant::now();
@@ -92,22 +102,22 @@ impl<J> WorkerThread<J> {
 
 #[cfg(test)]
 impl<J> WorkerThread<J> {
-    /// Its name.
+    /// Returns the name of the worker.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether a job waits, or there is something to do without one.
+    /// Returns whether a job waits or the last step has requested a pause.
     pub(crate) fn has_work(&self) -> bool {
         self.pause.is_some() || !self.jobs.is_empty()
     }
 
-    /// How long it waits for a job before it does what is to do without one.
+    /// Returns the pause that the last step has requested.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.pause
     }
 
-    /// Does one job, if one waits, or what is to do without one.
+    /// Executes one step: with a job if one waits, without a job otherwise.
     pub(crate) fn step(&mut self) -> ControlFlow<()> {
         let job = self.jobs.try_recv().ok();
         self.work(job)

@@ -1,8 +1,8 @@
 //! The sequencer: decides the order of blocks.
 //!
-//! It pulls: while fewer blocks than may be are ordered and not durable, it asks the mempool for
-//! the next batch, and the mempool answers when there is one. How a batch becomes a block is the
-//! [`Engine`]'s matter; nothing below knows which one runs.
+//! While fewer than `blocks_in_flight_max` blocks are ordered and not yet durable, it pulls the
+//! next batch from the mempool. The mempool replies once it has transactions. The [`Engine`]
+//! turns a batch into a block. No other part of the node depends on the kind of the engine.
 
 mod solo;
 
@@ -25,27 +25,31 @@ use ledger_types::{ChainTip, CheckedTransaction, OrderedBlock};
 use solo::Solo;
 use std::{sync::Arc, time::Duration};
 
-/// The most empty blocks that come on top of those in flight: a sequencer that waits for a batch has
-/// kept a place for it, and may make one when nothing is in flight.
+/// Maximum number of heartbeat blocks in addition to the blocks in flight.
+///
+/// If no block is in flight, the sequencer may order a heartbeat block while the mempool owes it
+/// a batch, and it orders that batch as well.
 const HEARTBEATS_MAX: usize = 1;
 
-/// Interval at which a heartbeat is checked: a heartbeat is at most this late.
+/// Interval at which the sequencer checks whether a heartbeat is due. A heartbeat is at most this
+/// late.
 const HEARTBEAT_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The most blocks that are ordered and not announced.
+/// Returns the maximum number of blocks that are ordered and not yet durable, including a
+/// heartbeat block.
 pub(crate) fn blocks_in_flight_max(config: &SequencerConfig) -> usize {
     config.blocks_in_flight_max.saturating_add(HEARTBEATS_MAX)
 }
 
-/// Who decides the order.
+/// The algorithm that decides the order of blocks.
 #[derive(Debug)]
 pub(crate) enum Engine {
-    /// This node alone.
+    /// Ordering by this node alone.
     Solo(Solo),
 }
 
 impl Engine {
-    /// Order by this node alone, after `tip`.
+    /// Creates an engine that orders blocks on this node alone, after `tip`.
     pub(crate) fn solo(tip: &ChainTip) -> Self {
         Self::Solo(Solo::new(tip))
     }
@@ -61,7 +65,7 @@ impl Engine {
     }
 }
 
-/// The actor.
+/// The sequencer actor.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
     engine: Engine,
@@ -69,13 +73,14 @@ pub(crate) struct Sequencer {
     clock: LedgerClock,
     mempool: Recipient<PullBatch>,
     committer: Recipient<ExecuteBlock>,
-    /// Where batches are wanted; none before the start and after the stop.
+    /// Receiver of batches. `None` before the start and after the stop.
     batches: Option<Recipient<Batch>>,
-    /// Whether the mempool owes a batch.
-    is_asking: bool,
-    /// Blocks that are ordered and not durable.
+    /// Whether a pull is outstanding.
+    is_pull_outstanding: bool,
+    /// Number of blocks that are ordered and not yet durable.
     in_flight: usize,
-    /// Whether no empty block is made, because the disk has little room. The mempool keeps the others.
+    /// Whether heartbeats are paused because disk space is low. The mempool withholds batches
+    /// itself.
     is_paused: bool,
     /// Elapsed time at the last block.
     last_block_elapsed_usecs: u64,
@@ -97,19 +102,19 @@ impl Sequencer {
             mempool,
             committer,
             batches: None,
-            is_asking: false,
+            is_pull_outstanding: false,
             in_flight: 0,
             is_paused: false,
         }
     }
 
-    /// Asks for the next batch, if there is room for a block and none was asked for.
-    fn ask_if_room(&mut self) {
-        if self.is_asking || self.in_flight >= self.config.blocks_in_flight_max {
+    /// Pulls the next batch if no pull is outstanding and another block may be in flight.
+    fn pull_if_below_limit(&mut self) {
+        if self.is_pull_outstanding || self.in_flight >= self.config.blocks_in_flight_max {
             return;
         }
         if let Some(batches) = &self.batches {
-            self.is_asking = true;
+            self.is_pull_outstanding = true;
             self.mempool.send(PullBatch {
                 limits: BatchLimits {
                     transactions_max: self.config.block_transactions_max,
@@ -172,7 +177,7 @@ impl TimedActor for Sequencer {
 impl Handler<Start> for Sequencer {
     fn handle(&mut self, start: Start) {
         self.batches = Some(start.batches);
-        self.ask_if_room();
+        self.pull_if_below_limit();
     }
 }
 
@@ -185,10 +190,10 @@ impl Handler<CheckHeartbeat> for Sequencer {
 
 impl Handler<Batch> for Sequencer {
     fn handle(&mut self, batch: Batch) {
-        self.is_asking = false;
+        self.is_pull_outstanding = false;
         if self.batches.is_some() {
             self.order(batch.0);
-            self.ask_if_room();
+            self.pull_if_below_limit();
         }
     }
 }
@@ -196,7 +201,7 @@ impl Handler<Batch> for Sequencer {
 impl Handler<BlockCommitted> for Sequencer {
     fn handle(&mut self, _: BlockCommitted) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.ask_if_room();
+        self.pull_if_below_limit();
     }
 }
 

@@ -1,10 +1,10 @@
-//! Order by one node alone: the next batch is the next block.
+//! Ordering by one node alone: each batch becomes the next block.
 
 use bytes::Bytes;
 use ledger_types::{AccountAddress, ChainTip, CheckedTransaction, OrderedBlock};
 use std::sync::Arc;
 
-/// The end of the chain as it was ordered, which is ahead of what is durable.
+/// The tip of the ordered chain, which may be ahead of the durable chain.
 #[derive(Debug)]
 pub(crate) struct Solo {
     height: u64,
@@ -13,18 +13,20 @@ pub(crate) struct Solo {
 }
 
 impl Solo {
-    /// Continues after `tip`.
+    /// Creates an engine that continues after `tip`.
     pub(super) fn new(tip: &ChainTip) -> Self {
         Self {
             height: tip.height,
-            // Genesis is of epoch 0; the blocks after it are of the first epoch.
+            // Genesis belongs to epoch 0, and the blocks after it belong to epoch 1.
             epoch: tip.epoch.max(1),
             timestamp_usecs: tip.timestamp_usecs,
         }
     }
 
-    /// Stamps the next block. Its time is `now_usecs`, the ledger's time, but always above its
-    /// parent's: a clock that was set back does not stop the chain.
+    /// Orders the next block.
+    ///
+    /// Its time is `now_usecs`, the ledger's time, or one microsecond after its parent if that is
+    /// later. So a clock that is set back does not stop the chain.
     pub(super) fn order(
         &mut self,
         transactions: Vec<Arc<CheckedTransaction>>,
@@ -50,7 +52,7 @@ mod tests {
     use crate::testing::{block, draft};
 
     #[test]
-    fn blocks_follow_each_other_even_when_the_clock_does_not() {
+    fn block_times_ascend_when_the_clock_goes_back() {
         let mut solo = Solo::new(&block(7, &[], &[]).tip);
         let transactions = vec![draft(1, 0).checked()];
         let times = [50_000, 40_000, 50_001, 60_000];

@@ -1,4 +1,4 @@
-//! The pull, the limit of blocks in flight, the heartbeat.
+//! Tests of the pull, of the limit on blocks in flight, and of the heartbeat.
 
 use super::*;
 use crate::{
@@ -17,8 +17,8 @@ struct Fixture {
 }
 
 fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
-    let (tell_pull, pulls) = mpsc::unbounded_channel();
-    let (tell_block, blocks) = mpsc::unbounded_channel();
+    let (pull_sender, pulls) = mpsc::unbounded_channel();
+    let (block_sender, blocks) = mpsc::unbounded_channel();
     let clock = HandClock::at_secs(NOW);
     let config = SequencerConfig {
         blocks_in_flight_max,
@@ -29,8 +29,8 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
         Engine::solo(&block(0, &[], &[]).tip),
         config,
         ledger_clock(&clock),
-        Recipient::new(move |pull| tell_pull.send(pull).unwrap()),
-        Recipient::new(move |ExecuteBlock(block)| tell_block.send(block).unwrap()),
+        Recipient::new(move |pull| pull_sender.send(pull).unwrap()),
+        Recipient::new(move |ExecuteBlock(block)| block_sender.send(block).unwrap()),
     );
     let sequencer = Mailbox::start_here("commit", 1, actor, &FatalErrorReporter::new());
     sequencer.send(Start {
@@ -45,103 +45,106 @@ fn fixture(blocks_in_flight_max: usize, heartbeat_secs: u64) -> Fixture {
 }
 
 impl Fixture {
-    /// Answers the next pull with a transaction; gives the block that it became.
-    async fn give(&mut self, number: u64) -> OrderedBlock {
+    /// Replies to the next pull with one transaction and returns its block.
+    async fn order_next(&mut self, number: u64) -> OrderedBlock {
         let pull = self.pulls.recv().await.unwrap();
         pull.reply_to.send(Batch(vec![draft(1, number).checked()]));
         self.blocks.recv().await.unwrap()
     }
 
-    /// Ends when all that was told is handled.
-    async fn settle(&self) {
+    /// Waits until the sequencer has handled all messages.
+    async fn wait_until_handled(&self) {
         let status = || self.sequencer.status();
         while status().handled < status().protocol {
             tokio::task::yield_now().await;
         }
     }
 
-    fn durable(&self, height: u64) {
+    fn notify_committed(&self, height: u64) {
         self.sequencer.send(BlockCommitted(block(height, &[], &[])));
     }
 }
 
 #[actix::test]
-async fn no_more_blocks_are_in_flight_than_may_be() {
+async fn orders_no_block_beyond_the_limit_in_flight() {
     let mut fixture = fixture(2, 0);
-    assert_eq!(fixture.give(0).await.height, 1);
-    assert_eq!(fixture.give(1).await.height, 2);
-    fixture.settle().await;
+    assert_eq!(fixture.order_next(0).await.height, 1);
+    assert_eq!(fixture.order_next(1).await.height, 2);
+    fixture.wait_until_handled().await;
     assert!(fixture.pulls.try_recv().is_err());
-    fixture.durable(1);
-    assert_eq!(fixture.give(2).await.height, 3);
-    fixture.settle().await;
+    fixture.notify_committed(1);
+    assert_eq!(fixture.order_next(2).await.height, 3);
+    fixture.wait_until_handled().await;
     assert!(fixture.pulls.try_recv().is_err());
 }
 
 #[actix::test]
-async fn a_stopped_sequencer_orders_nothing() {
+async fn stopped_sequencer_orders_nothing() {
     let mut fixture = fixture(2, 0);
     let pull = fixture.pulls.recv().await.unwrap();
     let (done, stopped) = oneshot::channel();
     fixture.sequencer.send(Stop { done });
     stopped.await.unwrap();
     pull.reply_to.send(Batch(vec![draft(1, 0).checked()]));
-    fixture.settle().await;
+    fixture.wait_until_handled().await;
     assert!(fixture.blocks.try_recv().is_err());
 }
 
 #[actix::test]
-async fn a_paused_chain_does_not_beat_and_makes_up_for_it() {
+async fn orders_a_late_heartbeat_after_a_pause() {
     let mut fixture = fixture(2, 30);
     tokio::time::pause();
     fixture.sequencer.send(SetPaused(true));
-    fixture.settle().await;
+    fixture.wait_until_handled().await;
     fixture.clock.pass_secs(90);
     tokio::time::advance(Duration::from_secs(5)).await;
-    fixture.settle().await;
+    fixture.wait_until_handled().await;
     assert!(fixture.blocks.try_recv().is_err());
     fixture.sequencer.send(SetPaused(false));
     assert_eq!(fixture.blocks.recv().await.unwrap().height, 1);
 }
 
 #[actix::test]
-async fn an_idle_chain_beats_only_when_it_is_told_to() {
-    let mut beating = fixture(2, 30);
-    let mut silent = fixture(2, 0);
+async fn orders_heartbeats_only_if_configured() {
+    let mut with_heartbeat = fixture(2, 30);
+    let mut without_heartbeat = fixture(2, 0);
     tokio::time::pause();
-    for fixture in [&beating, &silent] {
+    for fixture in [&with_heartbeat, &without_heartbeat] {
         fixture.clock.pass_secs(29);
     }
     tokio::time::advance(Duration::from_secs(1)).await;
-    beating.settle().await;
-    assert!(beating.blocks.try_recv().is_err());
-    for fixture in [&beating, &silent] {
+    with_heartbeat.wait_until_handled().await;
+    assert!(with_heartbeat.blocks.try_recv().is_err());
+    for fixture in [&with_heartbeat, &without_heartbeat] {
         fixture.clock.pass_secs(1);
     }
-    let beat = beating.blocks.recv().await.unwrap();
-    assert_eq!((beat.height, beat.transactions.len()), (1, 0));
-    beating.clock.pass_secs(60);
+    let heartbeat = with_heartbeat.blocks.recv().await.unwrap();
+    assert_eq!((heartbeat.height, heartbeat.transactions.len()), (1, 0));
+    with_heartbeat.clock.pass_secs(60);
     tokio::time::advance(Duration::from_secs(5)).await;
     assert!(
-        beating.blocks.try_recv().is_err(),
+        with_heartbeat.blocks.try_recv().is_err(),
         "one empty block at a time"
     );
-    beating.durable(1);
-    assert_eq!(beating.blocks.recv().await.unwrap().height, 2);
-    assert!(silent.blocks.try_recv().is_err());
+    with_heartbeat.notify_committed(1);
+    assert_eq!(with_heartbeat.blocks.recv().await.unwrap().height, 2);
+    assert!(without_heartbeat.blocks.try_recv().is_err());
 }
 
 #[actix::test]
-async fn beats_while_the_clock_is_set_back() {
+async fn orders_a_heartbeat_while_the_clock_is_set_back() {
     let mut fixture = fixture(2, 30);
-    let before_usecs = fixture.give(0).await.timestamp_usecs;
-    fixture.durable(1);
+    let before_usecs = fixture.order_next(0).await.timestamp_usecs;
+    fixture.notify_committed(1);
     tokio::time::pause();
     fixture.clock.step_secs(-3_600);
     fixture.clock.pass_secs(30);
-    let beat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
-    let beat = beat.expect("a beat within seconds").unwrap();
-    assert_eq!((beat.height, beat.timestamp_usecs), (2, before_usecs + 1));
+    let heartbeat = tokio::time::timeout(Duration::from_secs(5), fixture.blocks.recv()).await;
+    let heartbeat = heartbeat.expect("a heartbeat within seconds").unwrap();
+    assert_eq!(
+        (heartbeat.height, heartbeat.timestamp_usecs),
+        (2, before_usecs + 1)
+    );
 }
 
 #[actix::test]

@@ -1,18 +1,20 @@
-//! The check of signatures, on threads of its own behind two queues, which are bounded by the work that
-//! waits in them (`queues.rs`).
+//! Signature verification on dedicated threads behind two queues, the lanes.
 //!
-//! It is most of the work that a submission makes, and anyone can ask for it. So it has its own threads,
-//! which check many transactions at once, and it happens before an actor is asked: the actors see only
-//! transactions whose signatures hold. Clients that have not shown that theirs do wait in a [`Lane`] of their
-//! own, so that a flood of bad signatures costs those who send good ones a bounded share
-//! (`scheduler.rs`).
-//!
-//! The threads stand back a little (`signatures.nice`): where all cores are busy, what was taken is executed and written
-//! before more is taken, so that the pool does not fill with what nobody has the time to execute. As they come to their turn
-//! later, they check more at once, for less each.
-//!
-//! Where nothing else is being checked, a plain signature is checked by the thread that asks: with nobody
-//! to share a batch with, going through another thread would only cost two hand-overs.
+//! * Verification is most of the work of a submission, and any client can cause it. Dedicated
+//!   threads verify many signatures per batch.
+//! * A handle sends a transaction to an actor only after verification, so actors receive only
+//!   transactions with valid signatures.
+//! * Clients that have not yet sent a valid signature use a [`Lane`] of their own. A flood of bad
+//!   signatures therefore costs the other clients only a bounded share of the work
+//!   (`scheduler.rs`).
+//! * The cost of the waiting work bounds each queue (`queues.rs`).
+//! * The threads run at a lower priority (`signatures.nice`). When all cores are busy, the node
+//!   executes and writes accepted transactions before it accepts more, so the pool does not fill
+//!   with transactions that the node has no time to execute. The threads then run less often and
+//!   verify larger batches at a lower cost per signature.
+//! * If no other check is in progress, the calling thread verifies a plain signature itself.
+//!   Without other transactions to form a batch, a signature thread would only add two thread
+//!   hand-overs.
 
 mod queues;
 mod scheduler;
@@ -36,23 +38,24 @@ use std::{
     },
     thread::JoinHandle,
 };
-use threads::End;
+use threads::StopSignal;
 use tokio::sync::oneshot;
 
-/// What is named where too many wait.
+/// Name of the part in [`NodeError::Overloaded`].
 const NAME: &str = "signature check";
 
-/// The way to the threads.
+/// Handle to the signature threads.
 #[derive(Debug)]
 pub(crate) struct SignatureChecks {
     lanes: Lanes<QueueSender>,
     stopped: Arc<AtomicBool>,
-    /// LaneCounters the checks in progress of both lanes. The count may change after it was read: a check
-    /// then runs beside another one, or in the queue without need.
+    /// Number of checks in progress in both lanes. The number may change after it is read. A
+    /// check then runs on the calling thread beside another one, or it goes through a queue
+    /// without need.
     in_progress: Limit,
 }
 
-/// The other side of the lanes, until the threads are started.
+/// The receiving side of the lanes, from which [`Self::start_threads`] starts the threads.
 #[derive(Debug)]
 pub(crate) struct SignatureQueues {
     work: Work,
@@ -61,7 +64,8 @@ pub(crate) struct SignatureQueues {
     stopped: Arc<AtomicBool>,
 }
 
-/// Keeps the threads alive; without it they end after the batch that each is at.
+/// Guard that keeps the signature threads running. After it is dropped, each thread ends after
+/// its current batch.
 #[derive(Debug)]
 pub(crate) struct ShutdownGuard {
     _sender: Sender<Infallible>,
@@ -75,7 +79,7 @@ impl Drop for ShutdownGuard {
 }
 
 impl SignatureChecks {
-    /// Both queues, each for work of the cost `queue_capacity`.
+    /// Creates both lanes, each with the capacity `queue_capacity`.
     pub(crate) fn new(config: &SignaturesConfig) -> (Self, SignatureQueues) {
         let (trusted, trusted_work) = lane(config.queue_capacity);
         let (untrusted, untrusted_work) = lane(config.queue_capacity);
@@ -98,11 +102,15 @@ impl SignatureChecks {
         (checks, queues)
     }
 
-    /// Has the signatures of a transaction checked: on this thread where it is a trusted client's with a
-    /// plain signature and nothing else is being checked, by the threads otherwise.
+    /// Verifies the signatures of a transaction.
+    ///
+    /// The calling thread verifies the plain signature of a trusted client if no other check is
+    /// in progress. Otherwise the signature threads do.
     ///
     /// # Errors
-    /// Why the transaction does not pass; or that the lane is full or the node stopping.
+    ///
+    /// Returns [`SubmitError::Invalid`] if the transaction is invalid, [`NodeError::Overloaded`]
+    /// if the lane is full, and [`NodeError::Stopping`] if the node is stopping.
     pub(crate) async fn check(
         &self,
         chain: &Chain,
@@ -115,7 +123,8 @@ impl SignatureChecks {
         );
         let permit = Permit::acquire(&self.in_progress);
         if lane == Lane::Trusted && is_plain {
-            // Others whose submissions are here already come to this point first, and are seen.
+            // Other submissions that have already arrived on this thread reach this point first,
+            // so that `in_progress` includes them.
             tokio::task::yield_now().await;
         }
         if lane == Lane::Trusted && is_plain && self.in_progress.held() == 1 {
@@ -129,20 +138,20 @@ impl SignatureChecks {
         self.queue(transaction, lane, permit).await
     }
 
-    /// Has the signatures of a transaction checked by the threads.
+    /// Verifies the signatures of a transaction on the signature threads.
     async fn queue(
         &self,
         transaction: SignedTransaction,
         lane: Lane,
         _permit: Permit<&Limit>,
     ) -> Result<CheckedTransaction, SubmitError> {
-        let (verdict, answer) = oneshot::channel();
+        let (verdict, verdict_receiver) = oneshot::channel();
         let LaneQueue {
             jobs,
             capacity,
             counters,
         } = self.lanes.of(lane);
-        let Some(permit) = capacity.take(transaction.authenticator.check_cost()) else {
+        let Some(permit) = capacity.try_acquire(transaction.authenticator.check_cost()) else {
             counters.refused.increment();
             return Err(NodeError::Overloaded { actor: NAME }.into());
         };
@@ -155,17 +164,18 @@ impl SignatureChecks {
             return Err(NodeError::Stopping.into());
         }
         counters.accepted.increment();
-        // Before the threads drop what waits, this is set: either they find the job, or it is seen here.
+        // The flag is set before the threads drop waiting jobs. So either the threads drop this
+        // job, or this load returns true.
         if self.stopped.load(SeqCst) {
             return Err(NodeError::Stopping.into());
         }
-        match answer.await {
+        match verdict_receiver.await {
             Ok(verdict) => Ok(verdict?),
             Err(_) => Err(NodeError::Stopping.into()),
         }
     }
 
-    /// The numbers of both lanes, the trusted first.
+    /// Returns the metrics of both lanes, the trusted lane first.
     pub(crate) fn status(&self) -> [LaneStatus; 2] {
         [Lane::Trusted, Lane::Untrusted].map(|lane| {
             let LaneQueue {
@@ -180,14 +190,18 @@ impl SignatureChecks {
 
 impl SignatureQueues {
     /// Starts the threads.
-    pub(crate) fn serve(
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if a thread cannot be started.
+    pub(crate) fn start_threads(
         self,
         chain: &Chain,
-        failure: &FatalErrorReporter,
+        reporter: &FatalErrorReporter,
     ) -> io::Result<(ShutdownGuard, Vec<JoinHandle<()>>)> {
-        // Nothing is ever sent.
+        // The channel never carries a message. Its disconnection is the signal.
         let (sender, shutdown) = crossbeam_channel::bounded(0);
-        let end = End {
+        let stop_signal = StopSignal {
             shutdown,
             stopped: Arc::clone(&self.stopped),
         };
@@ -196,7 +210,11 @@ impl SignatureQueues {
                 trusted: self.work.trusted.clone(),
                 untrusted: self.work.untrusted.clone(),
             };
-            threads::spawn((chain.clone(), work, end.clone()), self.nice, failure)
+            threads::spawn(
+                (chain.clone(), work, stop_signal.clone()),
+                self.nice,
+                reporter,
+            )
         });
         let spawned = spawned.collect::<io::Result<_>>()?;
         let shutdown = ShutdownGuard {

@@ -1,9 +1,12 @@
-//! How much work may wait in a lane, counted as what its checks cost.
+//! The queue of a lane, bounded by the cost of the waiting signature checks.
 //!
-//! One transaction may cost as much as two hundred others, so that a number of transactions would bound no
-//! wait. What comes is let in while less waits than may, whatever it costs itself: a lane that is nearly full
-//! would else take plain transactions only, and a costly one would never find room. Plain and costly ones
-//! leave each other a part, so that a flood of either refuses none of the other for as long as those are few.
+//! One transaction may cost as much as two hundred others, so a limit on the number of
+//! transactions would not bound the waiting time. A queue accepts a transaction of any cost while
+//! the cost of the waiting ones is below the capacity. With a stricter rule, a nearly full lane
+//! would only accept plain transactions.
+//!
+//! Plain and costly transactions leave each other a part of the capacity. So a flood of one class
+//! causes no rejection of the other class while that class needs no more than this part.
 
 use super::scheduler::Lane;
 use crossbeam_channel::{Receiver, Sender};
@@ -16,26 +19,30 @@ use std::sync::{
 };
 use tokio::sync::oneshot;
 
-/// What costs more is costly: one or two signers with an ordinary key each cost less.
+/// Maximum cost of a plain transaction; a higher cost is costly. One or two signers with an
+/// ordinary key each cost less.
 const PLAIN_COST_MAX: usize = 8;
 
-/// The part of a lane that plain and costly transactions leave each other.
-const LEFT_TO_OTHERS: usize = 4;
+/// Divisor of the capacity that yields the part that plain and costly transactions leave each
+/// other.
+const RESERVED_DIVISOR: usize = 4;
 
-/// The room of a lane; clones are the same room. Its counts order no other memory, hence relaxed.
+/// The capacity of a lane in units of cost. Clones share one capacity.
+///
+/// The counts order no other memory accesses, so relaxed atomics are sufficient.
 #[derive(Clone, Debug)]
 pub(super) struct QueueCapacity(Arc<Counts>);
 
 #[derive(Debug)]
 struct Counts {
     capacity: usize,
-    /// What all cost that wait.
+    /// Total cost of the waiting transactions.
     all: AtomicUsize,
     plain: AtomicUsize,
     costly: AtomicUsize,
 }
 
-/// The place of a transaction that waits; given back when dropped.
+/// A permit of a waiting transaction. Dropping it releases its cost.
 #[derive(Debug)]
 pub(super) struct QueuePermit {
     capacity: QueueCapacity,
@@ -43,7 +50,7 @@ pub(super) struct QueuePermit {
 }
 
 impl QueueCapacity {
-    /// An empty room for work of this cost, at least 1.
+    /// Creates an unused capacity for work of the cost `capacity`, at least 1.
     pub fn new(capacity: usize) -> Self {
         Self(Arc::new(Counts {
             capacity,
@@ -53,22 +60,23 @@ impl QueueCapacity {
         }))
     }
 
-    /// How much may wait, but for the last, which may bring it beyond.
+    /// Returns the cost that may wait. The last accepted transaction may exceed it.
     pub fn capacity(&self) -> usize {
         self.0.capacity
     }
 
-    /// How much waits.
-    pub fn taken(&self) -> usize {
+    /// Returns the cost of the waiting transactions.
+    pub fn used_cost(&self) -> usize {
         self.0.all.load(Relaxed)
     }
 
-    /// Takes a place for work of a cost, at least 1; `None` where too much waits.
-    pub fn take(&self, cost: usize) -> Option<QueuePermit> {
+    /// Acquires a permit for a transaction of the given cost, at least 1. Returns `None` if the
+    /// waiting transactions of all classes or of its class have reached their limit.
+    pub fn try_acquire(&self, cost: usize) -> Option<QueuePermit> {
         let capacity = self.0.capacity;
-        let of_its_kind = capacity - capacity / LEFT_TO_OTHERS;
-        add_below(&self.0.all, cost, capacity)?;
-        if add_below(self.kind(cost), cost, of_its_kind).is_none() {
+        let class_limit = capacity - capacity / RESERVED_DIVISOR;
+        add_if_below(&self.0.all, cost, capacity)?;
+        if add_if_below(self.class_cost(cost), cost, class_limit).is_none() {
             self.0.all.fetch_sub(cost, Relaxed);
             return None;
         }
@@ -76,7 +84,7 @@ impl QueueCapacity {
         Some(QueuePermit { capacity, cost })
     }
 
-    fn kind(&self, cost: usize) -> &AtomicUsize {
+    fn class_cost(&self, cost: usize) -> &AtomicUsize {
         match cost {
             0..=PLAIN_COST_MAX => &self.0.plain,
             _ => &self.0.costly,
@@ -84,14 +92,15 @@ impl QueueCapacity {
     }
 }
 
-/// Adds where the sum is below a limit before.
-fn add_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
+/// Adds `cost` to `sum` if the sum is below `limit`, and returns the previous sum. Returns `None`
+/// otherwise.
+fn add_if_below(sum: &AtomicUsize, cost: usize, limit: usize) -> Option<usize> {
     let added = |before| (before < limit).then(|| cost.saturating_add(before));
     sum.fetch_update(Relaxed, Relaxed, added).ok()
 }
 
 impl QueuePermit {
-    /// What it was taken for.
+    /// Returns the cost of the transaction.
     pub fn cost(&self) -> usize {
         self.cost
     }
@@ -99,7 +108,9 @@ impl QueuePermit {
 
 impl Drop for QueuePermit {
     fn drop(&mut self) {
-        self.capacity.kind(self.cost).fetch_sub(self.cost, Relaxed);
+        self.capacity
+            .class_cost(self.cost)
+            .fetch_sub(self.cost, Relaxed);
         self.capacity.0.all.fetch_sub(self.cost, Relaxed);
     }
 }
@@ -111,7 +122,7 @@ counters! {
     /// Snapshot of one lane. Counts are since the start of the node.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct LaneStatus {
-        /// Name of the lane: `trusted` or `untrusted`.
+        /// Name of the lane: `trusted` or `suspect`.
         pub lane: Computed<&'static str>,
         /// Cost of the checks that may wait, in ed25519 signatures that are checked one by one. The
         /// last accepted transaction may exceed it.
@@ -155,26 +166,26 @@ impl LaneCounters {
                 Lane::Untrusted => "suspect",
             },
             capacity_signatures: capacity.capacity(),
-            waiting_signatures: capacity.taken(),
+            waiting_signatures: capacity.used_cost(),
             waiting,
             ..self.snapshot()
         }
     }
 }
 
-/// A transaction to be checked, and the way back to who asked.
+/// A transaction to verify, and the channel for the verdict.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) transaction: SignedTransaction,
-    /// Its place in the lane, until it is taken out to be checked.
+    /// Permit of the transaction in the lane. A thread releases it when it checks the batch.
     pub(super) permit: QueuePermit,
     pub(super) verdict: oneshot::Sender<Result<CheckedTransaction, Discard>>,
 }
 
-/// Where transactions come into a lane.
+/// Sending side of a lane's queue.
 pub(super) type QueueSender = Sender<Box<Job>>;
 
-/// Where threads take them out.
+/// Receiving side of a lane's queue.
 pub(super) type QueueReceiver = Receiver<Box<Job>>;
 
 /// One side of a lane's queue, with the lane's capacity and counters.
@@ -201,7 +212,7 @@ impl<Q> Lanes<Q> {
     }
 }
 
-/// What a thread takes its work from.
+/// The queues from which a thread takes its work.
 pub(super) type Work = Lanes<QueueReceiver>;
 
 impl Clone for LaneQueue<QueueReceiver> {
@@ -215,23 +226,23 @@ impl Clone for LaneQueue<QueueReceiver> {
 }
 
 pub(super) fn lane(capacity: usize) -> (LaneQueue<QueueSender>, LaneQueue<QueueReceiver>) {
-    // Bounded by the room: a job has its place there, and takes at least 1 of it.
+    // The capacity bounds the channel: each job holds a permit of a cost of at least 1.
     let (sender, receiver) = crossbeam_channel::unbounded();
     let (capacity, counters) = (
         QueueCapacity::new(capacity),
         Arc::new(LaneCounters::default()),
     );
-    let entrance = LaneQueue {
+    let sending_side = LaneQueue {
         jobs: sender,
         capacity: capacity.clone(),
         counters: Arc::clone(&counters),
     };
-    let exit = LaneQueue {
+    let receiving_side = LaneQueue {
         jobs: receiver,
         capacity,
         counters,
     };
-    (entrance, exit)
+    (sending_side, receiving_side)
 }
 
 #[cfg(test)]
@@ -243,65 +254,67 @@ mod tests {
     const COST_MAX: usize = 200;
 
     fn fill(capacity: &QueueCapacity, cost: usize) -> Vec<QueuePermit> {
-        std::iter::from_fn(|| capacity.take(cost)).collect()
+        std::iter::from_fn(|| capacity.try_acquire(cost)).collect()
     }
 
     #[test]
-    fn what_waits_is_counted_as_it_costs() {
+    fn counts_waiting_transactions_by_cost() {
         let capacity = QueueCapacity::new(CAPACITY);
         let costly = fill(&capacity, COST_MAX);
         assert_eq!(
-            (costly.len(), capacity.taken()),
+            (costly.len(), capacity.used_cost()),
             (4, 800),
-            "the last may go beyond three quarters"
+            "the last one may exceed three quarters"
         );
         drop(costly);
-        assert_eq!(capacity.taken(), 0);
+        assert_eq!(capacity.used_cost(), 0);
         assert_eq!(fill(&capacity, 1).len(), 750);
     }
 
-    /// One of the smallest rooms has any transaction, but no other beside it.
     #[test]
-    fn an_empty_room_takes_whatever_comes() {
+    fn empty_queue_accepts_any_cost() {
         for cost in [1, COST_MAX] {
             let capacity = QueueCapacity::new(1);
-            let permit = capacity.take(cost);
+            let permit = capacity.try_acquire(cost);
             assert!(
-                permit.is_some() && capacity.take(1).is_none() && capacity.take(COST_MAX).is_none()
+                permit.is_some()
+                    && capacity.try_acquire(1).is_none()
+                    && capacity.try_acquire(COST_MAX).is_none()
             );
         }
     }
 
     #[test]
-    fn plain_and_costly_ones_leave_each_other_room() {
+    fn flood_of_one_class_leaves_capacity_to_the_other() {
         for (flood, other) in [(1, COST_MAX), (COST_MAX, 1)] {
             let capacity = QueueCapacity::new(CAPACITY);
             let _flood = fill(&capacity, flood);
             assert!(
-                capacity.take(other).is_some(),
+                capacity.try_acquire(other).is_some(),
                 "{other} beside a flood of {flood}"
             );
         }
     }
 
     proptest! {
-        /// Whoever comes and goes: never more than the capacity and one transaction beyond it, nobody is
-        /// refused below the quarter that is left to each kind, and nothing stays taken.
+        /// The occupied capacity never exceeds the limit by more than one transaction. No
+        /// transaction is rejected while less than three quarters are occupied. Dropping all
+        /// permits releases everything.
         #[test]
-        fn room_is_bounded_and_comes_back(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
+        fn capacity_is_bounded_and_released(steps in prop::collection::vec((1..=COST_MAX, any::<bool>()), 1..300)) {
             let capacity = QueueCapacity::new(CAPACITY);
             let mut permits = std::collections::VecDeque::new();
-            for (cost, leaves) in steps {
-                if leaves {
+            for (cost, releases) in steps {
+                if releases {
                     permits.pop_front();
                 }
-                let before = capacity.taken();
-                match capacity.take(cost) {
+                let before = capacity.used_cost();
+                match capacity.try_acquire(cost) {
                     Some(permit) => permits.push_back(permit),
-                    None => prop_assert!(before >= CAPACITY - CAPACITY / LEFT_TO_OTHERS),
+                    None => prop_assert!(before >= CAPACITY - CAPACITY / RESERVED_DIVISOR),
                 }
-                prop_assert_eq!(capacity.taken(), permits.iter().map(QueuePermit::cost).sum::<usize>());
-                prop_assert!(capacity.taken() < CAPACITY + COST_MAX);
+                prop_assert_eq!(capacity.used_cost(), permits.iter().map(QueuePermit::cost).sum::<usize>());
+                prop_assert!(capacity.used_cost() < CAPACITY + COST_MAX);
             }
             permits.clear();
             let Counts { all, plain, costly, .. } = &*capacity.0;

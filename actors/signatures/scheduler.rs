@@ -1,61 +1,71 @@
-//! Which lane is served next, and where a batch is cut. Pure: any queue will do.
+//! Selection of the next lane and of the size of a batch, independent of threads.
 //!
-//! Signatures that do not hold cost twice: they break the batch that they are checked in, and each is
-//! then looked for on its own. So they are kept apart. The suspect lane has a share all the same,
-//! who is in it by mistake is served late, but is served. Shares and batches are counted in what their
-//! checks cost and not in transactions: one with 32 passkeys costs as much as two hundred plain ones.
+//! A bad signature costs more than a valid one, because it breaks the batch that contains it, and
+//! a search must then find it. So transactions of untrusted clients have a lane of their own. The
+//! untrusted lane always has a share of the work, so a well-behaved client in it is served late
+//! but is served.
+//!
+//! Shares and batches are measured by the cost of the checks and not by the number of
+//! transactions: a transaction with 32 passkeys costs as much as two hundred plain ones.
 
 use crossbeam_channel::Receiver;
 use std::iter;
 
-/// A batch ends with the transaction that brings its cost to this, in ed25519 signatures that are checked
-/// alone. Checking more at once saves little more, and who comes meanwhile waits for all of it: about
-/// 2 ms, and 6 ms more where the last one is of the costliest.
+/// Cost at which a batch of the trusted lane ends, in ed25519 signatures that are verified alone.
+///
+/// The transaction that reaches the cost is the last one of the batch. A larger batch would save
+/// little more per signature, and later transactions wait for the whole batch: about 2 ms, and 6
+/// ms more if the last transaction is of the costliest kind.
 pub(crate) const TRUSTED_BATCH_MAX: usize = 64;
 
-/// The same of the suspect lane: few, as a bad batch gains nothing by being large, and those who are
-/// trusted wait for it.
+/// Cost at which a batch of the untrusted lane ends, in the same unit.
+///
+/// The value is small, because a batch with bad signatures gains nothing from its size, and
+/// trusted transactions wait for it.
 pub(crate) const UNTRUSTED_BATCH_MAX: usize = 8;
 
-/// While both lanes wait, suspect transactions get one part of the time for so many of trusted ones: a
-/// quarter of the work is what a flood may take from the rest.
+/// Cost of trusted transactions per cost of untrusted transactions while both lanes wait.
+///
+/// A flood of bad signatures takes at most a quarter of the work from the trusted lane.
 pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
 
-/// Where a transaction waits for the check of its signatures.
+/// A queue of transactions that wait for signature verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For clients whose last transactions were taken.
+    /// For clients whose last transactions were accepted.
     Trusted,
-    /// For clients that are new or sent a bad signature lately, and for signatures that need not hold.
-    /// Served after the trusted lane, with a share that is always its own.
+    /// For clients that are new or have recently sent a bad signature, and for simulations, whose
+    /// signatures need not be valid. Served after the trusted lane, with a guaranteed share of
+    /// the work.
     Untrusted,
 }
 
-/// Transactions of one lane, to be checked at once, in the order in which they came.
+/// Transactions of one lane that are verified as one batch, in order of arrival.
 #[derive(Debug)]
 pub(crate) struct Batch<J> {
     pub(crate) lane: Lane,
     pub(crate) jobs: Vec<J>,
 }
 
-/// How much the suspect lane has waited for.
+/// State of the fair share between the two lanes.
 #[derive(Debug, Default)]
 pub(crate) struct LaneScheduler {
-    /// What it cost to check trusted transactions while suspect ones waited and have not had their share of
-    /// that; negative where a costly suspect one took more than its share, which is made up for.
-    ahead: i64,
+    /// Cost of trusted transactions verified while both lanes waited, minus
+    /// [`TRUSTED_PER_UNTRUSTED`] times the cost of the untrusted ones. Negative after a costly
+    /// untrusted transaction has exceeded its lane's share; later turns compensate for it.
+    trusted_surplus: i64,
 }
 
 impl LaneScheduler {
-    /// Takes the next batch from the lane whose turn it is; `None` when nothing waits. `cost_of` tells
-    /// what checking a job costs, at least 1.
-    pub(crate) fn cut<J>(
+    /// Takes the next batch from the lane whose turn it is. Returns `None` if both lanes are
+    /// empty. `cost_of` returns the cost of a job's check, at least 1.
+    pub(crate) fn next_batch<J>(
         &mut self,
         trusted: &Receiver<J>,
         untrusted: &Receiver<J>,
         cost_of: impl Fn(&J) -> usize,
     ) -> Option<Batch<J>> {
-        let (lane, cost_max) = self.turn(trusted.len(), untrusted.len())?;
+        let (lane, cost_max) = self.next_lane(trusted.len(), untrusted.len())?;
         let queue = match lane {
             Lane::Trusted => trusted,
             Lane::Untrusted => untrusted,
@@ -63,9 +73,11 @@ impl LaneScheduler {
         Some(self.fill(lane, queue.try_iter(), cost_max, cost_of))
     }
 
-    /// Takes a batch that begins with `first`, beside which nothing waited when it came, and goes on with what came after it;
-    /// a suspect one is alone where trusted ones wait by now.
-    pub(crate) fn cut_after<J>(
+    /// Takes a batch that begins with `first` and continues with later jobs of its lane.
+    ///
+    /// Both lanes were empty when `first` arrived. An untrusted `first` forms a batch alone if
+    /// trusted transactions have arrived since.
+    pub(crate) fn next_batch_after<J>(
         &mut self,
         (lane, first): (Lane, J),
         trusted: &Receiver<J>,
@@ -85,7 +97,7 @@ impl LaneScheduler {
         )
     }
 
-    /// A batch of the jobs of a lane, until they cost so much.
+    /// Fills a batch of the lane with jobs until their cost reaches `cost_max`.
     fn fill<J>(
         &mut self,
         lane: Lane,
@@ -93,43 +105,47 @@ impl LaneScheduler {
         cost_max: usize,
         cost_of: impl Fn(&J) -> usize,
     ) -> Batch<J> {
-        let (mut taken, mut cost) = (Vec::new(), 0usize);
+        let (mut selected, mut cost) = (Vec::new(), 0usize);
         while cost < cost_max
             && let Some(job) = jobs.next()
         {
             cost = cost.saturating_add(cost_of(&job).max(1));
-            taken.push(job);
+            selected.push(job);
         }
-        self.served(lane, cost);
-        Batch { lane, jobs: taken }
+        self.record_served(lane, cost);
+        Batch {
+            lane,
+            jobs: selected,
+        }
     }
 
-    /// The lane that is served next while so many wait, and to which cost.
-    fn turn(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
+    /// Returns the next lane and the cost at which its batch ends. `trusted` and `untrusted` are
+    /// the numbers of waiting jobs.
+    fn next_lane(&mut self, trusted: usize, untrusted: usize) -> Option<(Lane, usize)> {
         if trusted == 0 || untrusted == 0 {
-            // Nobody waits for another, so nobody is owed anything.
-            self.ahead = 0;
+            // One lane is empty, so neither lane is owed a share.
+            self.trusted_surplus = 0;
         }
         match (trusted, untrusted) {
             (0, 0) => None,
             (0, _) => Some((Lane::Untrusted, UNTRUSTED_BATCH_MAX)),
             (_, 0) => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
-            _ => match usize::try_from(self.ahead).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
+            _ => match usize::try_from(self.trusted_surplus).unwrap_or(0) / TRUSTED_PER_UNTRUSTED {
                 0 => Some((Lane::Trusted, TRUSTED_BATCH_MAX)),
                 due => Some((Lane::Untrusted, due.min(UNTRUSTED_BATCH_MAX))),
             },
         }
     }
 
-    fn served(&mut self, lane: Lane, cost: usize) {
-        let taken = match lane {
+    fn record_served(&mut self, lane: Lane, cost: usize) {
+        let weighted_cost = match lane {
             Lane::Trusted => cost,
             Lane::Untrusted => cost.saturating_mul(TRUSTED_PER_UNTRUSTED),
         };
-        let taken = i64::try_from(taken).unwrap_or(i64::MAX);
-        self.ahead = match lane {
-            Lane::Trusted => self.ahead.saturating_add(taken),
-            Lane::Untrusted => self.ahead.saturating_sub(taken),
+        let weighted_cost = i64::try_from(weighted_cost).unwrap_or(i64::MAX);
+        self.trusted_surplus = match lane {
+            Lane::Trusted => self.trusted_surplus.saturating_add(weighted_cost),
+            Lane::Untrusted => self.trusted_surplus.saturating_sub(weighted_cost),
         };
     }
 }
@@ -140,11 +156,11 @@ mod tests {
     use crossbeam_channel::{Sender, unbounded};
     use proptest::prelude::*;
 
-    /// Both lanes; a job is its number in its lane.
+    /// Both lanes. A job is its index in its lane.
     struct Lanes {
         trusted: (Sender<usize>, Receiver<usize>),
         untrusted: (Sender<usize>, Receiver<usize>),
-        came: [usize; 2],
+        sent: [usize; 2],
     }
 
     impl Lanes {
@@ -152,67 +168,67 @@ mod tests {
             Self {
                 trusted: unbounded(),
                 untrusted: unbounded(),
-                came: [0; 2],
+                sent: [0; 2],
             }
         }
 
-        fn come(&mut self, trusted: usize, untrusted: usize) {
+        fn add_jobs(&mut self, trusted: usize, untrusted: usize) {
             let arrivals = [(&self.trusted.0, trusted), (&self.untrusted.0, untrusted)];
-            for ((queue, count), came) in arrivals.into_iter().zip(&mut self.came) {
+            for ((queue, count), sent) in arrivals.into_iter().zip(&mut self.sent) {
                 for _ in 0..count {
-                    queue.send(*came).unwrap();
-                    *came += 1;
+                    queue.send(*sent).unwrap();
+                    *sent += 1;
                 }
             }
         }
 
-        fn cut(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
-            scheduler.cut(&self.trusted.1, &self.untrusted.1, |_| 1)
+        fn next_batch(&self, scheduler: &mut LaneScheduler) -> Option<Batch<usize>> {
+            scheduler.next_batch(&self.trusted.1, &self.untrusted.1, |_| 1)
         }
     }
 
     proptest! {
         #[test]
-        fn all_are_served_once_in_the_order_of_their_lane_in_bounded_batches(
+        fn serves_each_job_once_in_lane_order_in_bounded_batches(
             arrivals in prop::collection::vec((0usize..200, 0usize..200), 1..20),
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let mut served = [Vec::new(), Vec::new()];
-            let mut serve = |batch: Batch<usize>| {
-                let (permit, max) = match batch.lane {
+            let mut record = |batch: Batch<usize>| {
+                let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let bounded = (1..=max).contains(&batch.jobs.len());
-                served[permit].extend(batch.jobs);
+                served[lane_index].extend(batch.jobs);
                 bounded
             };
             for (trusted, untrusted) in arrivals {
-                lanes.come(trusted, untrusted);
-                if let Some(batch) = lanes.cut(&mut scheduler) {
-                    prop_assert!(serve(batch));
+                lanes.add_jobs(trusted, untrusted);
+                if let Some(batch) = lanes.next_batch(&mut scheduler) {
+                    prop_assert!(record(batch));
                 }
             }
-            while let Some(batch) = lanes.cut(&mut scheduler) {
-                prop_assert!(serve(batch));
+            while let Some(batch) = lanes.next_batch(&mut scheduler) {
+                prop_assert!(record(batch));
             }
-            for (served, came) in served.into_iter().zip(lanes.came) {
-                prop_assert_eq!(served, (0..came).collect::<Vec<_>>());
+            for (served, sent) in served.into_iter().zip(lanes.sent) {
+                prop_assert_eq!(served, (0..sent).collect::<Vec<_>>());
             }
         }
 
-        /// Whatever comes in between: while both lanes wait, suspect transactions get no more than their
-        /// share, and no run of trusted batches is so long that they get nothing.
+        /// While both lanes wait, the untrusted lane gets no more than its share, and no sequence
+        /// of trusted batches is long enough to starve it.
         #[test]
-        fn while_both_wait_each_lane_has_its_share(
+        fn each_lane_gets_its_share_while_both_wait(
             arrivals in prop::collection::vec((1usize..100, 1usize..100), 20..200),
         ) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
             let (mut trusted, mut untrusted, mut trusted_batches) = (0, 0, 0);
-            for (more_trusted, more_suspect) in arrivals {
-                // Whoever was served may be missing now; both wait before each turn.
-                lanes.come(more_trusted, more_suspect);
-                let batch = lanes.cut(&mut scheduler).unwrap();
+            for (more_trusted, more_untrusted) in arrivals {
+                // The last batch may have emptied a lane. Both lanes wait before each turn.
+                lanes.add_jobs(more_trusted, more_untrusted);
+                let batch = lanes.next_batch(&mut scheduler).unwrap();
                 match batch.lane {
                     Lane::Trusted => {
                         trusted += batch.jobs.len();
@@ -228,48 +244,48 @@ mod tests {
             }
         }
 
-        /// As above, where some cost much more than others: what the suspect lane takes too much with one
-        /// of them is made up for before its next.
+        /// The same property with jobs of different costs. After a costly job has exceeded the
+        /// share of the untrusted lane, later turns compensate for it.
         #[test]
-        fn shares_are_of_the_work_and_not_of_the_transactions(
+        fn measures_shares_by_cost(
             arrivals in prop::collection::vec((1usize..200, 1usize..200), 20..200),
         ) {
             const COST_MAX: usize = 200;
             let (trusted, untrusted) = (unbounded(), unbounded());
             let mut scheduler = LaneScheduler::default();
             let mut served = [0, 0];
-            for (trusted_cost, suspect_cost) in arrivals {
+            for (trusted_cost, untrusted_cost) in arrivals {
                 for _ in 0..TRUSTED_BATCH_MAX {
                     trusted.0.send(trusted_cost).unwrap();
-                    untrusted.0.send(suspect_cost).unwrap();
+                    untrusted.0.send(untrusted_cost).unwrap();
                 }
-                let batch = scheduler.cut(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
-                let (permit, max) = match batch.lane {
+                let batch = scheduler.next_batch(&trusted.1, &untrusted.1, |&cost| cost).unwrap();
+                let (lane_index, max) = match batch.lane {
                     Lane::Trusted => (0, TRUSTED_BATCH_MAX),
                     Lane::Untrusted => (1, UNTRUSTED_BATCH_MAX),
                 };
                 let cost: usize = batch.jobs.iter().sum();
-                served[permit] += cost;
+                served[lane_index] += cost;
                 prop_assert!(cost - batch.jobs[batch.jobs.len() - 1] < max, "{cost} in a batch");
                 let [trusted, untrusted] = served;
                 prop_assert!(untrusted * TRUSTED_PER_UNTRUSTED <= trusted + COST_MAX * TRUSTED_PER_UNTRUSTED);
             }
-            prop_assert!(served[1] > 0, "the suspect lane had nothing");
+            prop_assert!(served[1] > 0, "the untrusted lane got no share");
         }
 
-        /// A flood that was alone has saved nothing up, and owes nothing.
+        /// While one lane is empty, the other lane neither saves nor owes any share.
         #[test]
-        fn a_lane_that_was_alone_gains_nothing_by_it(alone in 1usize..1_000, is_trusted: bool) {
+        fn lane_gains_no_share_while_the_other_is_empty(count in 1usize..1_000, is_trusted: bool) {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-            lanes.come(if is_trusted { alone } else { 0 }, if is_trusted { 0 } else { alone });
-            while lanes.cut(&mut scheduler).is_some() {}
-            lanes.come(1, 1);
-            prop_assert_eq!(lanes.cut(&mut scheduler).unwrap().lane, Lane::Trusted);
+            lanes.add_jobs(if is_trusted { count } else { 0 }, if is_trusted { 0 } else { count });
+            while lanes.next_batch(&mut scheduler).is_some() {}
+            lanes.add_jobs(1, 1);
+            prop_assert_eq!(lanes.next_batch(&mut scheduler).unwrap().lane, Lane::Trusted);
         }
     }
 
     #[test]
-    fn who_came_first_is_served_with_those_who_came_since() {
+    fn batch_continues_with_jobs_that_arrived_after_its_first() {
         let first = usize::MAX;
         for (lane, trusted, untrusted, served) in [
             (Lane::Trusted, 0, 3, 1),
@@ -280,9 +296,13 @@ mod tests {
             (Lane::Untrusted, 1, 3, 1),
         ] {
             let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-            lanes.come(trusted, untrusted);
-            let batch =
-                scheduler.cut_after((lane, first), &lanes.trusted.1, &lanes.untrusted.1, |_| 1);
+            lanes.add_jobs(trusted, untrusted);
+            let batch = scheduler.next_batch_after(
+                (lane, first),
+                &lanes.trusted.1,
+                &lanes.untrusted.1,
+                |_| 1,
+            );
             assert_eq!(
                 (batch.lane, batch.jobs.len()),
                 (lane, served),
@@ -293,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn one_suspect_transaction_is_served_after_three_trusted_ones() {
+    fn serves_one_untrusted_job_after_three_trusted_ones() {
         let (mut lanes, mut scheduler) = (Lanes::new(), LaneScheduler::default());
-        lanes.come(0, 10);
+        lanes.add_jobs(0, 10);
         let order: Vec<_> = (0..8)
             .map(|_| {
-                lanes.come(1, 0);
-                lanes.cut(&mut scheduler).unwrap().lane
+                lanes.add_jobs(1, 0);
+                lanes.next_batch(&mut scheduler).unwrap().lane
             })
             .collect();
-        use Lane::{Trusted as T, Untrusted as S};
-        // The fourth of the trusted waits while the first of the suspect ones is served.
-        assert_eq!(order[..5], [T, T, T, S, T]);
+        use Lane::{Trusted as T, Untrusted as U};
+        // The fourth trusted job waits while the first untrusted job is served.
+        assert_eq!(order[..5], [T, T, T, U, T]);
         assert_eq!(
-            order.iter().filter(|lane| **lane == S).count(),
+            order.iter().filter(|lane| **lane == U).count(),
             2,
             "{order:?}"
         );

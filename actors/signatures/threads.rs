@@ -1,4 +1,4 @@
-//! The threads that check signatures.
+//! The signature threads.
 
 use super::{
     queues::{Job, Work},
@@ -19,101 +19,110 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The threads' name; the kernel shows 15 characters of it.
+/// Name of the threads. The kernel stores 15 characters of it.
 const THREAD: &str = "signature-check";
 
-/// How a thread learns that it is to end.
+/// Stop signal for the signature threads.
 #[derive(Clone, Debug)]
-pub(super) struct End {
-    /// Disconnected from then on, which wakes a thread that waits.
+pub(super) struct StopSignal {
+    /// Disconnected by the stop, which wakes a waiting thread.
     pub(super) shutdown: Receiver<Infallible>,
-    /// True from then on.
+    /// Set by the stop.
     pub(super) stopped: Arc<AtomicBool>,
 }
 
-/// Starts a thread. When it is to end, it does so after the batch that it is at; whoever waits then is
-/// told that the node is stopping.
+/// Starts a signature thread with the given nice value.
+///
+/// After a stop the thread completes its current batch. Checks that still wait return
+/// [`NodeError::Stopping`](crate::NodeError::Stopping).
+///
+/// # Errors
+///
+/// Returns the error of the operating system if the thread cannot be started.
 pub(super) fn spawn(
-    (chain, work, end): (Chain, Work, End),
+    (chain, work, stop_signal): (Chain, Work, StopSignal),
     nice: u8,
-    failure: &FatalErrorReporter,
+    reporter: &FatalErrorReporter,
 ) -> io::Result<JoinHandle<()>> {
-    let mut thread = Checker {
+    let mut checker = Checker {
         chain,
         work,
-        end,
+        stop_signal,
         scheduler: LaneScheduler::default(),
         keys: DecodedKeys::default(),
     };
-    failure.spawn(THREAD, move || {
-        if let Err(error) = stand_back(nice) {
+    reporter.spawn(THREAD, move || {
+        if let Err(error) = raise_nice_value(nice) {
             tracing::warn!(%error, "signatures are checked with the priority of all other threads");
         }
-        while let Some(batch) = thread.next() {
-            thread.check(batch);
+        while let Some(batch) = checker.next() {
+            checker.check(batch);
         }
     })
 }
 
-/// Gives this thread a nice value, unless it has a higher one, which only a privileged process may lower.
+/// Raises the nice value of this thread to `nice`. A higher value stays, because only a
+/// privileged process may lower it.
 #[cfg(target_os = "linux")]
-fn stand_back(nice: u8) -> io::Result<()> {
+fn raise_nice_value(nice: u8) -> io::Result<()> {
     use rustix::process::{getpriority_process, setpriority_process};
-    // Of the calling thread: Linux has a nice value for each.
+    // Applies to the calling thread: Linux has one nice value per thread.
     let nice = getpriority_process(None)?.max(i32::from(nice));
     setpriority_process(None, nice)?;
     Ok(())
 }
 
-/// Elsewhere the nice value is the whole process's.
+/// Does nothing, because on other systems the nice value applies to the whole process.
 #[cfg(not(target_os = "linux"))]
-fn stand_back(_: u8) -> io::Result<()> {
+fn raise_nice_value(_: u8) -> io::Result<()> {
     Ok(())
 }
 
 struct Checker {
     chain: Chain,
     work: Work,
-    end: End,
+    stop_signal: StopSignal,
     scheduler: LaneScheduler,
     keys: DecodedKeys,
 }
 
 impl Checker {
-    /// Waits for a batch; `None` when the node stops.
+    /// Waits for the next batch. Returns `None` when the node stops.
     fn next(&mut self) -> Option<Batch<Box<Job>>> {
-        if self.end.stopped.load(SeqCst) {
+        if self.stop_signal.stopped.load(SeqCst) {
             return None;
         }
         let (trusted, untrusted) = (&self.work.trusted.jobs, &self.work.untrusted.jobs);
         let batch = self
             .scheduler
-            .cut(trusted, untrusted, |job| job.permit.cost());
+            .next_batch(trusted, untrusted, |job| job.permit.cost());
         if batch.is_some() {
             return batch;
         }
         let first = select! {
             recv(trusted) -> job => (Lane::Trusted, job.ok()?),
             recv(untrusted) -> job => (Lane::Untrusted, job.ok()?),
-            recv(self.end.shutdown) -> _ => return None,
+            recv(self.stop_signal.shutdown) -> _ => return None,
         };
-        // Who sends next may wait for this core: until it is this thread's turn again, others have come. They are checked
-        // together for less than one by one.
+        // Further clients may wait for this core. By the next turn of this thread their
+        // transactions have arrived, and verifying them in one batch costs less than one by one.
         thread::yield_now();
         let batch = self
             .scheduler
-            .cut_after(first, trusted, untrusted, |job| job.permit.cost());
+            .next_batch_after(first, trusted, untrusted, |job| job.permit.cost());
         Some(batch)
     }
 
-    /// Checks what somebody still waits for, and answers in the order in which it was asked.
+    /// Verifies the jobs of the batch whose clients still wait. Sends the verdicts in order of
+    /// arrival.
     fn check(&mut self, batch: Batch<Box<Job>>) {
-        let waited_for = batch
+        let active_jobs = batch
             .jobs
             .into_iter()
             .filter(|job| !job.verdict.is_closed());
-        let (transactions, answers): (Vec<_>, Vec<_>) =
-            waited_for.map(|job| (job.transaction, job.verdict)).unzip();
+        let (transactions, senders): (Vec<_>, Vec<_>) = active_jobs
+            .map(|job| (job.transaction, job.verdict))
+            .unzip();
         if transactions.is_empty() {
             return;
         }
@@ -128,16 +137,16 @@ impl Checker {
             .of(batch.lane)
             .counters
             .count_batch(verdicts.len(), bad);
-        for (answer, verdict) in answers.into_iter().zip(verdicts) {
-            // A client that went away meanwhile does not hear it.
-            let _ = answer.send(verdict);
+        for (sender, verdict) in senders.into_iter().zip(verdicts) {
+            // An error means that the client has canceled its request.
+            let _ = sender.send(verdict);
         }
     }
 }
 
 impl Drop for Checker {
-    /// Drops the ways back of those that wait: a queue keeps what is in it for as long as anyone can
-    /// send, and a handle outlives its node.
+    /// Drops the waiting jobs, so that their requests end. The queue would keep the jobs as long
+    /// as a sender exists, and a handle outlives its node.
     fn drop(&mut self) {
         for queue in [&self.work.trusted.jobs, &self.work.untrusted.jobs] {
             queue.try_iter().for_each(drop);

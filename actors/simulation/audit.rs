@@ -1,4 +1,4 @@
-//! What a restart must find on the disk, and whether the chain can be executed again to the same end.
+//! Checks of a disk after a restart, and re-execution of the whole chain.
 
 use super::{
     fixture::{Fixture, WALLETS, wallets},
@@ -16,28 +16,35 @@ use ledger_types::{
 };
 use std::sync::Arc;
 
-/// Looks at all that is durable before the node runs: what was shown is there and the same, what was not is
-/// taken in, and every row is found by every way.
+/// Checks all durable content before the node runs.
+///
+/// Blocks that were visible must be unchanged. Durable blocks that were not visible are added to
+/// the model. Every index must find its rows.
 pub(super) fn audit(oracle: &Oracle, reader: &StoreReader) {
     let verdict = match reader.snapshot() {
         Ok(snapshot) => {
-            let stays = blocks_stay(oracle, &snapshot);
-            oracle.hold(properties::COMMITTED_STAYS, stays);
-            let verdict = rows_agree(oracle, &snapshot).map_err(|error| error.to_string());
-            verdict.and_then(|wrong| wrong.map_or(Ok(()), Err))
+            let verdict = check_blocks(oracle, &snapshot);
+            oracle.report(properties::COMMITTED_IS_PERMANENT, verdict);
+            let verdict = check_rows(oracle, &snapshot).map_err(|error| error.to_string());
+            verdict.and_then(|difference| difference.map_or(Ok(()), Err))
         }
         Err(error) => Err(error.to_string()),
     };
-    oracle.hold(properties::INDEX, verdict);
+    oracle.report(properties::INDEX, verdict);
 }
 
-/// The blocks that were shown are there; those above them are shown now.
-fn blocks_stay(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
+/// Checks that the blocks of the model are on the disk and unchanged, and adds newer ones to the
+/// model.
+///
+/// # Errors
+///
+/// Returns a missing or different block, or an oldest version that decreased.
+fn check_blocks(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
     let info = snapshot.ledger_info();
-    let known = oracle.model().height();
-    if info.block_height < known {
+    let known_height = oracle.model().height();
+    if info.block_height < known_height {
         return Err(format!(
-            "height {known} was shown, {} is found",
+            "height {known_height} was visible, the disk has height {}",
             info.block_height
         ));
     }
@@ -50,23 +57,30 @@ fn blocks_stay(oracle: &Oracle, snapshot: &Snapshot) -> Result<(), String> {
     }
     for height in info.oldest_block_height.max(1)..=info.block_height {
         let block = stored_block(snapshot, height).map_err(|error| error.to_string())?;
-        if height > known {
-            oracle.count("blocks that were durable and not shown");
-            oracle.show(block);
-        } else if !is_same(&oracle.model().blocks[height as usize - 1], &block) {
-            return Err(format!("block {height} is another one now"));
+        if height > known_height {
+            oracle.count("durable blocks that were not visible");
+            oracle.add_block(block);
+        } else if !has_equal_content(&oracle.model().blocks[height as usize - 1], &block) {
+            return Err(format!("block {height} has changed"));
         }
     }
     Ok(())
 }
 
-fn is_same(one: &Block, other: &Block) -> bool {
+/// Returns whether two blocks have equal content.
+fn has_equal_content(one: &Block, other: &Block) -> bool {
     one.header == other.header
         && one.transactions == other.transactions
         && one.discarded == other.discarded
         && one.first_version == other.first_version
 }
 
+/// Reads the block at `height`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if a part is missing, or the error of the store if a read
+/// fails.
 fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     let missing = || StoreError::Inconsistent(format!("a part of block {height} is missing"));
     let info = snapshot.block(height)?.ok_or_else(missing)?;
@@ -83,9 +97,15 @@ fn stored_block(snapshot: &Snapshot, height: u64) -> Result<Block, StoreError> {
     })
 }
 
-/// Every version of the window is found by its hash and by its account, and the newest state is the
-/// model's; gives what is not so.
-fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
+/// Checks that the indexes by hash, account and stream find exactly the versions of the window, and
+/// that the newest state is the model's.
+///
+/// Returns the first difference, if there is one.
+///
+/// # Errors
+///
+/// Returns the error of the store if a read fails.
+fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, StoreError> {
     let model = oracle.model();
     let LedgerInfo {
         version: newest,
@@ -94,10 +114,10 @@ fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
     } = *snapshot.ledger_info();
     for version in oldest..=newest {
         let hash = &model.versions[version as usize].hash;
-        let found = snapshot.version_by_hash(hash)?;
-        if found != Some(version) {
+        let actual = snapshot.version_by_hash(hash)?;
+        if actual != Some(version) {
             return Ok(Some(format!(
-                "{hash} of version {version} is found at {found:?}"
+                "{hash} of version {version} is at {actual:?}"
             )));
         }
     }
@@ -105,45 +125,48 @@ fn rows_agree(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
     for wallet in 0..WALLETS {
         let address = &wallets()[wallet].address;
         let listed = snapshot.account_transactions(address, Some(0), LISTED_MAX)?;
-        let numbered = model.numbered_versions(wallet, oldest, newest);
-        if listed != numbered {
+        let expected_versions = model.sequenced_versions(wallet, oldest, newest);
+        if listed != expected_versions {
             return Ok(Some(format!(
-                "{address} has {numbered:?}, listed are {listed:?}"
+                "{address} has {expected_versions:?}, listed are {listed:?}"
             )));
         }
-        let found = stream_events(snapshot, wallet)?;
-        let known = model.stream_events(wallet, oldest, newest);
-        if found != known {
+        let actual = stream_events(snapshot, wallet)?;
+        let expected = model.stream_events(wallet, oldest, newest);
+        if actual != expected {
             return Ok(Some(format!(
-                "the streams of {address} have {known:?}, listed are {found:?}"
+                "the streams of {address} have {expected:?}, listed are {actual:?}"
             )));
         }
-        let facts = AccountSnapshot::read(&oracle.fixture.chain, &state, address)
+        let account_snapshot = AccountSnapshot::read(&oracle.fixture.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let account = &model.accounts[wallet];
-        if (facts.balance, facts.sequence_number) != (account.balance, account.sequence_number) {
+        if (account_snapshot.balance, account_snapshot.sequence_number)
+            != (account.balance, account.sequence_number)
+        {
             return Ok(Some(format!(
-                "{address} is {facts:?} instead of {account:?}"
+                "{address} is {account_snapshot:?} instead of {account:?}"
             )));
         }
     }
     Ok(None)
 }
 
-/// Executes the whole chain again.
+/// Executes the whole chain again and compares the blocks.
 ///
 /// # Errors
-/// The first block that comes out otherwise.
+///
+/// Returns the first block with another result.
 pub(super) fn replay(fixture: &Fixture, model: &Model) -> Result<(), String> {
     let mut state = fixture.state.clone();
     let mut tip = fixture.tip.clone();
     for block in &model.blocks {
-        let ordered = ordered_again(fixture, model, block)?;
-        let again = execute_again(fixture, &tip, &state, ordered)?;
-        if !is_same(block, &Block::from(&again)) {
-            return Err(format!("block {} comes out otherwise", block.header.height));
+        let ordered = reconstruct_ordered(fixture, model, block)?;
+        let re_executed = re_execute(fixture, &tip, &state, ordered)?;
+        if !has_equal_content(block, &Block::from(&re_executed)) {
+            return Err(format!("block {} has another result", block.header.height));
         }
-        for (key, op) in again
+        for (key, op) in re_executed
             .transactions
             .iter()
             .flat_map(|executed| executed.writes.iter())
@@ -153,12 +176,13 @@ pub(super) fn replay(fixture: &Fixture, model: &Model) -> Result<(), String> {
                 None => state.remove(key),
             };
         }
-        tip = again.tip;
+        tip = re_executed.tip;
     }
     Ok(())
 }
 
-fn execute_again(
+/// Executes a block on `state`.
+fn re_execute(
     fixture: &Fixture,
     tip: &ChainTip,
     state: &imbl::HashMap<StateKey, Bytes>,
@@ -173,8 +197,16 @@ fn execute_again(
     execute_block(&fixture.chain, tip, &Memory(state), block).map_err(|error| error.to_string())
 }
 
-/// The block as it was ordered: what it discarded stands at its place again.
-fn ordered_again(fixture: &Fixture, model: &Model, block: &Block) -> Result<OrderedBlock, String> {
+/// Returns a block as it was ordered, with its discarded transactions at their positions.
+///
+/// # Errors
+///
+/// Returns a discarded transaction that no client sent.
+fn reconstruct_ordered(
+    fixture: &Fixture,
+    model: &Model,
+    block: &Block,
+) -> Result<OrderedBlock, String> {
     let vendor = fixture.chain.vendor();
     let executed = block
         .transactions

@@ -1,13 +1,13 @@
-//! What clients ask, each as a future that hands its answer to the judge.
+//! Requests of clients, each as a future that passes its response to the oracle.
 
 use super::{
-    fixture::{Draft, Once, WALLETS, draft, unknown_hash},
+    fixture::{Draft, ReplayProtection, WALLETS, random_draft, unknown_hash},
     host::Task,
     model::Model,
     node::NodeUnderTest,
     oracle::Oracle,
     properties,
-    reads::ReadPage,
+    reads::ReadAccount,
     scheduler::Scheduler,
 };
 use crate::{Accepted, NodeHandle, SubmitError, protocol::mempool::Submit};
@@ -21,32 +21,35 @@ use std::{
 };
 use tokio::{sync::oneshot, time::Instant};
 
-/// How much later than it was told a timer may run out.
-const TIMER_STEP: Duration = Duration::from_millis(1);
+/// Maximum delay of a timer after its deadline.
+const TIMER_RESOLUTION: Duration = Duration::from_millis(1);
 
-/// What a long poll waits for.
+/// Long poll for a transaction.
 #[derive(Clone)]
 pub(super) struct Wait {
     pub(super) hash: HashValue,
-    /// When it ends at the latest; told when it begins.
+    /// Latest time at which the wait ends. Set when it begins.
     pub(super) deadline: Rc<Cell<Option<Instant>>>,
 }
 
-/// A question that was asked.
-pub(super) struct Question {
-    pub(super) what: String,
+/// A request of a client.
+pub(super) struct OpenRequest {
+    /// Description for the trace and for violations.
+    pub(super) description: String,
+    /// The long poll, if the request is one.
     pub(super) wait: Option<Wait>,
-    pub(super) is_answered: Cell<bool>,
-    is_wanted: Rc<Cell<bool>>,
+    pub(super) is_complete: Cell<bool>,
+    /// False after the client has canceled the request.
+    is_active: Rc<Cell<bool>>,
 }
 
-/// Those who ask.
+/// Clients of one simulation.
 pub(super) struct Clients {
     oracle: Rc<Oracle>,
     random: RefCell<Rng>,
-    questions: RefCell<Vec<Rc<Question>>>,
-    /// What the next number of each wallet is believed to be.
-    next_numbers: RefCell<[u64; WALLETS]>,
+    requests: RefCell<Vec<Rc<OpenRequest>>>,
+    /// Sequence number of each wallet's next transaction, as the clients count them.
+    next_sequence_numbers: RefCell<[u64; WALLETS]>,
 }
 
 impl Clients {
@@ -54,39 +57,44 @@ impl Clients {
         Self {
             oracle,
             random: RefCell::new(random),
-            questions: RefCell::default(),
-            next_numbers: RefCell::new([0; WALLETS]),
+            requests: RefCell::default(),
+            next_sequence_numbers: RefCell::new([0; WALLETS]),
         }
     }
 
-    /// How many questions are open.
-    pub(super) fn open(&self) -> Vec<Rc<Question>> {
-        let mut questions = self.questions.borrow_mut();
-        questions.retain(|question| !question.is_answered.get() && question.is_wanted.get());
-        questions.clone()
+    /// Returns the open requests.
+    pub(super) fn open(&self) -> Vec<Rc<OpenRequest>> {
+        let mut requests = self.requests.borrow_mut();
+        requests.retain(|request| !request.is_complete.get() && request.is_active.get());
+        requests.clone()
     }
 
-    /// The node is gone, and all connections with it.
-    pub(super) fn forget(&self) {
-        self.questions.borrow_mut().clear();
+    /// Discards all open requests, because the node and all its connections have ended.
+    pub(super) fn discard_all(&self) {
+        self.requests.borrow_mut().clear();
         let model = self.oracle.model();
         let numbers = model.accounts.iter().map(|account| account.sequence_number);
-        for (next, number) in self.next_numbers.borrow_mut().iter_mut().zip(numbers) {
+        for (next, number) in self
+            .next_sequence_numbers
+            .borrow_mut()
+            .iter_mut()
+            .zip(numbers)
+        {
             *next = number;
         }
     }
 
-    /// One of those who wait goes away.
-    pub(super) fn abandon_one(&self) {
+    /// Cancels a random open request.
+    pub(super) fn cancel_one(&self) {
         let open = self.open();
-        if let Some(question) = self.random.borrow_mut().choice(open) {
-            self.oracle.count("clients that went away");
-            question.is_wanted.set(false);
+        if let Some(request) = self.random.borrow_mut().choice(open) {
+            self.oracle.count("canceled requests");
+            request.is_active.set(false);
         }
     }
 
-    /// A client asks something.
-    pub(super) fn begin(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
+    /// Begins a random request.
+    pub(super) fn begin_random(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let choice = self.random.borrow_mut().u8(..20);
         match choice {
             0..=9 => self.begin_submit(scheduler, handle, now_secs),
@@ -100,57 +108,58 @@ impl Clients {
     fn start(
         &self,
         scheduler: &Scheduler,
-        what: String,
+        description: String,
         wait: Option<Wait>,
-        asking: impl Future<Output = ()> + 'static,
+        future: impl Future<Output = ()> + 'static,
     ) {
-        let question = Rc::new(Question {
-            what: what.clone(),
+        let request = Rc::new(OpenRequest {
+            description: description.clone(),
             wait,
-            is_answered: Cell::new(false),
-            is_wanted: Rc::new(Cell::new(true)),
+            is_complete: Cell::new(false),
+            is_active: Rc::new(Cell::new(true)),
         });
-        self.questions.borrow_mut().push(Rc::clone(&question));
-        let is_wanted = Rc::clone(&question.is_wanted);
-        let task = Task::new(what, is_wanted, async move {
-            asking.await;
-            question.is_answered.set(true);
+        self.requests.borrow_mut().push(Rc::clone(&request));
+        let is_active = Rc::clone(&request.is_active);
+        let task = Task::new(description, is_active, async move {
+            future.await;
+            request.is_complete.set(true);
         });
         scheduler.add(task);
     }
 
-    /// Something new, or the same again.
+    /// Chooses a new transaction, or one that was sent before, possibly with another price or
+    /// signature.
     fn choose_draft(&self, now_secs: u64) -> Draft {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
         if random.u8(..8) == 0
             && let Some(sent) = nth(&model, random.usize(..model.sent.len().max(1)))
         {
-            let mut again = model.sent[&sent].draft;
+            let mut draft = model.sent[&sent].draft;
             match random.u8(..5) {
-                0 => again.price += 50,
-                1 => again.signature = 1 - again.signature,
-                2 => again.price = again.price.saturating_sub(50).max(100),
+                0 => draft.price += 50,
+                1 => draft.signature = 1 - draft.signature,
+                2 => draft.price = draft.price.saturating_sub(50).max(100),
                 _ => {}
             }
-            return again;
+            return draft;
         }
         let sender = match random.u8(..10) {
             0 => random.usize(..WALLETS),
             _ => random.usize(..3),
         };
-        let mut numbers = self.next_numbers.borrow_mut();
+        let mut numbers = self.next_sequence_numbers.borrow_mut();
         if random.u8(..6) == 0 {
             numbers[sender] = model.accounts[sender].sequence_number;
         }
-        let draft = draft(
+        let draft = random_draft(
             &mut random,
             sender,
             numbers[sender],
             now_secs,
             model.accounts[sender].balance,
         );
-        if draft.once == Once::Number(numbers[sender]) {
+        if draft.replay_protection == ReplayProtection::SequenceNumber(numbers[sender]) {
             numbers[sender] += 1;
         }
         draft
@@ -158,82 +167,93 @@ impl Clients {
 
     fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.oracle.fixture.chain);
-        let what = format!("submit {draft:?}");
+        let transaction = draft.to_checked(&self.oracle.fixture.chain);
+        let description = format!("submit {draft:?}");
         self.oracle.count("transactions sent");
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
-        self.start(scheduler, what, None, async move {
-            let asked = oracle.ask_to_submit(draft, &transaction);
-            let answer = match handle.check_capacity(transaction.transaction()).await {
+        self.start(scheduler, description, None, async move {
+            let start = oracle.begin_submission(draft, &transaction);
+            let response = match handle.check_capacity(transaction.transaction()).await {
                 Ok(()) => handle.submit((*transaction).clone()).await,
                 Err(error) => {
-                    oracle.count("refused before the signatures are checked");
+                    oracle.count("rejected before signature verification");
                     Err(error)
                 }
             };
-            let text = match &answer {
+            let text = match &response {
                 Ok(_) => "accepted".to_owned(),
                 Err(error) => error.to_string(),
             };
             oracle
                 .scheduler
-                .note(format_args!("{}: {text}", transaction.hash()));
-            oracle.submitted(asked, transaction.hash(), answer);
+                .trace(format_args!("{}: {text}", transaction.hash()));
+            oracle.check_submission(start, transaction.hash(), response);
         });
     }
 
-    /// A client asks a node at rest for room, and submits whatever the answer is: what is refused for want of
-    /// room has none.
-    pub(super) fn begin_insisting(
+    /// Begins a request that checks the pool's capacity on an idle node, and submits in any case.
+    ///
+    /// The pool must reject the submission if the capacity check has reported that the pool or the
+    /// account is full.
+    pub(super) fn begin_submit_beyond_capacity(
         &self,
         scheduler: &Scheduler,
         handle: &NodeHandle,
         now_secs: u64,
     ) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.oracle.fixture.chain);
-        let what = format!("submit with or without room {draft:?}");
+        let transaction = draft.to_checked(&self.oracle.fixture.chain);
+        let description = format!("submit beyond capacity {draft:?}");
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
-        self.start(scheduler, what, None, async move {
-            let asked = oracle.ask_to_submit(draft, &transaction);
-            let room = handle.check_capacity(transaction.transaction()).await;
-            let answer = handle.submit((*transaction).clone()).await;
-            if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &room {
-                oracle.count("submissions without room");
-                let verdict = match &answer {
-                    Ok(_) => Err(format!("{room:?}, then it was accepted: {draft:?}")),
+        self.start(scheduler, description, None, async move {
+            let start = oracle.begin_submission(draft, &transaction);
+            let capacity = handle.check_capacity(transaction.transaction()).await;
+            let response = handle.submit((*transaction).clone()).await;
+            if let Err(SubmitError::Full { .. } | SubmitError::AccountFull { .. }) = &capacity {
+                oracle.count("submissions beyond capacity");
+                let verdict = match &response {
+                    Ok(_) => Err(format!("{capacity:?}, then accepted: {draft:?}")),
                     Err(_) => Ok(()),
                 };
-                oracle.hold(properties::REFUSAL, verdict);
+                oracle.report(properties::REJECTION, verdict);
             }
-            oracle.submitted(asked, transaction.hash(), answer);
+            oracle.check_submission(start, transaction.hash(), response);
         });
     }
 
-    /// A submission comes to the pool that was checked while there was room on the disk.
-    pub(super) fn begin_late(&self, scheduler: &Scheduler, node: &NodeUnderTest, now_secs: u64) {
+    /// Begins a submission whose checks passed before disk space ran low, and which now reaches the
+    /// pool.
+    ///
+    /// Only transactions with a sequence number that have not expired are submitted.
+    pub(super) fn begin_late_submit(
+        &self,
+        scheduler: &Scheduler,
+        node: &NodeUnderTest,
+        now_secs: u64,
+    ) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.checked(&self.oracle.fixture.chain);
+        let transaction = draft.to_checked(&self.oracle.fixture.chain);
         let sequence_number = self.oracle.model().accounts[draft.sender].sequence_number;
         let (oracle, mempool) = (Rc::clone(&self.oracle), node.mailboxes.mempool.clone());
         let handle = node.handle.clone();
         let latest_secs = now_secs.max(handle.head().ledger_info().timestamp_usecs / 1_000_000);
-        let is_checked =
-            matches!(draft.once, Once::Number(_)) && draft.expiration_secs > latest_secs;
+        let is_checked = matches!(draft.replay_protection, ReplayProtection::SequenceNumber(_))
+            && draft.expiration_secs > latest_secs;
         if !is_checked {
             return;
         }
         self.start(
             scheduler,
-            format!("submit late {draft:?}"),
+            format!("late submit {draft:?}"),
             None,
             async move {
-                let (reply, answer) = oneshot::channel();
-                let mut asked = oracle.ask_to_submit(draft, &transaction);
-                // After it is asked, as in a submission that is checked: pruning goes on before this runs.
+                let (reply, response) = oneshot::channel();
+                let mut start = oracle.begin_submission(draft, &transaction);
+                // Loaded after the request is recorded, as in a submission through the handle. An
+                // earlier head could be older than responses that were sent before the request.
                 let ledger_info = *handle.head().ledger_info();
-                asked.at = oracle.room.missing_since().unwrap_or(asked.at);
-                asked.is_unwritable = false;
+                start.step = oracle.disk_space.low_since().unwrap_or(start.step);
+                start.is_unwritable = false;
                 mempool.send(Submit {
                     transaction: Arc::clone(&transaction),
                     sequence_number,
@@ -243,15 +263,15 @@ impl Clients {
                     ledger_info,
                     transaction,
                 };
-                if let Ok(answer) = answer.await {
+                if let Ok(response) = response.await {
                     oracle.count("late submissions");
-                    oracle.submitted(asked, transaction.hash(), answer.map(accepted));
+                    oracle.check_submission(start, transaction.hash(), response.map(accepted));
                 }
             },
         );
     }
 
-    /// One that was accepted, as a rule.
+    /// Chooses the hash of an accepted or committed transaction, in most cases.
     fn choose_hash(&self) -> HashValue {
         let model = self.oracle.model();
         let mut random = self.random.borrow_mut();
@@ -259,7 +279,7 @@ impl Clients {
             return unknown_hash(random.u64(..3));
         }
         let accepted = model.sent.iter();
-        let accepted = accepted.filter(|(_, sent)| sent.is_held || sent.version.is_some());
+        let accepted = accepted.filter(|(_, sent)| sent.is_accepted || sent.version.is_some());
         let accepted: Vec<HashValue> = accepted.map(|(hash, _)| *hash).collect();
         let chosen = match accepted.len() {
             count @ 1.. if random.u8(..6) > 0 => Some(accepted[random.usize(..count)]),
@@ -272,9 +292,9 @@ impl Clients {
         let hash = self.choose_hash();
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, format!("look up {hash}"), None, async move {
-            let asked = oracle.ask();
-            let answer = handle.transaction_by_hash(hash).await;
-            oracle.looked_up(asked, hash, answer);
+            let start = oracle.begin_request();
+            let response = handle.transaction_by_hash(hash).await;
+            oracle.check_lookup(start, hash, response);
         });
     }
 
@@ -292,16 +312,16 @@ impl Clients {
             format!("wait for {hash}"),
             Some(wait),
             async move {
-                let asked = oracle.ask();
-                let begun = Instant::now();
-                deadline.set(Some(begun + timeout + TIMER_STEP));
-                let answer = handle.wait_for_commit(hash).await;
-                oracle.count(if begun.elapsed() >= timeout {
-                    "waits that ran out"
+                let start = oracle.begin_request();
+                let started_at = Instant::now();
+                deadline.set(Some(started_at + timeout + TIMER_RESOLUTION));
+                let response = handle.wait_for_commit(hash).await;
+                oracle.count(if started_at.elapsed() >= timeout {
+                    "waits that timed out"
                 } else {
                     "waits that ended early"
                 });
-                oracle.looked_up(asked, hash, answer);
+                oracle.check_lookup(start, hash, response);
             },
         );
     }
@@ -309,10 +329,10 @@ impl Clients {
     fn begin_gas(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, "gas estimate".to_owned(), None, async move {
-            let asked = oracle.ask();
+            let start = oracle.begin_request();
             match handle.gas_estimate().await {
-                Ok(_) => oracle.count("answers: gas"),
-                Err(error) => oracle.unanswered(asked, &error),
+                Ok(_) => oracle.count("gas estimates"),
+                Err(error) => oracle.check_error(start, &error),
             }
         });
     }
@@ -324,57 +344,60 @@ impl Clients {
             (random.usize(..WALLETS), random.u64(..newest + 3))
         };
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
-        let what = format!("read wallet {wallet} at {version}");
-        self.start(scheduler, what, None, async move {
-            let asked = oracle.ask();
-            let query = ReadPage {
+        let description = format!("read wallet {wallet} at {version}");
+        self.start(scheduler, description, None, async move {
+            let start = oracle.begin_request();
+            let query = ReadAccount {
                 chain: handle.chain().clone(),
                 wallet,
                 version,
             };
-            let answer = handle.read(query).await;
-            oracle.read(asked, wallet, version, answer);
+            let response = handle.read(query).await;
+            oracle.check_read(start, wallet, version, response);
         });
     }
 
-    /// Somebody listens to new blocks until the node ends.
-    pub(super) fn begin_feed(&self, scheduler: &Scheduler, handle: &NodeHandle) {
+    /// Subscribes to new blocks until the node ends.
+    pub(super) fn begin_block_subscription(&self, scheduler: &Scheduler, handle: &NodeHandle) {
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
-        let is_wanted = Rc::new(Cell::new(true));
-        let listening = async move {
-            let asked = oracle.ask();
-            let mut feed = match handle.subscribe_blocks().await {
-                Ok(feed) => feed,
-                Err(error) => return oracle.unanswered(asked, &error),
+        let is_active = Rc::new(Cell::new(true));
+        let subscription = async move {
+            let start = oracle.begin_request();
+            let mut blocks = match handle.subscribe_blocks().await {
+                Ok(blocks) => blocks,
+                Err(error) => return oracle.check_error(start, &error),
             };
-            let mut next = None;
-            while let Some(block) = feed.next().await {
-                oracle.sync();
-                oracle.count("blocks from the feed");
-                let first = asked.floor.block_height + 1;
-                let expected = next.unwrap_or(block.height().max(first));
-                let known = oracle
+            let mut next_height = None;
+            while let Some(block) = blocks.next().await {
+                oracle.add_visible_blocks();
+                oracle.count("blocks from a subscription");
+                let height = block.height();
+                let height_min = start.floor.block_height + 1;
+                let expected_height = next_height.unwrap_or(height.max(height_min));
+                let equals_model = oracle
                     .model()
                     .blocks
-                    .get(block.height() as usize - 1)
-                    .map(|known| {
-                        known.header == block.header && known.transactions == block.transactions
+                    .get(height as usize - 1)
+                    .map(|visible| {
+                        visible.header == block.header && visible.transactions == block.transactions
                     });
-                let is_right = block.height() == expected && known == Some(true);
-                let verdict = is_right.then_some(()).ok_or_else(|| {
-                    format!(
-                        "block {} in the place of {expected}: {known:?}",
-                        block.height()
-                    )
+                let is_expected = height == expected_height && equals_model == Some(true);
+                let verdict = is_expected.then_some(()).ok_or_else(|| {
+                    format!("block {height} instead of {expected_height}: {equals_model:?}")
                 });
-                oracle.hold(properties::FEED, verdict);
-                next = Some(block.height() + 1);
+                oracle.report(properties::SUBSCRIPTION_IS_COMPLETE, verdict);
+                next_height = Some(height + 1);
             }
         };
-        scheduler.add(Task::new("feed".to_owned(), is_wanted, listening));
+        scheduler.add(Task::new(
+            "subscription".to_owned(),
+            is_active,
+            subscription,
+        ));
     }
 }
 
+/// Returns the hash of the sent transaction at `index`, in the order of hashes.
 fn nth(model: &Model, index: usize) -> Option<HashValue> {
     model.sent.keys().nth(index).copied()
 }

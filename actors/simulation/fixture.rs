@@ -1,4 +1,5 @@
-//! What all simulations begin with: development chains and their disks, made once; who has money.
+//! Initial state of all simulations: development chains with their disks, created once, and the
+//! accounts.
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -15,36 +16,38 @@ use ledger_types::{
 use ledger_vm::Chain;
 use std::sync::{Arc, OnceLock};
 
-/// Little memory for pages, so that reads reach the disk.
+/// Store options with a small page cache, so that reads reach the disk.
 pub(super) const STORE_OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 16 * 1024,
 };
-/// The store's secret: the same in every run.
+/// Secret of the store, the same in every run.
 const SECRET: [u8; 16] = [42; 16];
-/// The work of a block on the chain of small blocks, in gas units: about two transfers.
+/// Maximum work of a block on the chain with small blocks, in gas units: about two transfers.
 const SMALL_BLOCK_GAS: u64 = 60;
 
-/// How many accounts take part.
+/// Number of accounts.
 pub(super) const WALLETS: usize = 8;
-/// How many of them have money at the beginning.
-pub(super) const FUNDED: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
+/// Number of accounts that have a balance at genesis.
+pub(super) const FUNDED_WALLETS: usize = DEVELOPMENT_ACCOUNT_COUNT as usize;
 
-/// Begins every simulation's clock, Unix seconds.
+/// Start time of every simulation, in Unix seconds.
 pub(super) const START_SECS: u64 = 1_800_000_000;
 
-/// A chain of which only genesis is there.
+/// A chain that contains only genesis.
 pub(super) struct Fixture {
     pub(super) chain: Chain,
     pub(super) tip: ChainTip,
     pub(super) genesis: ExecutedBlock,
+    /// State after genesis.
     pub(super) state: imbl::HashMap<StateKey, Bytes>,
+    /// Disk content after genesis.
     pub(super) image: Image,
 }
 
 impl Fixture {
-    /// The chain with usual blocks, or that with small ones.
+    /// Returns the chain with default parameters, or the one with small blocks.
     pub(super) fn of(has_small_blocks: bool) -> &'static Self {
-        static USUAL: OnceLock<Fixture> = OnceLock::new();
+        static DEFAULT: OnceLock<Fixture> = OnceLock::new();
         static SMALL: OnceLock<Fixture> = OnceLock::new();
         if has_small_blocks {
             SMALL.get_or_init(|| {
@@ -54,13 +57,13 @@ impl Fixture {
                 })
             })
         } else {
-            USUAL.get_or_init(|| Self::new(Parameters::default()))
+            DEFAULT.get_or_init(|| Self::new(Parameters::default()))
         }
     }
 
     fn new(parameters: Parameters) -> Self {
         let genesis = test_genesis(parameters);
-        // Not the genesis' own: that refuses blocks as small as these.
+        // Built without the check of the genesis, which rejects a block gas limit below 1,000.
         let chain = new_chain(
             genesis.chain_id,
             genesis.vendor.clone(),
@@ -88,32 +91,37 @@ impl Fixture {
     }
 }
 
-/// Returns the accounts that take part, the funded ones first.
+/// Returns all accounts, the funded ones first.
 pub(super) fn wallets() -> &'static [TestAccount] {
     static ALL: OnceLock<Vec<TestAccount>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let poor = (FUNDED..WALLETS).map(|number| TestAccount::from_seed(number as u64));
-        TestAccount::development().into_iter().chain(poor).collect()
+        let unfunded =
+            (FUNDED_WALLETS..WALLETS).map(|number| TestAccount::from_seed(number as u64));
+        TestAccount::development()
+            .into_iter()
+            .chain(unfunded)
+            .collect()
     })
 }
 
-/// What a transaction is to do.
+/// Call of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Call {
     Transfer {
         to: usize,
         amount: u64,
     },
-    /// Fails, and is this much larger than it need be.
-    Nonsense {
+    /// A transfer that fails because of a superfluous argument.
+    Invalid {
+        /// Size of the superfluous argument, in bytes.
         bytes: usize,
     },
 }
 
-/// What keeps a transaction from running twice.
+/// Replay protection of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Once {
-    Number(u64),
+pub(super) enum ReplayProtection {
+    SequenceNumber(u64),
     Nonce(u64),
 }
 
@@ -121,23 +129,26 @@ pub(super) enum Once {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft {
     pub(super) sender: usize,
-    pub(super) once: Once,
+    /// Sequence number or nonce.
+    pub(super) replay_protection: ReplayProtection,
     pub(super) call: Call,
     pub(super) price: u64,
     pub(super) max_gas: u64,
     pub(super) expiration_secs: u64,
-    /// Makes the hashes of equal transactions differ. The simulation checks no signatures.
+    /// Byte that makes the hashes of transactions with equal content differ. The simulation checks
+    /// no signatures.
     pub(super) signature: u8,
 }
 
 impl Draft {
-    pub(super) fn checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+    /// Builds the transaction.
+    pub(super) fn to_checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
         let vendor = chain.vendor();
         let mut call = match self.call {
             Call::Transfer { to, amount } => transfer_call(vendor, wallets()[to].address, amount),
-            Call::Nonsense { .. } => transfer_call(vendor, AccountAddress::ONE, 0),
+            Call::Invalid { .. } => transfer_call(vendor, AccountAddress::ONE, 0),
         };
-        if let Call::Nonsense { bytes } = self.call {
+        if let Call::Invalid { bytes } = self.call {
             call.args.push(Bytes::from(vec![7; bytes]));
         }
         let wallet = &wallets()[self.sender];
@@ -145,9 +156,9 @@ impl Draft {
             .max_gas_amount(self.max_gas)
             .gas_unit_price(self.price)
             .expiration_secs(self.expiration_secs);
-        let builder = match self.once {
-            Once::Number(number) => builder.sequence_number(number),
-            Once::Nonce(nonce) => builder.nonce(nonce),
+        let builder = match self.replay_protection {
+            ReplayProtection::SequenceNumber(number) => builder.sequence_number(number),
+            ReplayProtection::Nonce(nonce) => builder.nonce(nonce),
         };
         let signature = Ed25519Signature([self.signature; 64]);
         let signed = builder.with_signature(wallet.key.public_key(), signature);
@@ -155,26 +166,28 @@ impl Draft {
     }
 }
 
-/// A client's choice of a transaction. `next_number` is what the sender's next one is believed to be.
-pub(super) fn draft(
+/// Chooses a random transaction of `sender`.
+///
+/// `next_sequence_number` is the sequence number that the client expects to be next.
+pub(super) fn random_draft(
     random: &mut Rng,
     sender: usize,
-    next_number: u64,
+    next_sequence_number: u64,
     now_secs: u64,
     balance: u64,
 ) -> Draft {
     let is_orderless = random.u8(..5) == 0;
-    let once = if is_orderless {
-        Once::Nonce(random.u64(..6))
+    let replay_protection = if is_orderless {
+        ReplayProtection::Nonce(random.u64(..6))
     } else {
-        Once::Number(match random.u8(..10) {
-            0 => next_number.saturating_sub(random.u64(1..4)),
-            1 => next_number + random.u64(1..5),
-            _ => next_number,
+        ReplayProtection::SequenceNumber(match random.u8(..10) {
+            0 => next_sequence_number.saturating_sub(random.u64(1..4)),
+            1 => next_sequence_number + random.u64(1..5),
+            _ => next_sequence_number,
         })
     };
     let call = match random.u8(..12) {
-        0 => Call::Nonsense {
+        0 => Call::Invalid {
             bytes: random.usize(..3_000),
         },
         1 => Call::Transfer {
@@ -198,7 +211,7 @@ pub(super) fn draft(
     };
     Draft {
         sender,
-        once,
+        replay_protection,
         call,
         price: 100 + 50 * random.u64(..4),
         max_gas: if random.u8(..10) == 0 {
@@ -211,7 +224,7 @@ pub(super) fn draft(
     }
 }
 
-/// The hash of a transaction that nobody sent.
+/// Returns the hash of a transaction that no client sends.
 pub(super) fn unknown_hash(number: u64) -> HashValue {
     HashValue::sha3_of(&[b"nobody", &number.to_le_bytes()])
 }

@@ -1,5 +1,6 @@
-//! Runs actors, their timers and workers as processes of a [`Scheduler`]: the real ones, wired as in a node,
-//! in the contexts of actix.
+//! Runs actors, their timers and worker threads as processes of a [`Scheduler`].
+//!
+//! They are the real ones, with the wiring of a node, in the contexts of actix.
 
 use super::scheduler::{Flag, Process, Scheduler, preempt};
 use crate::{
@@ -27,7 +28,7 @@ use std::{
     task,
 };
 
-/// Where actors are started in a simulation.
+/// Host that adds actors to the scheduler of a simulation.
 pub(super) struct SimulatedHost {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) failure: FatalErrorReporter,
@@ -48,15 +49,15 @@ impl ActorHost for SimulatedHost {
         let mailbox = Mailbox::with_sink(inbox, capacity, &self.failure);
         for timer in timers {
             let name = format!("{} timer", A::NAME);
-            let is_wanted = Rc::new(Cell::new(true));
+            let is_active = Rc::new(Cell::new(true));
             self.scheduler
-                .add(Task::new(name, is_wanted, timer.run(mailbox.clone())));
+                .add(Task::new(name, is_active, timer.run(mailbox.clone())));
         }
         mailbox
     }
 }
 
-/// What was sent to an actor and not handled.
+/// Envelopes that were sent to an actor and not yet handled.
 struct Inbox<A: Actor> {
     envelopes: Mutex<VecDeque<Envelope<A>>>,
     is_open: AtomicBool,
@@ -84,11 +85,11 @@ impl<A: Actor> EnvelopeSink<A> for Inbox<A> {
     }
 }
 
-/// An actor that runs when the scheduler steps it.
+/// An actor that runs when the scheduler performs a step of it.
 struct SimulatedActor<A: Actor> {
     inbox: Arc<Inbox<A>>,
     actor: PolledActor<A>,
-    /// Up at the start, and when the actor has let the other tasks run.
+    /// Raised at the start, and when the actor continues after it has yielded to other tasks.
     flag: Arc<Flag>,
 }
 
@@ -101,7 +102,7 @@ impl<A: Actor> Process for SimulatedActor<A> {
         self.flag.is_up() || !self.inbox.envelopes().is_empty()
     }
 
-    /// Handles one message, or continues after the other tasks have run.
+    /// Handles one message, or continues the actor after it has yielded.
     fn step(&mut self) -> bool {
         if !self.flag.is_up() {
             let envelope = self.inbox.envelopes().pop_front();
@@ -138,15 +139,18 @@ impl<J> Process for WorkerThread<J> {
     }
 }
 
-/// A worker that reads the store: it would wait until the store shows what the Head does. Within a step of the writer
-/// nobody can wait for that, so it has its turn when it need not.
-pub(super) struct ReadingWorker<J> {
+/// A worker thread that reads the store.
+///
+/// The worker blocks until snapshots include the newest block of the head. In one thread it would
+/// block forever if it interrupted a step of the writer, so it is ready only when it would not
+/// block.
+pub(super) struct ReaderWorker<J> {
     pub(super) worker: WorkerThread<J>,
     pub(super) head: HeadReader,
     pub(super) reader: StoreReader,
 }
 
-impl<J> Process for ReadingWorker<J> {
+impl<J> Process for ReaderWorker<J> {
     fn name(&self) -> &str {
         self.worker.name()
     }
@@ -161,24 +165,25 @@ impl<J> Process for ReadingWorker<J> {
     }
 }
 
-/// A future that runs until its end, or until nobody wants it any more.
+/// A future that runs until it completes or is canceled.
 pub(super) struct Task {
     name: String,
-    running: Pin<Box<dyn Future<Output = ()>>>,
-    is_wanted: Rc<Cell<bool>>,
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    /// False after the future is canceled.
+    is_active: Rc<Cell<bool>>,
     flag: Arc<Flag>,
 }
 
 impl Task {
     pub(super) fn new(
         name: String,
-        is_wanted: Rc<Cell<bool>>,
-        running: impl Future<Output = ()> + 'static,
+        is_active: Rc<Cell<bool>>,
+        future: impl Future<Output = ()> + 'static,
     ) -> Box<Self> {
         Box::new(Self {
             name,
-            running: Box::pin(running),
-            is_wanted,
+            future: Box::pin(future),
+            is_active,
             flag: Flag::raised(),
         })
     }
@@ -190,16 +195,16 @@ impl Process for Task {
     }
 
     fn is_ready(&self) -> bool {
-        self.flag.is_up() || !self.is_wanted.get()
+        self.flag.is_up() || !self.is_active.get()
     }
 
     fn step(&mut self) -> bool {
-        if !self.is_wanted.get() {
+        if !self.is_active.get() {
             return false;
         }
         self.flag.lower();
         let waker = Arc::clone(&self.flag).into();
-        self.running
+        self.future
             .as_mut()
             .poll(&mut task::Context::from_waker(&waker))
             .is_pending()

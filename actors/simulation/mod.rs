@@ -1,24 +1,34 @@
-//! The simulation: the whole node below HTTP in one thread, against a small model, with everything that may
-//! happen chosen by a seed.
+//! Simulation of the whole node below HTTP in one thread, compared with a small model.
 //!
-//! Real are all actors, their wiring, mailboxes and timers, the [`crate::NodeHandle`], execution, and the
-//! store on a disk that fails ([`disk`]). Replaced are the threads (a [`scheduler`] runs one step at a time
-//! and interrupts steps where a real thread could be), the clocks, and the disk. What must hold stands in
-//! [`properties`].
+//! A seed chooses the order of steps, the requests of clients, the time, and the faults. The
+//! simulation runs the real actors with their wiring, mailboxes and timers, the
+//! [`crate::NodeHandle`], execution, and the store. It replaces three parts:
 //!
-//! `cargo test -p ledger-actors --lib simulation` runs [`runner::SEEDS`] seeds, the same ones every time.
+//! * Threads: the [`scheduler`] runs one step at a time, and interrupts a step where the system
+//!   could interrupt a real thread.
+//! * Clocks: time passes only between steps.
+//! * The disk: a [`ledger_test_support::Disk`] in memory, with injected faults.
 //!
-//! | environment variable | |
+//! [`properties`] lists the properties that must hold. Two terms are used throughout:
+//!
+//! * A block is *visible* once the published [`crate::Head`] includes it.
+//! * The node is *idle* if no process is ready, so that only time or a client can cause a step.
+//!
+//! `cargo test -p ledger-actors --lib simulation` runs [`runner::SEEDS`] seeds, the same in every
+//! run.
+//!
+//! | environment variable | effect |
 //! |---|---|
-//! | `SIMULATION_SEED` | runs this seed only, as a failed run tells |
-//! | `SIMULATION_SEEDS` | runs so many seeds |
-//! | `SIMULATION_MINUTES` | runs random seeds for so long, for nights |
+//! | `SIMULATION_SEED` | runs only this seed, which a failed run prints |
+//! | `SIMULATION_SEEDS` | runs this number of seeds |
+//! | `SIMULATION_MINUTES` | runs random seeds for this time, for example overnight |
 
 mod audit;
 mod clients;
-mod figures;
+mod counters;
 mod fixture;
 mod host;
+mod low_disk_space;
 mod model;
 mod node;
 mod options;
@@ -26,7 +36,6 @@ mod oracle;
 mod pool_rules;
 mod properties;
 mod reads;
-mod room;
 mod runner;
 mod scheduler;
 mod shutdown;

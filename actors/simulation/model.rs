@@ -1,9 +1,11 @@
-//! What must be so, kept apart from the code that it is held against: accounts with a balance, a number and
-//! nonces, the blocks that were shown, and what was told to whom.
+//! Model of the ledger, independent of the code that it is compared with.
+//!
+//! The model holds accounts with balance, sequence number and nonces, the visible blocks, and the
+//! responses that clients have received. Times are steps of the scheduler unless a name has a unit.
 
 use super::{
-    fixture::{Call, Draft, FUNDED, Fixture, Once, WALLETS, wallets},
-    oracle::Asked,
+    fixture::{Call, Draft, FUNDED_WALLETS, Fixture, ReplayProtection, WALLETS, wallets},
+    oracle::RequestStart,
 };
 use ledger_crypto::HashValue;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
@@ -13,16 +15,16 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An account.
+/// Account of a wallet in the model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     pub(super) balance: u64,
     pub(super) sequence_number: u64,
-    /// The nonces that were used, and until when.
+    /// Expiration of each used nonce, in Unix seconds.
     nonces: BTreeMap<u64, u64>,
 }
 
-/// A block that was shown.
+/// A visible block.
 pub(super) struct Block {
     pub(super) header: BlockHeader,
     pub(super) first_version: u64,
@@ -41,22 +43,22 @@ impl From<&ExecutedBlock> for Block {
     }
 }
 
-/// What is known of a version.
+/// Facts about one version.
 #[derive(Clone, Debug)]
 pub(super) struct Version {
     pub(super) hash: HashValue,
     pub(super) height: u64,
-    /// Whose transaction it is.
+    /// Index of the wallet that sent the transaction.
     pub(super) sender: Option<usize>,
-    /// Of each wallet after it.
+    /// Balance of each wallet after the version.
     pub(super) balances: [u64; WALLETS],
-    /// Of each wallet after it.
-    pub(super) numbers: [u64; WALLETS],
-    /// Its events of streams, in order.
+    /// Sequence number of each wallet after the version.
+    pub(super) sequence_numbers: [u64; WALLETS],
+    /// Stream positions of the events, in order.
     pub(super) streams: Vec<(EventKey, u64)>,
 }
 
-/// The least and the most that something can have been.
+/// Smallest and largest possible value of an uncertain number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) low: u64,
@@ -81,54 +83,59 @@ impl Span {
     }
 }
 
-/// A transaction that a client sent, and what was said about it.
+/// A transaction that a client sent, and the responses about it.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentTransaction {
     pub(super) draft: Draft,
     pub(super) transaction: Arc<CheckedTransaction>,
-    /// How many submissions of it have no answer yet.
+    /// Number of its submissions without a response.
     pub(super) open_submits: usize,
-    /// When the last submission of it was begun and answered.
-    pub(super) submitted: u64,
-    /// What was known when its first submission began.
-    pub(super) first: Asked,
-    /// What the clock can have shown when the pool took it in, Unix seconds.
+    /// Step at which one of its submissions last began or completed.
+    pub(super) last_submit_step: u64,
+    /// State of knowledge when its first submission began.
+    pub(super) first_request: RequestStart,
+    /// Range of the ledger's time at its possible insertion into the pool, in Unix seconds.
     pub(super) inserted_secs: Span,
-    /// Said to be accepted, and nothing has happened since that may lose it.
-    pub(super) is_held: bool,
-    /// Its version, once it is in a block that was shown.
+    /// Whether a node has accepted the transaction and nothing since can have lost it.
+    pub(super) is_accepted: bool,
+    /// Version of the transaction, once its block is visible.
     pub(super) version: Option<u64>,
-    /// When that block was shown.
-    pub(super) shown: Option<u64>,
-    /// When it was first told as committed.
-    pub(super) told_committed: Option<u64>,
-    /// When it was last asked and told that it left the pool, by this run of the node.
-    pub(super) told_left: Option<(u64, u64)>,
+    /// Step at which that block became visible in the model.
+    pub(super) visible_at: Option<u64>,
+    /// Step at which a client first received it as committed.
+    pub(super) reported_committed_at: Option<u64>,
+    /// Latest response of this run of the node that reported its removal from the pool: the steps
+    /// at which the request began and the response arrived.
+    pub(super) reported_removed: Option<(u64, u64)>,
 }
 
-impl Sent {
-    /// Whether a question that is asked `at` this step comes after it was told that it left, with nothing new
-    /// come in since.
-    pub(super) fn has_left(&self, at: u64) -> bool {
-        let is_left = |(left, told): (u64, u64)| self.submitted < left && told <= at;
-        self.open_submits == 0 && self.told_left.is_some_and(is_left)
+impl SentTransaction {
+    /// Returns whether a client knew at `step` that the transaction was removed from the pool,
+    /// without any submission since.
+    pub(super) fn is_known_removed(&self, step: u64) -> bool {
+        let is_before = |(looked_up_at, reported_at): (u64, u64)| {
+            self.last_submit_step < looked_up_at && reported_at <= step
+        };
+        self.open_submits == 0 && self.reported_removed.is_some_and(is_before)
     }
 
     /// Returns whether two transactions have the same content and different hashes.
     pub(super) fn differs_only_in_signature(&self, other: &Self) -> bool {
-        self.transaction.raw() == other.transaction.raw() && self.is_rival(other)
+        self.transaction.raw() == other.transaction.raw() && self.competes_with(other)
     }
 
-    /// Whether two are for the same place in the pool.
-    pub(super) fn is_rival(&self, other: &Self) -> bool {
-        (self.draft.sender, self.draft.once) == (other.draft.sender, other.draft.once)
+    /// Returns whether two different transactions have the same sender and sequence number or
+    /// nonce.
+    pub(super) fn competes_with(&self, other: &Self) -> bool {
+        (self.draft.sender, self.draft.replay_protection)
+            == (other.draft.sender, other.draft.replay_protection)
             && self.transaction.hash() != other.transaction.hash()
     }
 }
 
-/// The newest that was told to anyone.
+/// Highest values of the ledger info in any response so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Floor {
+pub(super) struct LedgerInfoFloor {
     pub(super) version: u64,
     pub(super) block_height: u64,
     pub(super) oldest_version: u64,
@@ -136,7 +143,7 @@ pub(super) struct Floor {
     pub(super) timestamp_usecs: u64,
 }
 
-impl Floor {
+impl LedgerInfoFloor {
     pub(super) fn of(info: &LedgerInfo) -> Self {
         Self {
             version: info.version,
@@ -156,30 +163,30 @@ impl Floor {
     }
 }
 
-/// More than any transfer takes, also one that makes an account. Below it nothing can be said without
-/// counting gas.
-const ENOUGH_GAS: u64 = 15_000;
+/// Gas limit, in gas units, at or above which no transfer runs out of gas, even if it creates an
+/// account. With less, the model cannot predict the result, because it does not count gas.
+const SUFFICIENT_MAX_GAS: u64 = 15_000;
 
 /// The model.
 pub(super) struct Model {
     pub(super) accounts: Vec<Account>,
-    /// By height, from 1.
+    /// Blocks by height, from 1.
     pub(super) blocks: Vec<Block>,
-    /// By version, from 0.
+    /// Versions, from 0.
     pub(super) versions: Vec<Version>,
-    pub(super) sent: BTreeMap<HashValue, Sent>,
-    pub(super) floor: Floor,
-    /// All fees.
-    pub(super) burnt: u128,
+    pub(super) sent: BTreeMap<HashValue, SentTransaction>,
+    pub(super) floor: LedgerInfoFloor,
+    /// Sum of all fees.
+    pub(super) burned_fees: u128,
 }
 
-/// All money of the wallets at the beginning.
-pub(super) const MONEY: u128 = FUNDED as u128 * DEVELOPMENT_BALANCE as u128;
+/// Sum of the balances of all wallets at genesis.
+pub(super) const TOTAL_BALANCE: u128 = FUNDED_WALLETS as u128 * DEVELOPMENT_BALANCE as u128;
 
 impl Model {
     pub(super) fn new(fixture: &Fixture) -> Self {
         let mut accounts = vec![Account::default(); WALLETS];
-        for account in &mut accounts[..FUNDED] {
+        for account in &mut accounts[..FUNDED_WALLETS] {
             account.balance = DEVELOPMENT_BALANCE;
         }
         let mut model = Self {
@@ -187,8 +194,8 @@ impl Model {
             blocks: Vec::new(),
             versions: Vec::new(),
             sent: BTreeMap::new(),
-            floor: Floor::default(),
-            burnt: 0,
+            floor: LedgerInfoFloor::default(),
+            burned_fees: 0,
         };
         for executed in &fixture.genesis.transactions {
             model.push_version(executed, 0, None);
@@ -208,7 +215,7 @@ impl Model {
         self.versions.get(usize::try_from(version).ok()?)
     }
 
-    /// The first version of the block of a height.
+    /// Returns the first version of the block at `height`, or `None` if it is not visible.
     pub(super) fn first_version(&self, height: u64) -> Option<u64> {
         match height.checked_sub(1) {
             None => Some(0),
@@ -216,7 +223,7 @@ impl Model {
         }
     }
 
-    /// Whether a transaction is in a block that was shown.
+    /// Returns whether a transaction is in a visible block.
     pub(super) fn is_committed(&self, hash: &HashValue) -> bool {
         self.sent
             .get(hash)
@@ -224,7 +231,8 @@ impl Model {
     }
 
     fn push_version(&mut self, executed: &ExecutedTransaction, height: u64, sender: Option<usize>) {
-        let of = |f: fn(&Account) -> u64| std::array::from_fn(|wallet| f(&self.accounts[wallet]));
+        let per_wallet =
+            |f: fn(&Account) -> u64| std::array::from_fn(|wallet| f(&self.accounts[wallet]));
         let streams = executed
             .events
             .iter()
@@ -233,25 +241,27 @@ impl Model {
             hash: executed.hash,
             height,
             sender,
-            balances: of(|account| account.balance),
-            numbers: of(|account| account.sequence_number),
+            balances: per_wallet(|account| account.balance),
+            sequence_numbers: per_wallet(|account| account.sequence_number),
             streams: streams.collect(),
         };
         self.versions.push(version);
     }
 
-    /// Takes in the next block, which was shown at this step, by the rules of the chain.
+    /// Adds the next block, which became visible at `step`, and checks it against the rules of the
+    /// chain.
     ///
     /// # Errors
-    /// The rule that it breaks.
-    pub(super) fn push(&mut self, block: Block, at: u64) -> Result<(), String> {
+    ///
+    /// Returns the violated rule.
+    pub(super) fn push_block(&mut self, block: Block, step: u64) -> Result<(), String> {
         let header = &block.header;
-        let (height, first) = (self.height() + 1, self.newest_version() + 1);
-        if (header.height, block.first_version) != (height, first) {
-            let found = (header.height, block.first_version);
+        let (height, first_version) = (self.height() + 1, self.newest_version() + 1);
+        if (header.height, block.first_version) != (height, first_version) {
+            let actual = (header.height, block.first_version);
             return Err(format!(
-                "block {found:?} comes in the place of {:?}",
-                (height, first)
+                "block {actual:?} instead of {:?}",
+                (height, first_version)
             ));
         }
         if let Some(parent) = self.blocks.last()
@@ -262,42 +272,51 @@ impl Model {
         let now_secs = header.timestamp_usecs / 1_000_000;
         for executed in &block.transactions {
             let sender = match &executed.transaction {
-                Transaction::User(_) => Some(self.apply(executed, now_secs, at)?),
+                Transaction::User(_) => Some(self.apply(executed, now_secs, step)?),
                 _ => None,
             };
             self.push_version(executed, height, sender);
         }
-        let held: u128 = self
+        let total: u128 = self
             .accounts
             .iter()
             .map(|account| u128::from(account.balance))
             .sum();
-        if held + self.burnt != MONEY {
-            return Err(format!("{held} and {} burnt are not {MONEY}", self.burnt));
+        if total + self.burned_fees != TOTAL_BALANCE {
+            return Err(format!(
+                "{total} and {} of fees are not {TOTAL_BALANCE}",
+                self.burned_fees
+            ));
         }
         self.blocks.push(block);
         Ok(())
     }
 
-    /// A user transaction by the rules; gives its sender.
+    /// Applies a user transaction and returns the index of its sender.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violated rule.
     fn apply(
         &mut self,
         executed: &ExecutedTransaction,
         now_secs: u64,
-        at: u64,
+        step: u64,
     ) -> Result<usize, String> {
         let (hash, version) = (executed.hash, self.newest_version() + 1);
         let Some(sent) = self.sent.get_mut(&hash) else {
             return Err(format!(
-                "version {version} is a transaction that nobody sent: {hash}"
+                "version {version} is a transaction that no client sent: {hash}"
             ));
         };
         if let Some(before) = sent.version.replace(version) {
             return Err(format!("{hash} is committed twice: {before} and {version}"));
         }
-        sent.shown = Some(at);
-        if sent.has_left(at) {
-            return Err(format!("{hash} had left, then version {version} is it"));
+        sent.visible_at = Some(step);
+        if sent.is_known_removed(step) {
+            return Err(format!(
+                "{hash} was removed, then committed as version {version}"
+            ));
         }
         let draft = sent.draft;
         if now_secs >= draft.expiration_secs {
@@ -307,19 +326,19 @@ impl Model {
             ));
         }
         let account = &mut self.accounts[draft.sender];
-        match draft.once {
-            Once::Number(number) if number != account.sequence_number => {
+        match draft.replay_protection {
+            ReplayProtection::SequenceNumber(number) if number != account.sequence_number => {
                 let next = account.sequence_number;
                 return Err(format!(
                     "version {version} has number {number}, {next} was next"
                 ));
             }
-            Once::Number(_) => account.sequence_number += 1,
-            Once::Nonce(nonce) => {
+            ReplayProtection::SequenceNumber(_) => account.sequence_number += 1,
+            ReplayProtection::Nonce(nonce) => {
                 let before = account.nonces.insert(nonce, draft.expiration_secs);
                 if before.is_some_and(|until_secs| now_secs <= until_secs) {
                     return Err(format!(
-                        "version {version} uses nonce {nonce} again before {before:?}"
+                        "version {version} reuses nonce {nonce} before {before:?}"
                     ));
                 }
             }
@@ -333,76 +352,87 @@ impl Model {
             ));
         }
         let is_success = info.status == ExecutionStatus::Success;
-        let before = account.balance;
-        let what = format!(
-            "version {version}, with {before} before it: {draft:?}: {:?}",
+        let balance_before = account.balance;
+        let description = format!(
+            "version {version}, balance {balance_before}: {draft:?}: {:?}",
             info.status
         );
         match draft.call {
-            Call::Nonsense { .. } if is_success => {
-                return Err(format!("it makes no sense: {what}"));
+            Call::Invalid { .. } if is_success => {
+                return Err(format!("an invalid call succeeded: {description}"));
             }
             Call::Transfer { amount, .. } if !is_success => {
                 let fee_max = draft.max_gas * draft.price;
-                if draft.max_gas >= ENOUGH_GAS && before.saturating_sub(fee_max) >= amount {
-                    return Err(format!("it failed without a reason: {what}"));
+                if draft.max_gas >= SUFFICIENT_MAX_GAS
+                    && balance_before.saturating_sub(fee_max) >= amount
+                {
+                    return Err(format!("a transfer failed without a reason: {description}"));
                 }
             }
-            Call::Nonsense { .. } => {}
-            // The money moves before the fee is paid: who pays himself needs it only once.
+            Call::Invalid { .. } => {}
+            // The amount moves before the fee is charged, so a transfer to the sender itself leaves
+            // the amount available for the fee.
             Call::Transfer { to, amount } => {
-                let rest = account.balance.checked_sub(amount);
+                let remaining = account.balance.checked_sub(amount);
                 account.balance =
-                    rest.ok_or(format!("it gave away more than there was: {what}"))?;
+                    remaining.ok_or(format!("a transfer exceeds the balance: {description}"))?;
                 self.accounts[to].balance += amount;
             }
         }
         let account = &mut self.accounts[draft.sender];
-        let rest = account.balance.checked_sub(fee);
-        account.balance = rest.ok_or(format!("nobody pays {fee}: {what}"))?;
-        self.burnt += u128::from(fee);
+        let remaining = account.balance.checked_sub(fee);
+        account.balance =
+            remaining.ok_or(format!("the balance is below the fee {fee}: {description}"))?;
+        self.burned_fees += u128::from(fee);
         Ok(draft.sender)
     }
 
-    /// The newest versions of a wallet's transactions with a number, ascending.
-    pub(super) fn numbered_versions(&self, wallet: usize, oldest: u64, newest: u64) -> Vec<u64> {
+    /// Returns the versions from `oldest` to `newest` of a wallet's transactions with a sequence
+    /// number, in ascending order.
+    pub(super) fn sequenced_versions(&self, wallet: usize, oldest: u64, newest: u64) -> Vec<u64> {
         let versions = (oldest..=newest).filter(|&version| {
-            let found = &self.versions[version as usize];
-            let is_numbered = |sent: &Sent| matches!(sent.draft.once, Once::Number(_));
-            found.sender == Some(wallet) && self.sent.get(&found.hash).is_some_and(is_numbered)
+            let entry = &self.versions[version as usize];
+            let is_sequenced = |sent: &SentTransaction| {
+                matches!(
+                    sent.draft.replay_protection,
+                    ReplayProtection::SequenceNumber(_)
+                )
+            };
+            entry.sender == Some(wallet) && self.sent.get(&entry.hash).is_some_and(is_sequenced)
         });
         versions.collect()
     }
 
-    /// The versions and numbers of the events that a wallet's streams have.
+    /// Returns the versions and numbers of events in a wallet's streams, from version `oldest` to
+    /// `newest`.
     pub(super) fn stream_events(&self, wallet: usize, oldest: u64, newest: u64) -> StreamEvents {
         let address = wallets()[wallet].address;
-        let mut found = StreamEvents::new();
+        let mut streams = StreamEvents::new();
         for version in oldest..=newest {
             for (key, number) in &self.versions[version as usize].streams {
                 if key.account_address == address {
-                    found
+                    streams
                         .entry(key.creation_number)
                         .or_default()
                         .push((version, *number));
                 }
             }
         }
-        found
+        streams
     }
 
-    /// The least that a wallet had after any version from `first` on.
-    pub(super) fn least_balance(&self, wallet: usize, first: u64) -> u64 {
-        let versions = self.versions.iter().skip(first as usize);
+    /// Returns the lowest balance of a wallet after any version from `first_version`.
+    pub(super) fn lowest_balance(&self, wallet: usize, first_version: u64) -> u64 {
+        let versions = self.versions.iter().skip(first_version as usize);
         let balances = versions.map(|version| version.balances[wallet]);
         balances.min().unwrap_or(self.accounts[wallet].balance)
     }
 
-    /// Whether a wallet's transaction has used a nonce.
-    pub(super) fn is_used(&self, wallet: usize, nonce: u64) -> bool {
+    /// Returns whether a transaction of the wallet has used a nonce.
+    pub(super) fn is_nonce_used(&self, wallet: usize, nonce: u64) -> bool {
         self.accounts[wallet].nonces.contains_key(&nonce)
     }
 }
 
-/// Versions and numbers of events, by the number of their stream.
+/// Versions and numbers of events, by the creation number of their stream.
 pub(super) type StreamEvents = BTreeMap<u64, Vec<(u64, u64)>>;

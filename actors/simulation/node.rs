@@ -1,9 +1,9 @@
-//! The node under test: the wiring of a real one, on a stage and on a disk that fails.
+//! The node under test: the wiring of a real node, on a [`SimulatedHost`] and a disk with faults.
 
 use super::{
     fixture::{Fixture, STORE_OPTIONS},
-    host::{ReadingWorker, SimulatedHost, Task},
-    scheduler::{Scheduler, preempt_in_sync},
+    host::{ReaderWorker, SimulatedHost, Task},
+    scheduler::{Scheduler, preempt_during_sync},
 };
 use crate::{
     Clock, NodeConfig, NodeHandle, Pending, Pool,
@@ -23,7 +23,7 @@ use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
-/// A node that runs.
+/// A running node.
 pub(super) struct NodeUnderTest {
     pub(super) handle: NodeHandle,
     pub(super) mailboxes: Mailboxes,
@@ -32,20 +32,21 @@ pub(super) struct NodeUnderTest {
     pub(super) head: HeadReader,
     pub(super) clock: LedgerClock,
     pub(super) disk: Disk,
-    /// Nobody takes from them: transactions are checked before they come here.
+    /// Receivers of the signature queues, which stay open and unused: the simulation submits
+    /// transactions that are already checked.
     _signatures: SignatureQueues,
 }
 
-/// What a node is started with.
+/// Parameters of a start.
 pub(super) struct StartUp<'a> {
     pub(super) fixture: &'static Fixture,
     pub(super) config: &'a NodeConfig,
     pub(super) clock: Clock,
     pub(super) disk: Disk,
-    /// The file that a graceful stop left.
+    /// File that a graceful stop saved.
     pub(super) saved: Option<&'a [u8]>,
-    /// Whether the store's index flushes and merges after a few rows.
-    pub(super) has_quick_index: bool,
+    /// Whether the store flushes and compacts its index after a few rows.
+    pub(super) has_eager_compaction: bool,
 }
 
 impl NodeUnderTest {
@@ -56,10 +57,13 @@ impl NodeUnderTest {
 }
 
 impl StartUp<'_> {
-    /// Opens the store; `inspect` sees what is durable before anything runs.
+    /// Opens the store, passes its reader to `inspect`, and starts the node.
+    ///
+    /// `inspect` reads the durable content before any process runs.
     ///
     /// # Errors
-    /// When the disk fails.
+    ///
+    /// Returns the error of the store if the disk fails.
     pub(super) fn start(
         self,
         scheduler: &Rc<Scheduler>,
@@ -71,11 +75,11 @@ impl StartUp<'_> {
             clock,
             disk,
             saved,
-            has_quick_index,
+            has_eager_compaction,
         } = self;
         let chain = &fixture.chain;
         let mut store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS)?;
-        if has_quick_index {
+        if has_eager_compaction {
             store.compact_eagerly();
         }
         let (writer, reader) = store.split();
@@ -107,18 +111,18 @@ impl StartUp<'_> {
         let head = actors.head.clone();
         let inline_reader = builder.inline_reader(&actors, &reader);
         let workers = builder.workers(actors, (writer, reader.clone()), tip);
-        scheduler.add(reading(workers.executor, &head, &reader));
+        scheduler.add(reader_process(workers.executor, &head, &reader));
         scheduler.add(Box::new(workers.writer));
         for worker in workers.readers {
-            scheduler.add(reading(worker, &head, &reader));
+            scheduler.add(reader_process(worker, &head, &reader));
         }
         let (checks, signatures) = SignatureChecks::new(&config.signatures);
-        // Only HTTP renders.
+        // The simulation renders no responses, so the other end of this queue is dropped.
         let (renderers, ..) = Renderers::new(Arc::clone(&mailboxes.meters.renderers));
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
-        disk.set_on_sync(preempt_in_sync);
+        disk.set_on_sync(preempt_during_sync);
         let storage_health = health.health().clone();
         let handle = NodeHandle::new(NodeParts {
             chain: chain.clone(),
@@ -135,9 +139,9 @@ impl StartUp<'_> {
             health,
             reporter: failure.clone(),
         });
-        let (handle, telling) = handle.for_thread();
-        let is_wanted = Rc::new(Cell::new(true));
-        scheduler.add(Task::new("relay".to_owned(), is_wanted, telling));
+        let (handle, notifier_task) = handle.for_thread();
+        let is_active = Rc::new(Cell::new(true));
+        scheduler.add(Task::new("notifier".to_owned(), is_active, notifier_task));
         Ok(NodeUnderTest {
             handle,
             mailboxes,
@@ -151,20 +155,21 @@ impl StartUp<'_> {
     }
 }
 
-fn reading<J>(
+/// Creates the process of a worker thread that reads the store.
+fn reader_process<J>(
     worker: WorkerThread<J>,
     head: &HeadReader,
     reader: &StoreReader,
-) -> Box<ReadingWorker<J>> {
-    Box::new(ReadingWorker {
+) -> Box<ReaderWorker<J>> {
+    Box::new(ReaderWorker {
         worker,
         head: head.clone(),
         reader: reader.clone(),
     })
 }
 
-/// The file that a graceful stop leaves, if any.
-pub(super) fn save(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
+/// Returns the file that a graceful stop saves, or `None` if nothing is pending.
+pub(super) fn encode_saved(fixture: &Fixture, pending: &[Pending]) -> Option<Vec<u8>> {
     let bytes = || file::encode(&fixture.chain, pending).expect("transactions have a BCS form");
     (!pending.is_empty()).then(bytes)
 }

@@ -1,34 +1,36 @@
-//! What a seed decides before anything happens: limits, as small as they make sense, and how much goes
-//! wrong.
+//! Options that a seed chooses before the simulation begins: limits as small as useful, and rates
+//! of faults.
 
-use super::scheduler::Pace;
+use super::scheduler::InterruptionRates;
 use crate::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
 };
 use fastrand::Rng;
 
-/// How one simulation runs.
+/// Options of one simulation.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) node: NodeConfig,
-    pub(super) pace: Pace,
-    /// How many clients ask at once.
-    pub(super) clients: usize,
-    /// How many things are begun.
+    pub(super) interruption_rates: InterruptionRates,
+    /// Maximum number of concurrent requests.
+    pub(super) concurrent_requests_max: usize,
+    /// Number of actions.
     pub(super) actions: usize,
-    /// Whether blocks are small enough to leave out what was ordered for them.
+    /// Whether the block gas limit is so low that full blocks leave out ordered transactions.
     pub(super) has_small_blocks: bool,
-    /// How often something breaks, in thousandths of the actions.
-    pub(super) faults: u32,
-    /// How often the synced disk is opened when the Head has moved, in thousandths.
-    pub(super) disk_looks: u32,
-    /// Whether the store's index flushes and merges after a few rows.
-    pub(super) has_quick_index: bool,
+    /// Frequency of disk faults: of a start, in thousandths; of an action that breaks the disk, in
+    /// percent.
+    pub(super) fault_rate: u32,
+    /// Probability that the oracle opens the synced disk after the head has changed, in
+    /// thousandths.
+    pub(super) disk_check_rate: u32,
+    /// Whether the store flushes and compacts its index after a few rows.
+    pub(super) has_eager_compaction: bool,
 }
 
 impl Options {
-    /// What a seed that begins like this decides.
+    /// Chooses the options with `random`.
     pub(super) fn choose(random: &mut Rng) -> Self {
         let node = NodeConfig {
             filter: Default::default(),
@@ -58,7 +60,7 @@ impl Options {
                 window_versions: random.u64(0..60),
                 batch_versions: random.u64(1..12),
             },
-            // Of no meaning here: each actor is a process of its own.
+            // Without effect, because each actor is a process of its own.
             actors: ActorsConfig::default(),
             mailboxes: MailboxCapacities {
                 mempool: random.usize(1..8),
@@ -70,20 +72,21 @@ impl Options {
         };
         Self {
             node,
-            pace: Pace {
+            interruption_rates: InterruptionRates {
                 interruptions: [0, 50, 200][random.usize(..3)],
                 slow_syncs: [0, 100, 500][random.usize(..3)],
             },
-            clients: random.usize(2..12),
+            concurrent_requests_max: random.usize(2..12),
             actions: random.usize(40..240),
             has_small_blocks: random.u8(..3) == 0,
-            faults: [0, 10, 40][random.usize(..3)],
-            disk_looks: [60, 1_000][usize::from(random.u8(..10) == 0)],
-            has_quick_index: random.bool(),
+            fault_rate: [0, 10, 40][random.usize(..3)],
+            disk_check_rate: [60, 1_000][usize::from(random.u8(..10) == 0)],
+            has_eager_compaction: random.bool(),
         }
     }
 }
 
+/// Chooses the limits of the pool.
 fn mempool(random: &mut Rng) -> MempoolConfig {
     MempoolConfig {
         capacity_transactions: random.usize(1..40),

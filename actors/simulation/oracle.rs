@@ -1,13 +1,16 @@
-//! Holds what the node says and does against the model: keeps the record, and asks the properties.
+//! Compares the responses and state of the node with the model.
+//!
+//! The oracle records observations and checks the properties.
 
 use super::{
-    figures::{Figures, found, no_answer, refusal},
+    counters::{Counters, error_counter, rejection_counter, status_counter},
     fixture::{Draft, Fixture, START_SECS, STORE_OPTIONS},
-    model::{Block, Floor, Model, Sent, Span},
+    low_disk_space::LowDiskSpace,
+    model::{Block, LedgerInfoFloor, Model, SentTransaction, Span},
     options::Options,
     pool_rules::PoolRules,
-    properties::{self, Answer},
-    room::Room,
+    properties::{self, LookupResponse},
+    reads::ReadResult,
     scheduler::Scheduler,
 };
 use crate::{
@@ -26,48 +29,53 @@ use std::{
     sync::Arc,
 };
 
-/// When a question was asked, and the newest that anyone had been told then.
+/// Begin of a request: the step, and the state of knowledge at that time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub(super) at: u64,
-    pub(super) floor: Floor,
-    /// The newest version that was shown.
+pub(super) struct RequestStart {
+    /// Step at which the request began.
+    pub(super) step: u64,
+    /// Highest ledger info of all responses before the request.
+    pub(super) floor: LedgerInfoFloor,
+    /// Newest visible version.
     pub(super) version: u64,
-    /// The last time of quiet.
-    pub(super) quiet: u64,
-    /// Whether the node had said that nothing is written.
+    /// Step at which the node was last idle.
+    pub(super) last_idle_step: u64,
+    /// Whether the node had reported a failure, after which it accepts no submissions.
     pub(super) is_unwritable: bool,
 }
 
-/// The node that runs.
-pub(super) struct Watched {
+/// The running node.
+pub(super) struct ObservedNode {
     pub(super) head: HeadReader,
     pub(super) disk: Disk,
     pub(super) storage_health: StorageHealth,
     pub(super) clock: LedgerClock,
-    /// Whether it was started while the clock was wrong.
+    /// Whether the clock was wrong when the node started.
     pub(super) had_clock_fault: bool,
-    /// Whether the clock has been wrong ever since.
+    /// Whether the clock has been wrong since the node started.
     pub(super) has_clock_fault: Cell<bool>,
 }
 
-/// The judge of one simulation. Shared by all of its clients.
+/// Oracle of one simulation, shared by all of its clients.
 pub(super) struct Oracle {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) fixture: &'static Fixture,
+    /// Number of versions that the node does not prune, or `None` if it does not prune at all.
     window_versions: Option<u64>,
     limits: MempoolConfig,
-    disk_looks: u32,
-    /// The latest that the ledger's time has been, Unix seconds.
+    /// Probability that the oracle opens the synced disk after the head has changed, in
+    /// thousandths.
+    disk_check_rate: u32,
+    /// Latest value of the ledger's time, in Unix seconds.
     latest_secs: Cell<u64>,
-    /// The latest that a clock without a fault can show, in microseconds.
+    /// Latest possible time of a clock without a fault, in microseconds since the Unix epoch.
     latest_true_usecs: Cell<u64>,
-    /// The last time of quiet.
-    quiet: Cell<u64>,
-    pub(super) room: Room,
+    /// Step at which the node was last idle.
+    last_idle_step: Cell<u64>,
+    pub(super) disk_space: LowDiskSpace,
     model: RefCell<Model>,
-    figures: RefCell<Figures>,
-    running: RefCell<Option<Watched>>,
+    counters: RefCell<Counters>,
+    observed: RefCell<Option<ObservedNode>>,
 }
 
 impl Oracle {
@@ -81,14 +89,14 @@ impl Oracle {
             fixture,
             window_versions: pruner.enabled.then_some(pruner.window_versions),
             limits: mempool.clone(),
-            disk_looks: options.disk_looks,
+            disk_check_rate: options.disk_check_rate,
             latest_secs: Cell::new(START_SECS),
             latest_true_usecs: Cell::new(START_SECS * 1_000_000),
-            quiet: Cell::new(0),
-            room: Room::default(),
+            last_idle_step: Cell::new(0),
+            disk_space: LowDiskSpace::default(),
             model: RefCell::new(Model::new(fixture)),
-            figures: RefCell::default(),
-            running: RefCell::default(),
+            counters: RefCell::default(),
+            observed: RefCell::default(),
         })
     }
 
@@ -96,51 +104,54 @@ impl Oracle {
         self.model.borrow_mut()
     }
 
-    pub(super) fn count(&self, what: &'static str) {
-        self.figures.borrow_mut().count(what);
+    /// Adds 1 to a counter.
+    pub(super) fn count(&self, counter: &'static str) {
+        self.counters.borrow_mut().count(counter);
     }
 
-    pub(super) fn figures(&self) -> RefMut<'_, Figures> {
-        self.figures.borrow_mut()
+    pub(super) fn counters(&self) -> RefMut<'_, Counters> {
+        self.counters.borrow_mut()
     }
 
-    /// Tells of a property that does not hold.
-    pub(super) fn hold(&self, property: &'static str, verdict: Result<(), String>) {
-        if let Err(what) = verdict {
-            self.scheduler.violate(property, what);
+    /// Reports a violation of `property` if the verdict is an error.
+    pub(super) fn report(&self, property: &'static str, verdict: Result<(), String>) {
+        if let Err(message) = verdict {
+            self.scheduler.record_violation(property, message);
         }
     }
 
-    /// From now on this node is looked at.
-    pub(super) fn watch(&self, node: Option<Watched>) {
-        self.running.replace(node);
-        self.room.reset();
-        self.clock_moved();
+    /// Sets the node that the oracle observes, or none.
+    pub(super) fn observe(&self, node: Option<ObservedNode>) {
+        self.observed.replace(node);
+        self.disk_space.clear();
+        self.record_clock();
     }
 
-    /// Returns the ledger's time of the node that runs, Unix seconds.
+    /// Returns the ledger's time of the running node, in Unix seconds. Without a node, returns the
+    /// latest value.
     pub(super) fn now_secs(&self) -> u64 {
-        let running = self.running.borrow();
-        running
+        let observed = self.observed.borrow();
+        observed
             .as_ref()
             .map_or(self.latest_secs.get(), |node| node.clock.now_secs())
     }
 
-    /// Notes that the clock is right again.
-    pub(super) fn clock_is_right(&self) {
-        if let Some(node) = self.running.borrow().as_ref() {
+    /// Records that the clock is right again.
+    pub(super) fn clear_clock_fault(&self) {
+        if let Some(node) = self.observed.borrow().as_ref() {
             node.has_clock_fault.set(false);
         }
     }
 
-    /// Notes that time passed, and which time a clock without a fault shows.
-    pub(super) fn true_time_moved(&self, passed_usecs: u64, now_usecs: u64) {
+    /// Records that `passed_usecs` microseconds passed, and that a clock without a fault then reads
+    /// `now_usecs`.
+    pub(super) fn advance_true_time(&self, passed_usecs: u64, now_usecs: u64) {
         let latest_usecs = self.latest_true_usecs.get() + passed_usecs;
         self.latest_true_usecs.set(latest_usecs.max(now_usecs));
     }
 
-    /// Notes the ledger's time. To be called before and after the clock is moved.
-    pub(super) fn clock_moved(&self) {
+    /// Records the ledger's time. The caller must call this before and after it moves the clock.
+    pub(super) fn record_clock(&self) {
         let now_secs = self.now_secs();
         self.latest_secs.set(self.latest_secs.get().max(now_secs));
         for sent in self.model().sent.values_mut() {
@@ -150,13 +161,14 @@ impl Oracle {
         }
     }
 
-    /// Nothing can happen but by time or a client.
-    pub(super) fn is_quiet(&self) {
-        self.count("times of quiet");
-        self.quiet.set(self.scheduler.now());
-        self.room.is_quiet();
+    /// Records that the node is idle.
+    pub(super) fn record_idle(&self) {
+        self.count("times idle");
+        self.last_idle_step.set(self.scheduler.now_steps());
+        self.disk_space.record_idle();
     }
 
+    /// Returns the inputs of the checks of the pool.
     fn pool_rules(&self) -> PoolRules {
         let block = self
             .model()
@@ -173,15 +185,15 @@ impl Oracle {
         }
     }
 
-    /// Takes in the blocks that the Head shows.
-    pub(super) fn sync(&self) {
-        let running = self.running.borrow();
-        let Some(Watched {
+    /// Adds the blocks that the published head includes to the model, and checks the head.
+    pub(super) fn add_visible_blocks(&self) {
+        let observed = self.observed.borrow();
+        let Some(ObservedNode {
             head,
             disk,
             has_clock_fault,
             ..
-        }) = running.as_ref()
+        }) = observed.as_ref()
         else {
             return;
         };
@@ -189,286 +201,299 @@ impl Oracle {
             return;
         }
         let head = head.load();
-        let known = self.model().height();
-        let new = head.recent_blocks().filter(|block| block.height() > known);
+        let known_height = self.model().height();
+        let new = head
+            .recent_blocks()
+            .filter(|block| block.height() > known_height);
         for block in new {
-            self.hold(properties::PAUSE, self.room.may_begin(block.height()));
+            self.report(
+                properties::NO_BLOCK_WITHOUT_SPACE,
+                self.disk_space.check_block_may_commit(block.height()),
+            );
             if has_clock_fault.get() {
                 let verdict = Err(format!(
-                    "block {} was made by a clock that is wrong since the start",
+                    "block {} was built while the clock was wrong since the start",
                     block.height()
                 ));
-                self.hold(properties::BLOCK_TIME, verdict);
+                self.report(properties::BLOCK_TIME, verdict);
             }
-            self.show(Block::from(&**block));
+            self.add_block(Block::from(&**block));
         }
-        self.hold(
-            properties::HEAD_IS_SHOWN,
-            properties::head_is_the_newest_block(&self.model(), head.ledger_info()),
+        self.report(
+            properties::HEAD_IS_NEWEST_VISIBLE,
+            properties::check_head_is_newest(&self.model(), head.ledger_info()),
         );
-        if self.model().height() > known && self.scheduler.chance(self.disk_looks) {
-            self.look_at_disk(&head, disk);
+        if self.model().height() > known_height && self.scheduler.chance(self.disk_check_rate) {
+            self.check_synced_disk(&head, disk);
         }
     }
 
-    /// Takes in a block that was shown, or is found durable.
-    pub(super) fn show(&self, block: Block) {
-        self.figures()
+    /// Adds a block to the model that became visible, or that a restart found durable.
+    pub(super) fn add_block(&self, block: Block) {
+        self.counters()
             .add("transactions committed", block.transactions.len() as u64);
-        let count = |left_out: bool| {
+        let count = |is_left_out: bool| {
             let discarded = block.discarded.iter();
             discarded
-                .filter(|discarded| discarded.is_not_included() == left_out)
+                .filter(|discarded| discarded.is_not_included() == is_left_out)
                 .count() as u64
         };
-        self.figures().add("discarded by a block", count(false));
-        self.figures().add("left out by a full block", count(true));
+        self.counters().add("discarded by a block", count(false));
+        self.counters().add("left out by a full block", count(true));
         let header = &block.header;
         let latest_usecs = self.latest_true_usecs.get();
-        self.hold(
+        self.report(
             properties::BLOCK_TIME,
-            properties::time_is_believable(header.height, header.timestamp_usecs, latest_usecs),
+            properties::check_block_time(header.height, header.timestamp_usecs, latest_usecs),
         );
-        let verdict = self.model().push(block, self.scheduler.now());
-        self.hold(properties::RULES_OF_THE_CHAIN, verdict);
+        let verdict = self.model().push_block(block, self.scheduler.now_steps());
+        self.report(properties::RULES_OF_THE_CHAIN, verdict);
     }
 
-    /// What the Head shows survives a power failure at this moment.
-    fn look_at_disk(&self, head: &Head, disk: &Disk) {
-        self.count("looks at the synced disk");
+    /// Checks that the blocks of the head survive a power failure now.
+    fn check_synced_disk(&self, head: &Head, disk: &Disk) {
+        self.count("checks of the synced disk");
         let disk = Disk::new(disk.synced());
         let store = Store::open_backend(disk.clone(), disk.log(), &STORE_OPTIONS);
         let verdict = store.map(|store| store.height());
-        self.hold(
+        self.report(
             properties::COMMITTED_IS_DURABLE,
-            properties::disk_has_the_head(verdict, head.ledger_info()),
+            properties::check_disk_has_head(verdict, head.ledger_info()),
         );
     }
 
-    /// Begins a question.
-    pub(super) fn ask(&self) -> Asked {
-        self.sync();
-        let at = self.scheduler.now();
-        let has_failed = |node: &Watched| node.storage_health.fault().is_some();
-        let has_failed = self.running.borrow().as_ref().is_some_and(has_failed);
+    /// Records that a request begins.
+    pub(super) fn begin_request(&self) -> RequestStart {
+        self.add_visible_blocks();
+        let step = self.scheduler.now_steps();
+        let has_failed = |node: &ObservedNode| node.storage_health.fault().is_some();
+        let has_failed = self.observed.borrow().as_ref().is_some_and(has_failed);
         let model = self.model();
-        Asked {
-            at,
+        RequestStart {
+            step,
             floor: model.floor,
             version: model.newest_version(),
-            quiet: self.quiet.get(),
+            last_idle_step: self.last_idle_step.get(),
             is_unwritable: has_failed,
         }
     }
 
-    /// Begins a submission.
-    pub(super) fn ask_to_submit(
+    /// Records that a submission begins.
+    pub(super) fn begin_submission(
         &self,
         draft: Draft,
         transaction: &Arc<CheckedTransaction>,
-    ) -> Asked {
-        let asked = self.ask();
+    ) -> RequestStart {
+        let start = self.begin_request();
         let now_secs = self.now_secs();
         let mut model = self.model();
         let sent = model
             .sent
             .entry(transaction.hash())
-            .or_insert_with(|| Sent {
+            .or_insert_with(|| SentTransaction {
                 draft,
                 transaction: Arc::clone(transaction),
                 open_submits: 0,
-                submitted: 0,
-                first: asked,
+                last_submit_step: 0,
+                first_request: start,
                 inserted_secs: Span::at(now_secs),
-                is_held: false,
+                is_accepted: false,
                 version: None,
-                shown: None,
-                told_committed: None,
-                told_left: None,
+                visible_at: None,
+                reported_committed_at: None,
+                reported_removed: None,
             });
         sent.open_submits += 1;
         sent.inserted_secs.include(now_secs);
-        sent.submitted = asked.at;
-        asked
+        sent.last_submit_step = start.step;
+        start
     }
 
-    /// An answer of this moment came. Gives false when it came too late: the simulation is over, or the node
-    /// crashed while the client was at it.
-    fn told(&self, asked: Asked, info: &LedgerInfo) -> bool {
+    /// Checks the ledger info of a response that arrived now.
+    ///
+    /// Returns false if the simulation has ended or the node has crashed; the response is then
+    /// ignored.
+    fn check_ledger_info(&self, start: RequestStart, info: &LedgerInfo) -> bool {
         if self.scheduler.is_halted() {
             return false;
         }
-        self.sync();
-        self.hold(
-            properties::NEVER_BACK,
-            properties::never_goes_back(&asked.floor, info),
+        self.add_visible_blocks();
+        self.report(
+            properties::LEDGER_INFO_IS_MONOTONIC,
+            properties::check_monotonic(&start.floor, info),
         );
         let mut model = self.model();
-        self.hold(
-            properties::NEVER_AHEAD,
-            properties::is_not_ahead(&model, info),
+        self.report(
+            properties::RESPONSE_IS_NOT_AHEAD,
+            properties::check_not_ahead(&model, info),
         );
         if self.scheduler.is_halted() {
             return false;
         }
-        self.hold(
+        self.report(
             properties::WINDOW,
-            properties::window_is_kept(&model, info, self.window_versions),
+            properties::check_window(&model, info, self.window_versions),
         );
         model.floor.raise(info);
         !self.scheduler.is_halted()
     }
 
-    /// A question had no answer. The store is the reason only where the disk does not read: one failed read is
-    /// tried again, and after a failed write reads go on.
-    pub(super) fn unanswered(&self, asked: Asked, error: &NodeError) {
-        self.count(no_answer(error));
-        let is_reason = |is_it: fn(&Disk) -> bool| {
-            let running = self.running.borrow();
-            running.as_ref().is_none_or(|node| is_it(&node.disk))
+    /// Checks the error of a request.
+    ///
+    /// Storage is a valid reason only after a disk fault. The node retries a single failed read,
+    /// and reads continue after a failed write.
+    pub(super) fn check_error(&self, start: RequestStart, error: &NodeError) {
+        self.count(error_counter(error));
+        let is_caused_by = |is_faulty: fn(&Disk) -> bool| {
+            let observed = self.observed.borrow();
+            observed.as_ref().is_none_or(|node| is_faulty(&node.disk))
         };
-        let may_be = match error {
+        let is_permitted = match error {
             NodeError::Store(_)
             | NodeError::StorageUnavailable(StorageUnavailable::ReadFailed(_)) => {
-                is_reason(|disk| disk.failed_reads() > 1)
+                is_caused_by(|disk| disk.failed_reads() > 1)
             }
             NodeError::StorageUnavailable(StorageUnavailable::WriteFailed(_)) => {
-                is_reason(|disk| disk.failures() > 0)
+                is_caused_by(|disk| disk.failures() > 0)
             }
             NodeError::StorageUnavailable(StorageUnavailable::LowDiskSpace(_)) => {
-                self.room.was_missing_since(asked.at)
+                self.disk_space.was_low_since(start.step)
             }
             NodeError::StorageUnavailable(StorageUnavailable::ClockUnbelieved(_)) => {
-                let running = self.running.borrow();
-                running.as_ref().is_none_or(|node| node.had_clock_fault)
+                let observed = self.observed.borrow();
+                observed.as_ref().is_none_or(|node| node.had_clock_fault)
             }
             NodeError::Overloaded { .. } | NodeError::Stopping => true,
         };
-        if !may_be && !self.scheduler.is_halted() {
-            self.hold(properties::NO_FAILURE, Err(error.to_string()));
+        if !is_permitted && !self.scheduler.is_halted() {
+            self.report(properties::NO_FAILURE, Err(error.to_string()));
         }
     }
 
-    /// A submission was answered.
-    pub(super) fn submitted(
+    /// Checks the response to a submission.
+    pub(super) fn check_submission(
         &self,
-        asked: Asked,
+        start: RequestStart,
         hash: HashValue,
-        answer: Result<Accepted, SubmitError>,
+        response: Result<Accepted, SubmitError>,
     ) {
-        let (now, now_secs) = (self.scheduler.now(), self.now_secs());
+        let (now, now_secs) = (self.scheduler.now_steps(), self.now_secs());
         if let Some(sent) = self.model().sent.get_mut(&hash) {
             sent.open_submits = sent.open_submits.saturating_sub(1);
-            sent.submitted = now;
+            sent.last_submit_step = now;
             sent.inserted_secs.include(now_secs);
         }
-        match answer {
+        match response {
             Ok(Accepted {
                 ledger_info,
                 transaction,
             }) => {
                 self.count("transactions accepted");
-                if !self.told(asked, &ledger_info) {
+                if !self.check_ledger_info(start, &ledger_info) {
                     return;
                 }
                 let mut model = self.model();
                 let verdict =
-                    properties::may_be_accepted(&model, asked, &ledger_info, &transaction);
-                self.hold(properties::ADMISSION, verdict);
-                let verdict = properties::accepts_what_was_submitted(&hash, &transaction);
-                self.hold(properties::NOTHING_VANISHES, verdict);
-                self.hold(properties::ADMISSION, self.room.may_accept(asked.at));
+                    properties::check_acceptance(&model, start, &ledger_info, &transaction);
+                self.report(properties::ADMISSION, verdict);
+                let verdict = properties::check_accepted_hash(&hash, &transaction);
+                self.report(properties::ACCEPTED_IS_ACCOUNTED_FOR, verdict);
+                self.report(
+                    properties::ADMISSION,
+                    self.disk_space.check_submission_may_be_accepted(start.step),
+                );
                 if let Some(sent) = model.sent.get_mut(&transaction.hash()) {
-                    sent.is_held = true;
-                    sent.submitted = now;
+                    sent.is_accepted = true;
+                    sent.last_submit_step = now;
                 }
             }
             Err(error) => match &error {
-                SubmitError::Node(error) => self.unanswered(asked, error),
-                refused => self.refused(asked, hash, refused),
+                SubmitError::Node(error) => self.check_error(start, error),
+                rejection => self.check_rejection(start, hash, rejection),
             },
         }
     }
 
-    fn refused(&self, asked: Asked, hash: HashValue, error: &SubmitError) {
-        self.count(refusal(error));
+    /// Checks the rejection of a submission.
+    fn check_rejection(&self, start: RequestStart, hash: HashValue, error: &SubmitError) {
+        self.count(rejection_counter(error));
         if self.scheduler.is_halted() {
             return;
         }
-        self.sync();
+        self.add_visible_blocks();
         let rules = self.pool_rules();
         let model = self.model();
         let Some(sent) = model.sent.get(&hash) else {
             return;
         };
-        let verdict = rules.may_refuse(&model, &asked, sent, error);
-        let verdict =
-            verdict.map_err(|why| format!("{hash} is refused with {error}: {why}: {sent:?}"));
-        self.hold(properties::REFUSAL, verdict);
+        let verdict = rules.check_rejection(&model, &start, sent, error);
+        let verdict = verdict
+            .map_err(|reason| format!("{hash} is rejected with {error}: {reason}: {sent:?}"));
+        self.report(properties::REJECTION, verdict);
     }
 
-    /// What a look-up or a wait gave.
-    pub(super) fn looked_up(
+    /// Checks the response to a look-up or a wait.
+    pub(super) fn check_lookup(
         &self,
-        asked: Asked,
+        start: RequestStart,
         hash: HashValue,
-        answer: Result<(LedgerInfo, TransactionStatus), NodeError>,
+        response: Result<(LedgerInfo, TransactionStatus), NodeError>,
     ) {
-        let (info, lookup) = match answer {
-            Ok(answer) => answer,
-            Err(error) => return self.unanswered(asked, &error),
+        let (info, status) = match response {
+            Ok(response) => response,
+            Err(error) => return self.check_error(start, &error),
         };
-        let what = found(&lookup);
+        let counter = status_counter(&status);
         self.scheduler
-            .note(format_args!("{hash} at {}: {what}", info.version));
-        if !self.told(asked, &info) {
+            .trace(format_args!("{hash} at {}: {counter}", info.version));
+        if !self.check_ledger_info(start, &info) {
             return;
         }
-        self.count(what);
-        let answer = Answer {
-            asked,
+        self.count(counter);
+        let response = LookupResponse {
+            start,
             hash,
             info,
-            lookup: &lookup,
+            status: &status,
         };
         let rules = self.pool_rules();
-        let verdict = properties::lookup_is_true(&self.model(), &rules, &answer);
-        self.hold(properties::NO_FALSE_ANSWER, verdict);
-        let now = self.scheduler.now();
+        let verdict = properties::check_status(&self.model(), &rules, &response);
+        self.report(properties::STATUS_IS_TRUE, verdict);
+        let now = self.scheduler.now_steps();
         if let Some(sent) = self.model().sent.get_mut(&hash) {
-            match lookup {
+            match status {
                 TransactionStatus::Committed(_) | TransactionStatus::Pruned { .. } => {
-                    sent.told_committed.get_or_insert(now);
+                    sent.reported_committed_at.get_or_insert(now);
                 }
-                TransactionStatus::Removed(_) => sent.told_left = Some((asked.at, now)),
+                TransactionStatus::Removed(_) => sent.reported_removed = Some((start.step, now)),
                 TransactionStatus::Pending(_) | TransactionStatus::Unknown => {}
             }
         }
     }
 
-    /// What a read of a version gave.
-    pub(super) fn read(
+    /// Checks the response to a read of a version.
+    pub(super) fn check_read(
         &self,
-        asked: Asked,
+        start: RequestStart,
         wallet: usize,
         version: u64,
-        answer: Result<(LedgerInfo, super::reads::Page), NodeError>,
+        response: Result<(LedgerInfo, ReadResult), NodeError>,
     ) {
-        let (info, page) = match answer {
-            Ok(answer) => answer,
-            Err(error) => return self.unanswered(asked, &error),
+        let (info, result) = match response {
+            Ok(response) => response,
+            Err(error) => return self.check_error(start, &error),
         };
         self.scheduler
-            .note(format_args!("{version} at {}: {page:?}", info.version));
-        if !self.told(asked, &info) {
+            .trace(format_args!("{version} at {}: {result:?}", info.version));
+        if !self.check_ledger_info(start, &info) {
             return;
         }
-        self.count(match page {
-            super::reads::Page::Inside { .. } => "reads inside the window",
-            super::reads::Page::Gone => "reads below the window",
-            super::reads::Page::Ahead => "reads above the head",
+        self.count(match result {
+            ReadResult::InWindow { .. } => "reads inside the window",
+            ReadResult::Pruned => "reads below the window",
+            ReadResult::TooNew => "reads above the head",
         });
-        let verdict = properties::page_is_true(&self.model(), &info, wallet, version, &page);
-        self.hold(properties::PAGES, verdict);
+        let verdict = properties::check_read(&self.model(), &info, wallet, version, &result);
+        self.report(properties::READS_ARE_CONSISTENT, verdict);
     }
 }

@@ -1,10 +1,12 @@
-//! Whether the pool may say what it says of a transaction that it refuses or lets go: its limits, the clock and
-//! the model, as far as something is certain without a pool of its own.
+//! Checks of rejections and removals by the pool.
+//!
+//! The checks use the limits of the pool, the clock, and the model. They report only certain
+//! errors, because the model has no pool of its own.
 
 use super::{
-    fixture::Once,
-    model::{Model, Sent},
-    oracle::Asked,
+    fixture::ReplayProtection,
+    model::{Model, SentTransaction},
+    oracle::RequestStart,
 };
 use crate::{MempoolConfig, RemovalReason, SubmitError};
 use ledger_crypto::HashValue;
@@ -15,189 +17,225 @@ use ledger_types::{Discard, ValidationStatus};
 /// Up to this lifetime, a rejection because of a late expiration is wrong. The ledger accepts up to
 /// 100 seconds, as the reference node does (docs/reference/reference-node.md#r34).
 const ORDERLESS_LIFETIME_SECS: u64 = 60;
-/// A transaction that offers so much gas is never refused for too little.
-const GAS_FOR_ANY_FORM: u64 = 1_000;
+/// Gas limit of a transaction, in gas units, that validation never rejects as too low.
+const ADMISSIBLE_MAX_GAS: u64 = 1_000;
 
-/// What decides about a verdict of the pool.
+/// Inputs of the checks.
 pub(super) struct PoolRules {
     pub(super) limits: MempoolConfig,
-    /// The latest that the clock or a block has shown, Unix seconds.
+    /// Latest time of the ledger's clock or of a block, in Unix seconds.
     pub(super) latest_secs: u64,
 }
 
+/// Result of a check. The error is the reason of the violation.
 type Verdict = Result<(), String>;
 
-fn require(holds: bool, why: impl FnOnce() -> String) -> Verdict {
-    if holds { Ok(()) } else { Err(why()) }
+fn require(holds: bool, reason: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(reason()) }
 }
 
 impl PoolRules {
-    /// Whether a submission that was begun with `asked` may be refused like this. Only what is certainly wrong
-    /// is told.
-    pub(super) fn may_refuse(
+    /// Checks the error of a submission that began with `start`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the error is certainly wrong.
+    pub(super) fn check_rejection(
         &self,
         model: &Model,
-        asked: &Asked,
-        sent: &Sent,
+        start: &RequestStart,
+        sent: &SentTransaction,
         error: &SubmitError,
     ) -> Verdict {
         match error {
             SubmitError::Invalid(discard) => {
-                self.may_be_invalid(model, asked.version, sent, discard)
+                self.check_invalid(model, start.version, sent, discard)
             }
             SubmitError::SequenceNumberTooOld { given, current } => {
-                let is_right = sent.draft.once == Once::Number(*given) && given < current;
-                require(is_right && has_rival(model, sent), || {
-                    "nobody has its number".to_owned()
+                let is_consistent = sent.draft.replay_protection
+                    == ReplayProtection::SequenceNumber(*given)
+                    && given < current;
+                require(is_consistent && has_competitor(model, sent), || {
+                    "no other transaction has its sequence number".to_owned()
                 })
             }
-            SubmitError::InvalidUpdate(_) => {
-                require(has_rival(model, sent), || "nobody has its place".to_owned())
-            }
+            SubmitError::InvalidUpdate(_) => require(has_competitor(model, sent), || {
+                "no other transaction has its sequence number or nonce".to_owned()
+            }),
             SubmitError::OtherSignature { pending } => {
                 let pending = model.sent.get(pending);
-                let is_same =
+                let has_same_content =
                     pending.is_some_and(|pending| pending.differs_only_in_signature(sent));
-                require(is_same, || format!("the pending one is {pending:?}"))
+                require(has_same_content, || {
+                    format!("the pending transaction is {pending:?}")
+                })
             }
-            SubmitError::AccountFull { .. } => self.may_be_full_for_account(model, asked, sent),
-            SubmitError::Full { .. } => self.may_be_full(model, asked, sent),
+            SubmitError::AccountFull { .. } => self.check_account_full(model, start, sent),
+            SubmitError::Full { .. } => self.check_full(model, start, sent),
             SubmitError::Node(_) => Ok(()),
         }
     }
 
-    /// Whether a transaction may be told to have left with this reason.
-    pub(super) fn may_leave(&self, model: &Model, sent: &Sent, reason: &RemovalReason) -> Verdict {
+    /// Checks the removal reason that the node reports for a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the reason is certainly wrong.
+    pub(super) fn check_removal(
+        &self,
+        model: &Model,
+        sent: &SentTransaction,
+        reason: &RemovalReason,
+    ) -> Verdict {
         match reason {
-            RemovalReason::Expired { at_secs } => self.may_expire(sent, *at_secs),
-            RemovalReason::Evicted(why) if why.contains("its account") => {
-                self.may_be_full_for_account(model, &sent.first, sent)
+            RemovalReason::Expired { at_secs } => self.check_expiration(sent, *at_secs),
+            RemovalReason::Evicted(reason) if reason.contains("its account") => {
+                self.check_account_full(model, &sent.first_request, sent)
             }
-            RemovalReason::Evicted(_) => self.may_be_full(model, &sent.first, sent),
-            RemovalReason::Replaced(by) => may_be_replaced(model, sent, by),
+            RemovalReason::Evicted(_) => self.check_full(model, &sent.first_request, sent),
+            RemovalReason::Replaced(by) => check_replaced(model, sent, by),
             RemovalReason::Rejected(discard) => {
-                self.may_be_invalid(model, sent.first.version, sent, discard)
+                self.check_invalid(model, sent.first_request.version, sent, discard)
             }
         }
     }
 
-    fn may_expire(&self, sent: &Sent, at_secs: u64) -> Verdict {
+    /// Checks a removal of a transaction that expired at `at_secs`, in Unix seconds: its own
+    /// expiration, or its insertion plus the pool's time to live. The time must have passed.
+    fn check_expiration(&self, sent: &SentTransaction, at_secs: u64) -> Verdict {
         let (own_secs, ttl_secs) = (sent.draft.expiration_secs, self.limits.ttl_secs);
-        let is_own = at_secs == own_secs && own_secs <= sent.inserted_secs.high + ttl_secs;
-        let is_of_pool = at_secs < own_secs
+        let is_own_expiration =
+            at_secs == own_secs && own_secs <= sent.inserted_secs.high + ttl_secs;
+        let is_pool_expiration = at_secs < own_secs
             && at_secs
                 .checked_sub(ttl_secs)
                 .is_some_and(|inserted_secs| sent.inserted_secs.contains(inserted_secs));
-        require(is_own || is_of_pool, || {
-            format!("another time to live than {ttl_secs}")
+        require(is_own_expiration || is_pool_expiration, || {
+            format!("the time to live is not {ttl_secs} s")
         })?;
         require(at_secs <= self.latest_secs, || {
-            format!("it was {} at the latest", self.latest_secs)
+            format!("the time was at most {}", self.latest_secs)
         })
     }
 
-    /// Whether validation may have refused it on a state from `first_version` on.
-    fn may_be_invalid(
+    /// Checks whether validation may have rejected the transaction in the state after
+    /// `first_version` or a later version.
+    fn check_invalid(
         &self,
         model: &Model,
         first_version: u64,
-        sent: &Sent,
+        sent: &SentTransaction,
         discard: &Discard,
     ) -> Verdict {
         let draft = &sent.draft;
-        let is_valid = |why: &str| Err(format!("{discard}: {why}"));
-        match (discard.status, draft.once) {
-            (ValidationStatus::SequenceNumberTooOld, Once::Number(number)) => {
+        match (discard.status, draft.replay_protection) {
+            (ValidationStatus::SequenceNumberTooOld, ReplayProtection::SequenceNumber(number)) => {
                 let next = model.accounts[draft.sender].sequence_number;
                 require(number < next, || format!("{next} is next"))
             }
-            (ValidationStatus::NonceAlreadyUsed, Once::Nonce(nonce)) => {
-                let may_be_used = model.is_used(draft.sender, nonce) || has_rival(model, sent);
-                require(may_be_used, || "nobody has used its nonce".to_owned())
+            (ValidationStatus::NonceAlreadyUsed, ReplayProtection::Nonce(nonce)) => {
+                let may_be_used =
+                    model.is_nonce_used(draft.sender, nonce) || has_competitor(model, sent);
+                require(may_be_used, || "its nonce is unused".to_owned())
             }
             (ValidationStatus::TransactionExpired, _) => {
                 let latest_secs = self.latest_secs;
                 require(draft.expiration_secs <= latest_secs, || {
-                    format!("it was {latest_secs} at the latest")
+                    format!("the time was at most {latest_secs}")
                 })
             }
-            (ValidationStatus::TransactionExpirationTooFarInFuture, Once::Nonce(_)) => {
+            (ValidationStatus::TransactionExpirationTooFarInFuture, ReplayProtection::Nonce(_)) => {
                 let certain_secs = sent.inserted_secs.low + ORDERLESS_LIFETIME_SECS;
                 require(draft.expiration_secs > certain_secs, || {
-                    "it is not".to_owned()
+                    "the expiration is near".to_owned()
                 })
             }
             (ValidationStatus::InsufficientBalanceForTransactionFee, _) => {
-                let least = model.least_balance(draft.sender, first_version);
-                require(least < draft.max_gas * draft.price, || {
-                    format!("it had {least} at the least")
+                let lowest = model.lowest_balance(draft.sender, first_version);
+                require(lowest < draft.max_gas * draft.price, || {
+                    format!("its balance was at least {lowest}")
                 })
             }
             (ValidationStatus::MaxGasUnitsBelowMinTransactionGasUnits, _) => {
-                require(draft.max_gas < GAS_FOR_ANY_FORM, || {
-                    "it is enough".to_owned()
+                require(draft.max_gas < ADMISSIBLE_MAX_GAS, || {
+                    "the gas limit is sufficient".to_owned()
                 })
             }
-            _ => is_valid("no transaction here is that"),
+            _ => Err(format!(
+                "{discard}: no transaction of the simulation has this status"
+            )),
         }
     }
 
-    fn may_be_full_for_account(&self, model: &Model, since: &Asked, sent: &Sent) -> Verdict {
-        let is_numbered = |once| matches!(once, Once::Number(_));
-        let kind = is_numbered(sent.draft.once);
-        let capacity = if kind {
+    fn check_account_full(
+        &self,
+        model: &Model,
+        since: &RequestStart,
+        sent: &SentTransaction,
+    ) -> Verdict {
+        let is_sequence_number =
+            |replay_protection| matches!(replay_protection, ReplayProtection::SequenceNumber(_));
+        let is_sequenced = is_sequence_number(sent.draft.replay_protection);
+        let capacity = if is_sequenced {
             self.limits.capacity_per_account
         } else {
             self.limits.capacity_per_account_orderless
         };
         let (count, _) = others_in_pool(model, since, sent, |other| {
-            other.draft.sender == sent.draft.sender && is_numbered(other.draft.once) == kind
+            other.draft.sender == sent.draft.sender
+                && is_sequence_number(other.draft.replay_protection) == is_sequenced
         });
         require(count >= capacity, || {
-            format!("its account had {count} others at the most")
+            format!("its account had at most {count} others")
         })
     }
 
-    fn may_be_full(&self, model: &Model, since: &Asked, sent: &Sent) -> Verdict {
+    fn check_full(&self, model: &Model, since: &RequestStart, sent: &SentTransaction) -> Verdict {
         let (count, bytes) = others_in_pool(model, since, sent, |_| true);
         let is_full = count >= self.limits.capacity_transactions
             || bytes + sent.transaction.size_bytes() > self.limits.capacity_bytes;
         require(is_full, || {
-            format!("the pool had {count} others with {bytes} bytes at the most")
+            format!("the pool had at most {count} others with {bytes} bytes")
         })
     }
 }
 
-fn may_be_replaced(model: &Model, sent: &Sent, by: &HashValue) -> Verdict {
+fn check_replaced(model: &Model, sent: &SentTransaction, by: &HashValue) -> Verdict {
     match model.sent.get(by) {
-        Some(by) if by.is_rival(sent) && by.draft.price >= sent.draft.price => Ok(()),
+        Some(by) if by.competes_with(sent) && by.draft.price >= sent.draft.price => Ok(()),
         other => Err(format!("it is replaced by {other:?}")),
     }
 }
 
-/// Whether another one for the same place was sent.
-fn has_rival(model: &Model, sent: &Sent) -> bool {
-    model.sent.values().any(|other| other.is_rival(sent))
+/// Returns whether a client has sent another transaction with the same sender and sequence number
+/// or nonce.
+fn has_competitor(model: &Model, sent: &SentTransaction) -> bool {
+    model.sent.values().any(|other| other.competes_with(sent))
 }
 
-/// How many others can have been in the pool at some time after `since`, at the most, and their bytes. One that
-/// is committed leaves the pool before the next time of quiet.
+/// Returns an upper bound of the other transactions that the pool held at any time since `since`,
+/// and their size in bytes.
+///
+/// `counts` selects the transactions to include. A committed transaction leaves the pool before the
+/// node is next idle.
 fn others_in_pool(
     model: &Model,
-    since: &Asked,
-    sent: &Sent,
-    counts: impl Fn(&Sent) -> bool,
+    since: &RequestStart,
+    sent: &SentTransaction,
+    counts: impl Fn(&SentTransaction) -> bool,
 ) -> (usize, usize) {
-    let may_be_there = |other: &&Sent| {
-        let has_come = other.is_held || other.open_submits > 0;
-        let is_committed = other.shown.is_some_and(|shown| shown < since.quiet);
-        let is_gone = is_committed || other.has_left(since.at);
-        has_come && !is_gone && other.transaction.hash() != sent.transaction.hash()
+    let may_be_pending = |other: &&SentTransaction| {
+        let was_submitted = other.is_accepted || other.open_submits > 0;
+        let is_committed = other
+            .visible_at
+            .is_some_and(|step| step < since.last_idle_step);
+        let was_removed = is_committed || other.is_known_removed(since.step);
+        was_submitted && !was_removed && other.transaction.hash() != sent.transaction.hash()
     };
     let others = model
         .sent
         .values()
-        .filter(may_be_there)
+        .filter(may_be_pending)
         .filter(|other| counts(other));
     others.fold((0, 0), |(count, bytes), other| {
         (count + 1, bytes + other.transaction.size_bytes())

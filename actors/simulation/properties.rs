@@ -1,75 +1,82 @@
-//! What must hold, each as a function of what was seen and the model; the error says what was seen instead.
+//! Properties that must hold, each checked by a function of an observation and the model.
+//!
+//! The error of a check describes the observation that violates the property.
 
 use super::{
-    fixture::{Once, wallets},
-    model::{Floor, Model, Sent},
-    oracle::Asked,
+    fixture::{ReplayProtection, wallets},
+    model::{LedgerInfoFloor, Model, SentTransaction},
+    oracle::RequestStart,
     pool_rules::PoolRules,
-    reads::Page,
+    reads::ReadResult,
 };
 use crate::{Pending, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::{CheckedTransaction, LedgerInfo};
 
-/// Numbers, nonces, expirations, fees, conservation, the chain of blocks.
+/// Sequence numbers, nonces, expirations, fees, conservation of money, and the chain of blocks.
 pub(super) const RULES_OF_THE_CHAIN: &str = "blocks follow the rules of the chain";
-/// See [`head_is_the_newest_block`].
-pub(super) const HEAD_IS_SHOWN: &str = "the head is the newest block that was shown";
-/// See [`disk_has_the_head`].
-pub(super) const COMMITTED_IS_DURABLE: &str = "what is shown is durable at that moment";
-/// What a restart finds.
-pub(super) const COMMITTED_STAYS: &str = "what was said to be committed stays";
-/// See [`never_goes_back`].
-pub(super) const NEVER_BACK: &str = "the ledger info of answers never goes back";
-/// See [`is_not_ahead`].
-pub(super) const NEVER_AHEAD: &str = "no answer is ahead of what is shown";
-/// See [`window_is_kept`].
-pub(super) const WINDOW: &str = "the newest versions of the window stay";
-/// See [`may_be_accepted`].
-pub(super) const ADMISSION: &str = "what cannot be executed is not accepted";
-/// See [`PoolRules::may_refuse`].
-pub(super) const REFUSAL: &str = "what is refused cannot be executed, or has no room";
-/// Blocks that are shown after a time of quiet without room were begun without room.
-pub(super) const PAUSE: &str = "no block is begun while the disk has no room";
-/// See [`lookup_is_true`].
-pub(super) const NO_FALSE_ANSWER: &str = "what is said of a transaction is true";
-/// See [`page_is_true`].
-pub(super) const PAGES: &str = "a page is one moment of the chain, or refused below the window";
-/// Accepted transactions are committed, pending or left with a reason.
-pub(super) const NOTHING_VANISHES: &str =
-    "an accepted transaction is committed once or dropped with a reason";
-/// Questions and waits end.
-pub(super) const EVERY_QUESTION_ENDS: &str = "every question is answered and every wait ends";
-/// The feed has all blocks in order.
-pub(super) const FEED: &str = "the feed tells every block once, in order";
-/// Execution is a function.
-pub(super) const REPLAY: &str = "replaying the chain gives the same blocks";
-/// Rows of the indices and of the state agree with blocks.
+/// Property that [`check_head_is_newest`] checks.
+pub(super) const HEAD_IS_NEWEST_VISIBLE: &str = "the head is the newest visible block";
+/// Property that [`check_disk_has_head`] checks.
+pub(super) const COMMITTED_IS_DURABLE: &str = "visible blocks are durable";
+/// Blocks on the disk after a restart.
+pub(super) const COMMITTED_IS_PERMANENT: &str = "committed blocks are permanent";
+/// Property that [`check_monotonic`] checks.
+pub(super) const LEDGER_INFO_IS_MONOTONIC: &str = "the ledger info of responses is monotonic";
+/// Property that [`check_not_ahead`] checks.
+pub(super) const RESPONSE_IS_NOT_AHEAD: &str = "no response is ahead of the visible blocks";
+/// Property that [`check_window`] checks.
+pub(super) const WINDOW: &str = "the newest versions of the window are readable";
+/// Property that [`check_acceptance`] checks.
+pub(super) const ADMISSION: &str = "only executable transactions are accepted";
+/// Property that [`PoolRules::check_rejection`] checks.
+pub(super) const REJECTION: &str =
+    "only transactions that are invalid or exceed the capacity are rejected";
+/// A block that becomes visible after the node was idle with low disk space violates this property.
+pub(super) const NO_BLOCK_WITHOUT_SPACE: &str = "no block begins while disk space is low";
+/// Property that [`check_status`] checks.
+pub(super) const STATUS_IS_TRUE: &str = "the reported status of a transaction is true";
+/// Property that [`check_read`] checks.
+pub(super) const READS_ARE_CONSISTENT: &str =
+    "a read returns one version, or an error outside the window";
+/// Accepted transactions are committed, pending, or removed with a reason.
+pub(super) const ACCEPTED_IS_ACCOUNTED_FOR: &str =
+    "an accepted transaction is committed once or removed with a reason";
+/// Requests and waits end.
+pub(super) const EVERY_REQUEST_ENDS: &str = "every request and every wait ends";
+/// The subscription delivers all blocks in order.
+pub(super) const SUBSCRIPTION_IS_COMPLETE: &str =
+    "a subscription delivers every block once, in order";
+/// Execution is deterministic.
+pub(super) const REPLAY: &str = "a replay of the chain gives the same blocks";
+/// Rows of the indexes and of the state agree with the blocks.
 pub(super) const INDEX: &str = "index and state agree with the blocks";
-/// See [`time_is_believable`].
+/// Property that [`check_block_time`] checks.
 pub(super) const BLOCK_TIME: &str =
-    "a wrong clock enters no block, and the node continues after it";
-/// A node fails only where its disk does.
-pub(super) const NO_FAILURE: &str = "a node does not fail by itself";
+    "no block has the time of a wrong clock, and the node continues after it";
+/// A node fails only because of a disk fault.
+pub(super) const NO_FAILURE: &str = "a node fails only after a disk fault";
 
-/// The block of a height is not later than `latest_usecs`, the latest time that a clock without a fault can show, but for
-/// a microsecond by which each block may have been above its parent.
-pub(super) fn time_is_believable(
+/// Checks that the block at `height` is not later than `latest_usecs`, the latest time of a clock
+/// without a fault.
+///
+/// Each block may add a microsecond to the time of its parent, so the bound grows by `height`.
+pub(super) fn check_block_time(
     height: u64,
     block_usecs: u64,
     latest_usecs: u64,
 ) -> Result<(), String> {
     if block_usecs > latest_usecs + height {
         return Err(format!(
-            "block {height} has the time {block_usecs}, the clock shows at most {latest_usecs}"
+            "block {height} has time {block_usecs}, the clock has at most {latest_usecs}"
         ));
     }
     Ok(())
 }
 
-/// The Head's ledger info is that of the newest block.
-pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Result<(), String> {
+/// Checks that the head's ledger info is that of the newest block of the model.
+pub(super) fn check_head_is_newest(model: &Model, info: &LedgerInfo) -> Result<(), String> {
     let newest = (model.height(), model.newest_version());
     if (info.block_height, info.version) != newest {
         return Err(format!("{info:?}, the newest block is {newest:?}"));
@@ -77,23 +84,23 @@ pub(super) fn head_is_the_newest_block(model: &Model, info: &LedgerInfo) -> Resu
     Ok(())
 }
 
-/// What survives a power failure reaches at least to the Head.
-pub(super) fn disk_has_the_head(
+/// Checks that the blocks that survive a power failure include the newest block of the head.
+pub(super) fn check_disk_has_head(
     durable: Result<Option<u64>, StoreError>,
     head: &LedgerInfo,
 ) -> Result<(), String> {
     match durable {
         Ok(Some(height)) if height >= head.block_height => Ok(()),
         other => Err(format!(
-            "height {} is shown, the synced disk has {other:?}",
+            "height {} is visible, the synced disk has {other:?}",
             head.block_height
         )),
     }
 }
 
-/// No answer tells of an older moment than an answer that was there before the question.
-pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), String> {
-    let now = Floor::of(info);
+/// Checks that a response is not older than any response that was sent before its request.
+pub(super) fn check_monotonic(floor: &LedgerInfoFloor, info: &LedgerInfo) -> Result<(), String> {
+    let now = LedgerInfoFloor::of(info);
     let pairs = [
         (floor.version, now.version),
         (floor.block_height, now.block_height),
@@ -107,8 +114,8 @@ pub(super) fn never_goes_back(floor: &Floor, info: &LedgerInfo) -> Result<(), St
     Ok(())
 }
 
-/// An answer is of the newest moment that was shown, or of one before it.
-pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), String> {
+/// Checks that a response is not newer than the newest visible block.
+pub(super) fn check_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), String> {
     if info.version > model.newest_version() || info.oldest_version > info.version {
         return Err(format!(
             "{info:?}, the newest version is {}",
@@ -118,28 +125,33 @@ pub(super) fn is_not_ahead(model: &Model, info: &LedgerInfo) -> Result<(), Strin
     Ok(())
 }
 
-/// Nothing inside the window is pruned, and the oldest version begins a block. `window` is the smallest
-/// that any node on this disk had.
-pub(super) fn window_is_kept(
+/// Checks that no version in the window is pruned, and that the oldest version is the first of a
+/// block.
+///
+/// `window` is the configured number of versions, or `None` if the node does not prune.
+pub(super) fn check_window(
     model: &Model,
     info: &LedgerInfo,
     window: Option<u64>,
 ) -> Result<(), String> {
-    // An answer may be of a moment before the newest block, and tell of what is pruned since.
+    // A response may be older than the newest block and include a newer prune horizon, so the bound
+    // comes from the newest block.
     let newest = model.newest_version();
-    let below = window.map_or(0, |window| (newest + 1).saturating_sub(window));
-    let is_kept = info.oldest_version == 0 || info.oldest_version <= below.min(newest);
-    let begins_block = model.first_version(info.oldest_block_height) == Some(info.oldest_version);
-    if !is_kept || !begins_block {
+    let oldest_max = window.map_or(0, |window| (newest + 1).saturating_sub(window));
+    let is_window_readable =
+        info.oldest_version == 0 || info.oldest_version <= oldest_max.min(newest);
+    let is_first_of_block =
+        model.first_version(info.oldest_block_height) == Some(info.oldest_version);
+    if !is_window_readable || !is_first_of_block {
         return Err(format!("{info:?} in a window of {window:?}"));
     }
     Ok(())
 }
 
-/// An accepted transaction was not too old by what its client had been told.
-pub(super) fn may_be_accepted(
+/// Checks that an accepted transaction was not known to be invalid when its submission began.
+pub(super) fn check_acceptance(
     model: &Model,
-    asked: Asked,
+    start: RequestStart,
     info: &LedgerInfo,
     transaction: &CheckedTransaction,
 ) -> Result<(), String> {
@@ -149,29 +161,34 @@ pub(super) fn may_be_accepted(
     if sent.draft.expiration_secs <= info.timestamp_usecs / 1_000_000 {
         return Err(format!("{:?} had expired at {info:?}", sent.draft));
     }
-    if sent.told_committed.is_some_and(|told| told <= asked.at) {
+    if sent
+        .reported_committed_at
+        .is_some_and(|step| step <= start.step)
+    {
         return Err(format!("{} is committed already", transaction.hash()));
     }
-    if asked.is_unwritable {
+    if start.is_unwritable {
         return Err(format!(
-            "{} was accepted while nothing is written",
+            "{} was accepted after a write failure",
             transaction.hash()
         ));
     }
-    let known = model.version(asked.floor.version);
-    match (sent.draft.once, known) {
-        (Once::Number(given), Some(known)) if given < known.numbers[sent.draft.sender] => {
+    let reported = model.version(start.floor.version);
+    match (sent.draft.replay_protection, reported) {
+        (ReplayProtection::SequenceNumber(given), Some(reported))
+            if given < reported.sequence_numbers[sent.draft.sender] =>
+        {
             Err(format!(
                 "number {given} was accepted, {} was next at version {}",
-                known.numbers[sent.draft.sender], asked.floor.version
+                reported.sequence_numbers[sent.draft.sender], start.floor.version
             ))
         }
         _ => Ok(()),
     }
 }
 
-/// A submission is accepted under its own hash: the node does not know any other hash that a client sent.
-pub(super) fn accepts_what_was_submitted(
+/// Checks that a submission is accepted under its own hash, the only one that its client knows.
+pub(super) fn check_accepted_hash(
     submitted: &HashValue,
     accepted: &CheckedTransaction,
 ) -> Result<(), String> {
@@ -181,55 +198,58 @@ pub(super) fn accepts_what_was_submitted(
     Ok(())
 }
 
-/// What was said of a transaction.
-pub(super) struct Answer<'a> {
-    pub(super) asked: Asked,
+/// Response to a look-up of a transaction.
+pub(super) struct LookupResponse<'a> {
+    pub(super) start: RequestStart,
     pub(super) hash: HashValue,
     pub(super) info: LedgerInfo,
-    pub(super) lookup: &'a TransactionStatus,
+    pub(super) status: &'a TransactionStatus,
 }
 
-/// What is said of a transaction does not contradict the blocks, nor what was said before.
-pub(super) fn lookup_is_true(
+/// Checks that the status of a transaction contradicts neither the blocks nor earlier responses.
+pub(super) fn check_status(
     model: &Model,
     pool: &PoolRules,
-    answer: &Answer<'_>,
+    response: &LookupResponse<'_>,
 ) -> Result<(), String> {
-    let Answer {
-        asked,
+    let LookupResponse {
+        start,
         hash,
         info,
-        lookup,
-    } = answer;
+        status,
+    } = response;
     let Some(sent) = model.sent.get(hash) else {
-        return match lookup {
+        return match status {
             TransactionStatus::Unknown => Ok(()),
             other => Err(format!("{hash} was never sent: {other:?}")),
         };
     };
-    let was_told = |when: Option<u64>| when.is_some_and(|when| when <= asked.at);
-    let was_committed = was_told(sent.told_committed);
+    let was_reported = |step: Option<u64>| step.is_some_and(|step| step <= start.step);
+    let was_committed = was_reported(sent.reported_committed_at);
     let is_pruned = sent
         .version
         .is_some_and(|version| version < info.oldest_version);
-    let has_left = sent.has_left(asked.at);
-    match lookup {
-        TransactionStatus::Committed(_) | TransactionStatus::Pruned { .. } if has_left => {
-            return Err(format!("{hash} had left, then it is at {:?}", sent.version));
+    let is_known_removed = sent.is_known_removed(start.step);
+    match status {
+        TransactionStatus::Committed(_) | TransactionStatus::Pruned { .. } if is_known_removed => {
+            return Err(format!(
+                "{hash} was removed, then committed at {:?}",
+                sent.version
+            ));
         }
-        TransactionStatus::Committed(found) => {
-            let transaction = found.content().map_err(|error| error.to_string())?;
-            let is_right = sent.version == Some(found.version) && transaction.hash == *hash;
-            let is_inside = (info.oldest_version..=info.version).contains(&found.version);
+        TransactionStatus::Committed(committed) => {
+            let transaction = committed.content().map_err(|error| error.to_string())?;
+            let is_expected = sent.version == Some(committed.version) && transaction.hash == *hash;
+            let is_in_window = (info.oldest_version..=info.version).contains(&committed.version);
             let height = model
-                .version(found.version)
+                .version(committed.version)
                 .map(|version| version.height as usize);
             let time = height.and_then(|height| model.blocks.get(height.checked_sub(1)?));
             let time = time.map(|block| block.header.timestamp_usecs);
-            if !is_right || !is_inside || time != Some(found.block_timestamp_usecs) {
+            if !is_expected || !is_in_window || time != Some(committed.block_timestamp_usecs) {
                 return Err(format!(
                     "{hash} at {} by {info:?}, it is at {:?}",
-                    found.version, sent.version
+                    committed.version, sent.version
                 ));
             }
         }
@@ -247,11 +267,11 @@ pub(super) fn lookup_is_true(
                 sent.version
             ));
         }
-        TransactionStatus::Pending(_) if has_left => {
-            return Err(format!("{hash} had left, then it is pending"));
+        TransactionStatus::Pending(_) if is_known_removed => {
+            return Err(format!("{hash} was removed, then pending"));
         }
-        TransactionStatus::Pending(found) if found.hash() != *hash => {
-            return Err(format!("{hash} is another transaction: {}", found.hash()));
+        TransactionStatus::Pending(pending) if pending.hash() != *hash => {
+            return Err(format!("{hash} is another transaction: {}", pending.hash()));
         }
         TransactionStatus::Pending(_) => {}
         TransactionStatus::Removed(reason) if was_committed && !is_pruned => {
@@ -260,15 +280,17 @@ pub(super) fn lookup_is_true(
                 sent.version
             ));
         }
-        TransactionStatus::Removed(reason) => {
-            let verdict = pool.may_leave(model, sent, reason);
-            return verdict.map_err(|why| format!("{hash} left with {reason:?}: {why}: {sent:?}"));
+        TransactionStatus::Removed(removal) => {
+            let verdict = pool.check_removal(model, sent, removal);
+            return verdict.map_err(|reason| {
+                format!("{hash} was removed with {removal:?}: {reason}: {sent:?}")
+            });
         }
         TransactionStatus::Unknown => {
-            let is_shown = sent
+            let is_visible = sent
                 .version
-                .is_some_and(|version| version <= asked.floor.version);
-            if (was_committed || is_shown || is_held_since(sent, asked)) && !is_pruned {
+                .is_some_and(|version| version <= start.floor.version);
+            if (was_committed || is_visible || was_accepted_before(sent, start)) && !is_pruned {
                 return Err(format!("{hash} is unknown at {info:?}: {sent:?}"));
             }
         }
@@ -276,28 +298,35 @@ pub(super) fn lookup_is_true(
     Ok(())
 }
 
-/// Whether it was said to be accepted before the question.
-fn is_held_since(sent: &Sent, asked: &Asked) -> bool {
-    sent.is_held && sent.submitted <= asked.at && sent.open_submits == 0
+/// Returns whether the transaction was accepted before the request began.
+fn was_accepted_before(sent: &SentTransaction, start: &RequestStart) -> bool {
+    sent.is_accepted && sent.last_submit_step <= start.step && sent.open_submits == 0
 }
 
-/// A page is what the chain was at its version, and is refused exactly below the window and above the head.
-pub(super) fn page_is_true(
+/// Checks that the result of a read equals the model at its version, and that a read fails exactly
+/// below the window or above the head.
+pub(super) fn check_read(
     model: &Model,
     info: &LedgerInfo,
     wallet: usize,
     version: u64,
-    page: &Page,
+    result: &ReadResult,
 ) -> Result<(), String> {
-    let wrong = |what: &str| Err(format!("{what} at version {version}, {info:?}: {page:?}"));
-    match page {
-        Page::Gone if version >= info.oldest_version => wrong("refused inside the window"),
-        Page::Ahead if version <= info.version => wrong("refused below the head"),
-        Page::Gone | Page::Ahead => Ok(()),
-        Page::Inside { .. } if !(info.oldest_version..=info.version).contains(&version) => {
-            wrong("answered outside the window")
+    let violation = |message: &str| {
+        Err(format!(
+            "{message} at version {version}, {info:?}: {result:?}"
+        ))
+    };
+    match result {
+        ReadResult::Pruned if version >= info.oldest_version => {
+            violation("pruned inside the window")
         }
-        Page::Inside {
+        ReadResult::TooNew if version <= info.version => violation("too new below the head"),
+        ReadResult::Pruned | ReadResult::TooNew => Ok(()),
+        ReadResult::InWindow { .. } if !(info.oldest_version..=info.version).contains(&version) => {
+            violation("read outside the window")
+        }
+        ReadResult::InWindow {
             balance,
             sequence_number,
             hash,
@@ -306,57 +335,68 @@ pub(super) fn page_is_true(
             stream_events,
             version_by_hash,
         } => {
-            let Some(known) = model.version(version) else {
-                return wrong("answered before it was shown");
+            let Some(expected) = model.version(version) else {
+                return violation("read before it was visible");
             };
-            if (*balance, *sequence_number) != (known.balances[wallet], known.numbers[wallet]) {
+            if (*balance, *sequence_number)
+                != (expected.balances[wallet], expected.sequence_numbers[wallet])
+            {
                 let address = wallets()[wallet].address;
-                return wrong(&format!("{address} has {} instead", known.balances[wallet]));
+                return violation(&format!(
+                    "{address} has balance {}",
+                    expected.balances[wallet]
+                ));
             }
-            if (*hash, *height) != (known.hash, known.height) || *version_by_hash != Some(version) {
-                return wrong("another transaction");
+            if (*hash, *height) != (expected.hash, expected.height)
+                || *version_by_hash != Some(version)
+            {
+                return violation("another transaction");
             }
-            let numbered = model.numbered_versions(wallet, info.oldest_version, info.version);
-            if *account_transactions != numbered {
-                return wrong(&format!("the account has {numbered:?}"));
+            let expected_versions =
+                model.sequenced_versions(wallet, info.oldest_version, info.version);
+            if *account_transactions != expected_versions {
+                return violation(&format!("the account has {expected_versions:?}"));
             }
             let events = model.stream_events(wallet, info.oldest_version, info.version);
             if *stream_events != events {
-                return wrong(&format!("its streams have {events:?}"));
+                return violation(&format!("its streams have {events:?}"));
             }
             Ok(())
         }
     }
 }
 
-/// A transaction that is saved is not on the ledger, nor is another one of its number. After a time of quiet,
-/// in which all had time to be executed or to expire, it waits for an earlier one; `quiet_until_secs` is that
-/// time's end.
-pub(super) fn may_be_pending(
+/// Checks that a saved transaction is not committed, and that no committed transaction has its
+/// sequence number.
+///
+/// If the node has been idle long enough for other transactions to be executed or to expire, the
+/// transaction must wait for an earlier one. `idle_until_secs` is the end of that idle time, in
+/// Unix seconds.
+pub(super) fn check_saved_pending(
     model: &Model,
     pending: &Pending,
     ttl_secs: u64,
-    quiet_until_secs: Option<u64>,
+    idle_until_secs: Option<u64>,
 ) -> Result<(), String> {
     let hash = pending.transaction.hash();
     let Some(sent) = model.sent.get(&hash) else {
         return Err(format!("{hash} is pending and was never sent"));
     };
     let next = model.accounts[sent.draft.sender].sequence_number;
-    let had_time = quiet_until_secs.is_some();
-    let may_be = match sent.draft.once {
-        Once::Number(number) if had_time => number > next,
-        Once::Number(number) => number >= next,
-        Once::Nonce(_) => !had_time,
+    let was_idle = idle_until_secs.is_some();
+    let is_permitted = match sent.draft.replay_protection {
+        ReplayProtection::SequenceNumber(number) if was_idle => number > next,
+        ReplayProtection::SequenceNumber(number) => number >= next,
+        ReplayProtection::Nonce(_) => !was_idle,
     };
-    if sent.version.is_some() || !may_be {
+    if sent.version.is_some() || !is_permitted {
         return Err(format!("it is still pending, {next} is next: {sent:?}"));
     }
     let expires_secs = sent
         .draft
         .expiration_secs
         .min(pending.inserted_at_secs + ttl_secs);
-    if quiet_until_secs.is_some_and(|now_secs| now_secs >= expires_secs) {
+    if idle_until_secs.is_some_and(|now_secs| now_secs >= expires_secs) {
         return Err(format!(
             "it is still pending and had expired at {expires_secs}: {sent:?}"
         ));

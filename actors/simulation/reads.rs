@@ -1,4 +1,4 @@
-//! What clients read of a version.
+//! Reads of one version by clients.
 
 use super::{fixture::wallets, model::StreamEvents};
 use ledger_crypto::HashValue;
@@ -7,39 +7,42 @@ use ledger_store::{Query, Snapshot, StoreError};
 use ledger_types::{EventKey, StateKey};
 use ledger_vm::Chain;
 
-/// The most versions that a listing gives.
+/// Maximum number of versions that a listing returns.
 pub(super) const LISTED_MAX: usize = 1_000;
 
-/// A wallet at a version, and what else is to be had at the same moment.
-pub(super) struct ReadPage {
+/// Query for an account at a version, and for the lists of the same snapshot.
+pub(super) struct ReadAccount {
     pub(super) chain: Chain,
     pub(super) wallet: usize,
     pub(super) version: u64,
 }
 
-/// What was found.
+/// Result of a query.
 #[derive(Clone, Debug)]
-pub(super) enum Page {
-    Inside {
+pub(super) enum ReadResult {
+    /// The version is in the window.
+    InWindow {
         balance: u64,
         sequence_number: u64,
         hash: HashValue,
         height: u64,
-        /// All that are in the window.
+        /// All versions of the account's transactions in the window.
         account_transactions: Vec<u64>,
-        /// All events of the wallet's streams that are in the window.
+        /// All events of the wallet's streams in the window.
         stream_events: StreamEvents,
-        /// Of the transaction's hash.
+        /// Version that the snapshot returns for `hash`.
         version_by_hash: Option<u64>,
     },
-    Gone,
-    Ahead,
+    /// The version is pruned.
+    Pruned,
+    /// The version is newer than the snapshot.
+    TooNew,
 }
 
-impl Query for ReadPage {
-    type Output = Page;
+impl Query for ReadAccount {
+    type Output = ReadResult;
 
-    fn run(self, snapshot: &Snapshot) -> Result<Page, StoreError> {
+    fn run(self, snapshot: &Snapshot) -> Result<ReadResult, StoreError> {
         let address = &wallets()[self.wallet].address;
         let key = StateKey::table_item(address, &[]);
         match snapshot.state_value(&key, self.version) {
@@ -47,25 +50,25 @@ impl Query for ReadPage {
                 requested, oldest, ..
             }) => {
                 return Ok(if requested < oldest {
-                    Page::Gone
+                    ReadResult::Pruned
                 } else {
-                    Page::Ahead
+                    ReadResult::TooNew
                 });
             }
             value => value?,
         };
         let state = snapshot.state_at(self.version);
-        let facts = AccountSnapshot::read(&self.chain, &state, address)
+        let account = AccountSnapshot::read(&self.chain, &state, address)
             .map_err(|error| StoreError::Inconsistent(error.0))?;
         let missing =
-            |what: &str| StoreError::Inconsistent(format!("no {what} of version {}", self.version));
+            |part: &str| StoreError::Inconsistent(format!("no {part} of version {}", self.version));
         let transaction = snapshot.transaction(self.version)?;
         let transaction = transaction.ok_or_else(|| missing("transaction"))?;
         let block = snapshot.block_of_version(self.version)?;
         let hash = transaction.decode()?.hash;
-        Ok(Page::Inside {
-            balance: facts.balance,
-            sequence_number: facts.sequence_number,
+        Ok(ReadResult::InWindow {
+            balance: account.balance,
+            sequence_number: account.sequence_number,
             hash,
             height: block.ok_or_else(|| missing("block"))?.header.height,
             account_transactions: snapshot.account_transactions(address, Some(0), LISTED_MAX)?,
@@ -75,31 +78,32 @@ impl Query for ReadPage {
     }
 }
 
-/// More than there are streams at an account.
-const STREAMS: u64 = 6;
+/// Number of streams that are read per account. No account has more.
+const STREAMS_MAX: u64 = 6;
 
-/// All events of a wallet's streams that are in the window.
+/// Returns all events of a wallet's streams in the window.
 ///
 /// # Errors
-/// When the store fails.
+///
+/// Returns the error of the store if a read fails.
 pub(super) fn stream_events(
     snapshot: &Snapshot,
     wallet: usize,
 ) -> Result<StreamEvents, StoreError> {
-    let mut found = StreamEvents::new();
-    for creation_number in 0..STREAMS {
+    let mut streams = StreamEvents::new();
+    for creation_number in 0..STREAMS_MAX {
         let key = EventKey {
             creation_number,
             account_address: wallets()[wallet].address,
         };
         let events = snapshot.events(&key, Some(0), LISTED_MAX)?;
-        let numbered = events
+        let events = events
             .iter()
             .filter_map(|(version, event)| Some((*version, event.stream_position()?.1)));
-        let numbered: Vec<_> = numbered.collect();
-        if !numbered.is_empty() {
-            found.insert(creation_number, numbered);
+        let events: Vec<_> = events.collect();
+        if !events.is_empty() {
+            streams.insert(creation_number, events);
         }
     }
-    Ok(found)
+    Ok(streams)
 }

@@ -1,7 +1,7 @@
-//! Runs many seeds on all cores, and tells what came of them.
+//! Runs many seeds on all cores and reports the results.
 
 use super::{
-    figures::Figures,
+    counters::Counters,
     world::{Outcome, simulate},
 };
 use std::{
@@ -16,29 +16,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many seeds are run by default.
+/// Number of seeds of a default run.
 pub(super) const SEEDS: u64 = 3_000;
-/// The first of them.
+/// First seed of a default run.
 const FIRST_SEED: u64 = 1;
-/// How many are run twice, to see that they can be replayed.
-const REPLAYED: u64 = 20;
-/// A simulation's stack: steps interrupt each other.
+/// Number of seeds that run twice, to check that the trace is reproducible.
+const REPLAYED_SEEDS: u64 = 20;
+/// Stack size of a simulation's thread, in bytes. It is large because steps interrupt each other on
+/// one stack.
 const STACK_BYTES: usize = 16 << 20;
 
-/// What must have happened in a run of the default length, or it has tested nothing.
-const MUST_HAPPEN: &[&str] = &[
-    "answers: committed",
-    "answers: evicted",
-    "answers: expired",
-    "answers: gas",
-    "answers: pending",
-    "answers: pruned by hash",
-    "answers: rejected",
-    "answers: replaced",
-    "answers: unknown",
-    "blocks from the feed",
-    "blocks that were durable and not shown",
-    "clients that went away",
+/// Counters that must not be 0 after a run of the default length, so that the run has covered every
+/// case.
+const REQUIRED_COUNTERS: &[&str] = &[
+    "blocks from a subscription",
+    "canceled requests",
+    "checks of the synced disk",
     "clock faults",
     "clock steps",
     "crashes before a start was complete",
@@ -46,6 +39,12 @@ const MUST_HAPPEN: &[&str] = &[
     "crashes: power loss",
     "crashes: power loss, torn writes",
     "discarded by a block",
+    "durable blocks that were not visible",
+    "errors: clock not believed",
+    "errors: low disk space",
+    "errors: stopping",
+    "errors: store",
+    "errors: write failed",
     "faults: disk full",
     "faults: disk gone",
     "faults: failing reads",
@@ -53,42 +52,50 @@ const MUST_HAPPEN: &[&str] = &[
     "faults: failing write",
     "faults: one failing read",
     "faults: slow sync",
-    "graceful stops",
+    "gas estimates",
     "graceful stops before a start was complete",
+    "graceful stops",
     "interruptions",
     "late submissions",
     "left out by a full block",
-    "looks at the synced disk",
-    "no answer: no room on the disk",
-    "no answer: the clock is not believed",
-    "no answer: stopping",
-    "no answer: unwritable",
-    "no answer: the disk failed",
-    "nodes ended by a failed disk",
+    "nodes ended after a disk failure",
     "overloaded: committer",
     "overloaded: mempool",
     "overloaded: storage",
-    "pauses that ended",
-    "pauses without room",
+    "periods of low disk space that ended",
+    "periods of low disk space",
     "reads above the head",
     "reads below the window",
     "reads inside the window",
-    "refused before the signatures are checked",
-    "refused: account full",
-    "refused: invalid",
-    "refused: number given to a block",
-    "refused: place taken",
-    "refused: pool full",
-    "refused: signed again",
+    "rejected before signature verification",
+    "rejected: account full",
+    "rejected: invalid update",
+    "rejected: invalid",
+    "rejected: other signature",
+    "rejected: pool full",
+    "rejected: sequence number too old",
     "starts that failed",
-    "transactions dropped with a reason",
+    "status: committed",
+    "status: evicted",
+    "status: expired",
+    "status: pending",
+    "status: pruned",
+    "status: rejected",
+    "status: replaced",
+    "status: unknown",
+    "transactions removed with a reason",
     "transactions saved",
     "waits that ended early",
-    "waits that ran out",
+    "waits that timed out",
 ];
 
-/// Runs one seed. A panic is a broken promise too.
-fn run(seed: u64) -> Result<Outcome, String> {
+/// Runs one seed.
+///
+/// # Errors
+///
+/// Returns a report with the command that replays the seed if a property is violated or the
+/// simulation panics.
+fn run_seed(seed: u64) -> Result<Outcome, String> {
     let simulation = AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -104,7 +111,7 @@ fn run(seed: u64) -> Result<Outcome, String> {
         Some(violation) => {
             let mut text = format!(
                 "seed {seed}: {}: {}\nThe last steps:\n",
-                violation.property, violation.what
+                violation.property, violation.message
             );
             for line in &outcome.last_lines {
                 let _ = writeln!(text, "  {line}");
@@ -118,11 +125,13 @@ fn replay_command(seed: u64) -> String {
     format!("Replay it: SIMULATION_SEED={seed} cargo test -p ledger-actors --lib simulation")
 }
 
-/// What is to be run.
+/// Seeds to run.
 struct Plan {
     first_seed: u64,
+    /// Maximum number of seeds.
     seeds: u64,
-    until: Option<Instant>,
+    /// Time after which no further seed begins.
+    deadline: Option<Instant>,
 }
 
 impl Plan {
@@ -131,56 +140,61 @@ impl Plan {
             let text = env::var(name).ok()?;
             Some(
                 text.parse()
-                    .unwrap_or_else(|_| panic!("{name}={text} is no number")),
+                    .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
             )
         };
         let minutes = number("SIMULATION_MINUTES");
-        let until = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+        let deadline = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
         match (number("SIMULATION_SEED"), minutes) {
             (Some(first_seed), _) => Self {
                 first_seed,
                 seeds: 1,
-                until: None,
+                deadline: None,
             },
             (None, Some(_)) => Self {
                 first_seed: fastrand::u64(..u64::MAX / 2),
                 seeds: u64::MAX / 2,
-                until,
+                deadline,
             },
             (None, None) => Self {
                 first_seed: FIRST_SEED,
                 seeds: number("SIMULATION_SEEDS").unwrap_or(SEEDS),
-                until,
+                deadline,
             },
         }
     }
 
     fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-/// Runs a plan on all cores until a seed fails; gives the figures of all that were run.
-fn run_all(plan: &Plan) -> Result<Figures, String> {
+/// Runs a plan on all cores until a seed fails. Returns the counters of all seeds.
+///
+/// # Errors
+///
+/// Returns the report of the first seed that fails.
+fn run_all(plan: &Plan) -> Result<Counters, String> {
     let next = AtomicU64::new(0);
     let has_failed = AtomicBool::new(false);
-    let result = Mutex::new(Ok(Figures::default()));
+    let result = Mutex::new(Ok(Counters::default()));
     let work = || {
         while !has_failed.load(SeqCst) && !plan.is_over() {
             let index = next.fetch_add(1, SeqCst);
             if index >= plan.seeds {
                 return;
             }
-            let outcome = run(plan.first_seed + index);
+            let outcome = run_seed(plan.first_seed + index);
             let mut result = result.lock().unwrap_or_else(PoisonError::into_inner);
             match (outcome, &mut *result) {
-                (Ok(outcome), Ok(figures)) => {
-                    figures.count("seeds");
-                    figures.merge(&outcome.figures);
+                (Ok(outcome), Ok(counters)) => {
+                    counters.count("seeds");
+                    counters.merge(&outcome.counters);
                 }
-                (Err(failed), first @ Ok(_)) => {
+                (Err(report), first @ Ok(_)) => {
                     has_failed.store(true, SeqCst);
-                    *first = Err(failed);
+                    *first = Err(report);
                 }
                 (_, Err(_)) => {}
             }
@@ -201,37 +215,37 @@ fn run_all(plan: &Plan) -> Result<Figures, String> {
 #[test]
 #[expect(
     clippy::print_stdout,
-    reason = "the figures of a run are for who asked for it"
+    reason = "`--nocapture` shows the counters of the run"
 )]
-fn promises_hold_whatever_happens() {
+fn properties_hold_for_all_seeds() {
     let plan = Plan::from_environment();
-    let begun = Instant::now();
-    let figures = run_all(&plan).unwrap_or_else(|failed| panic!("{failed}"));
+    let started_at = Instant::now();
+    let counters = run_all(&plan).unwrap_or_else(|report| panic!("{report}"));
     println!(
         "{}in {:.1} s",
-        figures.lines(),
-        begun.elapsed().as_secs_f64()
+        counters.lines(),
+        started_at.elapsed().as_secs_f64()
     );
     if plan.seeds >= SEEDS {
-        let missing: Vec<_> = MUST_HAPPEN
+        let missing: Vec<_> = REQUIRED_COUNTERS
             .iter()
-            .filter(|what| figures.get(what) == 0)
+            .filter(|counter| counters.get(counter) == 0)
             .collect();
-        assert!(missing.is_empty(), "never happened: {missing:?}");
+        assert!(missing.is_empty(), "counters without an event: {missing:?}");
     }
 }
 
 #[test]
-fn a_seed_does_the_same_every_time() {
+fn reproduces_the_trace_of_a_seed() {
     let run_twice = |seed| {
         let digest = || {
-            run(seed)
-                .unwrap_or_else(|failed| panic!("{failed}"))
+            run_seed(seed)
+                .unwrap_or_else(|report| panic!("{report}"))
                 .trace_digest
         };
         (digest(), digest())
     };
-    for seed in FIRST_SEED..FIRST_SEED + REPLAYED {
+    for seed in FIRST_SEED..FIRST_SEED + REPLAYED_SEEDS {
         let thread = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn(move || run_twice(seed))

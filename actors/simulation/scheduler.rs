@@ -1,10 +1,10 @@
-//! Who runs next: one thread, one step at a time, chosen by the seed.
+//! Deterministic scheduler: one thread, one step at a time, in the order that the seed chooses.
 //!
-//! Actors, workers and clients are [`Process`]es whose steps take no time. A real thread can be stopped
-//! anywhere by the system while others run, so the places where that matters (sending a message, waiting
-//! for the disk) call [`preempt`]: the seed may then have other processes run before it goes on. Messages
-//! so are in a mailbox in the order in which they were sent, as on real threads, and every interleaving
-//! that is tried could happen.
+//! Actors, worker threads and clients are [`Process`]es whose steps take no time. The system can
+//! preempt a real thread anywhere. The points where that matters (sending a message, waiting for
+//! the disk) therefore call [`preempt`], and the seed may have other processes run before the
+//! caller continues. A mailbox receives messages in the order of sending, as on real threads, and
+//! every interleaving that is tried could happen.
 
 use fastrand::Rng;
 use std::{
@@ -20,37 +20,39 @@ use std::{
     task::Wake,
 };
 
-/// How deep processes interrupt each other: each level is a stack of its own on a real machine.
+/// Maximum depth of nested interruptions. All levels share one stack, while real threads have a
+/// stack each.
 const DEPTH_MAX: usize = 4;
-/// How many steps others do at one interruption, as a rule.
+/// Maximum number of steps of other processes in a short interruption.
 const INTERRUPTION_STEPS_MAX: usize = 6;
-/// How many they do when a thread waits long for its turn: enough for a question and its answer.
+/// Maximum number of steps of other processes in a long interruption: enough for a request and its
+/// response.
 const LONG_INTERRUPTION_STEPS_MAX: usize = 40;
-/// Of so many interruptions one is long.
-const SHORT_PER_LONG: usize = 5;
-/// How many they do while a slow disk syncs.
+/// Average number of interruptions per long interruption.
+const INTERRUPTIONS_PER_LONG: usize = 5;
+/// Maximum number of steps of other processes while a slow disk syncs.
 const SLOW_SYNC_STEPS_MAX: usize = 60;
-/// How many of the last lines of a trace are told of a failing seed.
-const TRACE_KEPT: usize = 80;
+/// Maximum number of trace lines that the report of a failing seed contains.
+const TRACE_LINES_MAX: usize = 80;
 
-/// What is run in steps.
+/// A process that the scheduler runs in steps.
 pub(super) trait Process {
-    /// As it stands in the trace.
+    /// Returns the name that the trace shows.
     fn name(&self) -> &str;
 
-    /// Whether it has something to do.
+    /// Returns whether the process has work.
     fn is_ready(&self) -> bool;
 
-    /// Does the next thing; gives whether there may be more, ever.
+    /// Performs the next step. Returns whether the process may have further steps, now or later.
     fn step(&mut self) -> bool;
 }
 
-/// Marks what a future waits for as come.
+/// Waker of a future: waking raises the flag, and the future's process is then ready.
 #[derive(Debug, Default)]
 pub(super) struct Flag(AtomicBool);
 
 impl Flag {
-    /// One that is up: what is new is looked at once.
+    /// Creates a raised flag, so that a new future is polled first without a wake-up.
     pub(super) fn raised() -> Arc<Self> {
         Arc::new(Self(AtomicBool::new(true)))
     }
@@ -70,34 +72,36 @@ impl Wake for Flag {
     }
 }
 
-/// A promise of the node that was broken.
+/// A violated property of the node.
 #[derive(Clone, Debug)]
 pub(super) struct Violation {
     pub(super) property: &'static str,
-    pub(super) what: String,
+    pub(super) message: String,
 }
 
-/// How often others run in between, in thousandths.
+/// Probabilities of interruptions, in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct InterruptionRates {
+    /// Probability that other processes run at a point that calls [`preempt`].
     pub(super) interruptions: u32,
+    /// Probability that other processes run during a sync.
     pub(super) slow_syncs: u32,
 }
 
-/// The steps so far, as text.
+/// Trace of the steps, as text.
 #[derive(Default)]
 struct Trace {
     digest: DefaultHasher,
-    last: VecDeque<String>,
+    last_lines: VecDeque<String>,
 }
 
-/// The scheduler of one simulation.
+/// Scheduler of one simulation.
 pub(super) struct Scheduler {
     random: RefCell<Rng>,
-    /// `None` while it runs.
+    /// Processes by identifier. The entry of a process is `None` while it runs.
     processes: RefCell<BTreeMap<u64, Option<Box<dyn Process>>>>,
     next_id: Cell<u64>,
-    pace: Pace,
+    interruption_rates: InterruptionRates,
     depth: Cell<usize>,
     is_halted: Cell<bool>,
     steps: Cell<u64>,
@@ -111,37 +115,37 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Scheduler>>> = const { RefCell::new(None) };
 }
 
-/// The seed may have others run now, as if this thread was interrupted. Nothing happens outside of a
-/// simulation.
+/// Lets the seed run other processes now, as if the system preempted this thread. Has no effect
+/// outside a simulation.
 pub(super) fn preempt() {
     if let Some(scheduler) = CURRENT.with_borrow(Clone::clone) {
-        scheduler.interrupt();
+        scheduler.maybe_interrupt();
     }
 }
 
-/// As [`preempt`], while the disk syncs.
-pub(super) fn preempt_in_sync() {
+/// Lets the seed run other processes as [`preempt`] does, with the probability of a slow sync.
+pub(super) fn preempt_during_sync() {
     if let Some(scheduler) = CURRENT.with_borrow(Clone::clone) {
-        scheduler.wait_for_sync();
+        scheduler.maybe_interrupt_sync();
     }
 }
 
-/// Ends the simulation of this thread when dropped.
-pub(super) struct Running;
+/// Guard that removes the scheduler from this thread when it is dropped.
+pub(super) struct SchedulerGuard;
 
-impl Drop for Running {
+impl Drop for SchedulerGuard {
     fn drop(&mut self) {
         CURRENT.with_borrow_mut(Option::take);
     }
 }
 
 impl Scheduler {
-    pub(super) fn new(random: Rng, pace: Pace) -> Rc<Self> {
+    pub(super) fn new(random: Rng, interruption_rates: InterruptionRates) -> Rc<Self> {
         Rc::new(Self {
             random: RefCell::new(random),
             processes: RefCell::default(),
             next_id: Cell::new(0),
-            pace,
+            interruption_rates,
             depth: Cell::new(0),
             is_halted: Cell::new(false),
             steps: Cell::new(0),
@@ -152,30 +156,32 @@ impl Scheduler {
         })
     }
 
-    /// Makes it the one of this thread.
-    pub(super) fn enter(self: &Rc<Self>) -> Running {
+    /// Makes this the scheduler of the thread until the guard is dropped.
+    pub(super) fn enter(self: &Rc<Self>) -> SchedulerGuard {
         CURRENT.set(Some(Rc::clone(self)));
-        Running
+        SchedulerGuard
     }
 
-    /// A number below `bound`, which is at least 1.
-    pub(super) fn below(&self, bound: usize) -> usize {
+    /// Returns a random number below `bound`, which is at least 1.
+    pub(super) fn random_below(&self, bound: usize) -> usize {
         self.random.borrow_mut().usize(..bound)
     }
 
-    /// Whether it comes to that, in so many of a thousand cases.
+    /// Returns true with a probability of `thousandths` / 1,000.
     pub(super) fn chance(&self, thousandths: u32) -> bool {
         self.random.borrow_mut().u32(..1_000) < thousandths
     }
 
-    /// Adds a process, which runs when it is its turn.
+    /// Adds a process.
     pub(super) fn add(&self, process: Box<dyn Process>) {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
         self.processes.borrow_mut().insert(id, Some(process));
     }
 
-    /// Has the seed choose a process and do its next step; false when none has anything to do.
+    /// Performs the next step of a random ready process.
+    ///
+    /// Returns false if no process is ready or the scheduler is halted.
     pub(super) fn step(&self) -> bool {
         let ready: Vec<u64> = {
             let processes = self.processes.borrow();
@@ -187,7 +193,7 @@ impl Scheduler {
         if ready.is_empty() || self.is_halted() {
             return false;
         }
-        let id = ready[self.below(ready.len())];
+        let id = ready[self.random_below(ready.len())];
         let process = self
             .processes
             .borrow_mut()
@@ -198,15 +204,15 @@ impl Scheduler {
         };
         self.steps.set(self.steps.get() + 1);
         let depth = self.depth.get();
-        self.note(format_args!(
+        self.trace(format_args!(
             "{:width$}{}",
             "",
             process.name(),
             width = 2 * depth
         ));
-        let goes_on = process.step();
+        let may_continue = process.step();
         let mut processes = self.processes.borrow_mut();
-        if goes_on {
+        if may_continue {
             processes.insert(id, Some(process));
         } else {
             processes.remove(&id);
@@ -216,9 +222,10 @@ impl Scheduler {
         true
     }
 
-    fn nested(&self, steps_max: usize) {
+    /// Performs 1 to `steps_max` steps within the step of another process.
+    fn run_nested(&self, steps_max: usize) {
         self.depth.set(self.depth.get() + 1);
-        for _ in 0..=self.below(steps_max) {
+        for _ in 0..=self.random_below(steps_max) {
             if !self.step() {
                 break;
             }
@@ -230,20 +237,20 @@ impl Scheduler {
         !self.is_halted() && self.depth.get() < DEPTH_MAX
     }
 
-    fn interrupt(&self) {
-        if self.may_interrupt() && self.chance(self.pace.interruptions) {
+    fn maybe_interrupt(&self) {
+        if self.may_interrupt() && self.chance(self.interruption_rates.interruptions) {
             self.interruptions.set(self.interruptions.get() + 1);
-            self.nested(match self.below(SHORT_PER_LONG) {
+            self.run_nested(match self.random_below(INTERRUPTIONS_PER_LONG) {
                 0 => LONG_INTERRUPTION_STEPS_MAX,
                 _ => INTERRUPTION_STEPS_MAX,
             });
         }
     }
 
-    fn wait_for_sync(&self) {
-        if self.may_interrupt() && self.chance(self.pace.slow_syncs) {
+    fn maybe_interrupt_sync(&self) {
+        if self.may_interrupt() && self.chance(self.interruption_rates.slow_syncs) {
             self.slow_syncs.set(self.slow_syncs.get() + 1);
-            self.nested(SLOW_SYNC_STEPS_MAX);
+            self.run_nested(SLOW_SYNC_STEPS_MAX);
         }
     }
 
@@ -253,11 +260,12 @@ impl Scheduler {
         drop(processes);
     }
 
-    /// No process runs any more, also not within others, until [`Self::resume`].
+    /// Stops all processes, including interrupted ones, until [`Self::resume`].
     pub(super) fn halt(&self) {
         self.is_halted.set(true);
     }
 
+    /// Lets processes run again, unless a property is violated.
     pub(super) fn resume(&self) {
         self.is_halted.set(self.violation.borrow().is_some());
     }
@@ -266,44 +274,45 @@ impl Scheduler {
         self.is_halted.get()
     }
 
-    /// How many steps there were; orders what happens.
-    pub(super) fn now(&self) -> u64 {
+    /// Returns the number of steps so far, which serves as the time of events.
+    pub(super) fn now_steps(&self) -> u64 {
         self.steps.get()
     }
 
-    /// How often a process was interrupted, and how often the disk was slow.
+    /// Returns the number of interruptions and the number of slow syncs.
     pub(super) fn interruptions(&self) -> (u64, u64) {
         (self.interruptions.get(), self.slow_syncs.get())
     }
 
-    /// Writes a line of the trace.
-    pub(super) fn note(&self, line: Arguments<'_>) {
+    /// Appends a line to the trace.
+    pub(super) fn trace(&self, line: Arguments<'_>) {
         let line = line.to_string();
         let mut trace = self.trace.borrow_mut();
         trace.digest.write(line.as_bytes());
         trace.digest.write_u8(b'\n');
-        if trace.last.len() == TRACE_KEPT {
-            trace.last.pop_front();
+        if trace.last_lines.len() == TRACE_LINES_MAX {
+            trace.last_lines.pop_front();
         }
-        trace.last.push_back(line);
+        trace.last_lines.push_back(line);
     }
 
-    /// A number that stands for the whole trace.
+    /// Returns a hash of the whole trace.
     pub(super) fn trace_digest(&self) -> u64 {
         self.trace.borrow().digest.finish()
     }
 
-    /// The last lines of the trace.
+    /// Returns the last lines of the trace.
     pub(super) fn last_lines(&self) -> Vec<String> {
-        self.trace.borrow().last.iter().cloned().collect()
+        self.trace.borrow().last_lines.iter().cloned().collect()
     }
 
-    /// Tells of a broken promise, the first of which ends the simulation.
-    pub(super) fn violate(&self, property: &'static str, what: String) {
-        self.note(format_args!("broken: {property}: {what}"));
+    /// Records the violation of a property and halts the simulation. Only the first violation is
+    /// reported.
+    pub(super) fn record_violation(&self, property: &'static str, message: String) {
+        self.trace(format_args!("violated: {property}: {message}"));
         self.violation
             .borrow_mut()
-            .get_or_insert(Violation { property, what });
+            .get_or_insert(Violation { property, message });
         self.halt();
     }
 

@@ -1,15 +1,16 @@
-//! How a node of the simulation ends, and what is asked of its successor: a crash at any moment, or a stop.
+//! Crashes and graceful stops of a simulated node, and the transactions that the next node must
+//! account for.
 
 use super::{
     host::Task,
-    node::save,
+    node::encode_saved,
     properties,
     scheduler::{Process, Scheduler},
     world::World,
 };
 use crate::{
     Pending,
-    mempool::persistence::{file, restore::joined},
+    mempool::persistence::{file, restore::merge_pending},
     node::quiesce,
     protocol::mempool::{GetPending, PendingStatus},
 };
@@ -22,26 +23,26 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// What a crash leaves of the disk.
+/// Content of the disk after a crash.
 #[derive(Clone, Copy, Debug)]
-enum Remains {
-    /// The process was killed.
+enum CrashImage {
+    /// All writes, because only the process was killed.
     Written,
-    /// The power failed, and nothing that was not synced arrived.
+    /// Only synced writes, because the power failed.
     Synced,
-    /// The power failed, and some of it arrived.
+    /// Synced writes and a part of the others, because the power failed.
     Torn,
 }
 
-/// Where a crash puts what is left.
-type Wreck = Rc<RefCell<Option<Image>>>;
+/// Cell for the disk image that a crash leaves.
+type CrashedDisk = Rc<RefCell<Option<Image>>>;
 
-/// Ends the node when it is its turn, between any two steps or within one.
+/// Process that ends the node at a random step, between two steps of others or within one.
 struct Crash {
     scheduler: Rc<Scheduler>,
     disk: Disk,
-    remains: Remains,
-    wreck: Wreck,
+    content: CrashImage,
+    crashed_disk: CrashedDisk,
 }
 
 impl Process for Crash {
@@ -54,12 +55,14 @@ impl Process for Crash {
     }
 
     fn step(&mut self) -> bool {
-        let image = match self.remains {
-            Remains::Written => self.disk.written(),
-            Remains::Synced => self.disk.synced(),
-            Remains::Torn => self.disk.torn(&mut |bound| self.scheduler.below(bound)),
+        let image = match self.content {
+            CrashImage::Written => self.disk.written(),
+            CrashImage::Synced => self.disk.synced(),
+            CrashImage::Torn => self
+                .disk
+                .torn(&mut |bound| self.scheduler.random_below(bound)),
         };
-        self.wreck.replace(Some(image));
+        self.crashed_disk.replace(Some(image));
         self.disk.inject(Fault::Gone { after: 0 });
         self.scheduler.halt();
         false
@@ -75,34 +78,36 @@ fn hashes(pending: &[Pending]) -> BTreeSet<HashValue> {
 }
 
 impl World {
-    /// The node ends at any moment, and a new one is started on what is left.
+    /// Ends the node at a random step, and starts a new one on the remaining content of the disk.
     pub(super) fn crash(&mut self) {
-        self.failure();
+        self.check_storage_fault();
         let Some(node) = &self.node else { return };
-        let (remains, what) = match self.random.u8(..3) {
-            0 => (Remains::Written, "crashes: killed"),
-            1 => (Remains::Synced, "crashes: power loss"),
-            _ => (Remains::Torn, "crashes: power loss, torn writes"),
+        let (content, counter) = match self.random.u8(..3) {
+            0 => (CrashImage::Written, "crashes: killed"),
+            1 => (CrashImage::Synced, "crashes: power loss"),
+            _ => (CrashImage::Torn, "crashes: power loss, torn writes"),
         };
-        self.oracle.count(what);
-        let wreck = Wreck::default();
+        self.oracle.count(counter);
+        let crashed_disk = CrashedDisk::default();
         self.scheduler.add(Box::new(Crash {
             scheduler: Rc::clone(&self.scheduler),
             disk: node.disk.clone(),
-            remains,
-            wreck: Rc::clone(&wreck),
+            content,
+            crashed_disk: Rc::clone(&crashed_disk),
         }));
-        while wreck.borrow().is_none() && self.scheduler.step() {}
-        let Some(image) = wreck.take() else { return };
+        while crashed_disk.borrow().is_none() && self.scheduler.step() {}
+        let Some(image) = crashed_disk.take() else {
+            return;
+        };
         self.end_node();
         if self.saved.is_some() {
             self.oracle.count("crashes before a start was complete");
         }
-        self.hold(&hashes(&self.saved_pending()));
+        self.set_accountable(&hashes(&self.saved_pending()));
         self.start(image);
     }
 
-    /// Returns the transactions of the saved mempool, which is there until a start is complete.
+    /// Returns the transactions of the saved mempool, which exists until a start is complete.
     fn saved_pending(&self) -> Vec<Pending> {
         let decode = |bytes: &Vec<u8>| {
             file::decode(bytes, &self.oracle.fixture.chain).expect("the file is whole")
@@ -110,86 +115,86 @@ impl World {
         self.saved.as_ref().map(decode).unwrap_or_default()
     }
 
-    /// Makes these transactions, and no others, those that the next node must account for.
-    fn hold(&self, held: &BTreeSet<HashValue>) {
+    /// Sets the transactions that the next node must account for to exactly `accountable`.
+    fn set_accountable(&self, accountable: &BTreeSet<HashValue>) {
         for (hash, sent) in &mut self.oracle.model().sent {
-            sent.is_held = held.contains(hash);
+            sent.is_accepted = accountable.contains(hash);
         }
     }
 
     /// Drops the node.
     fn end_node(&mut self) {
-        self.oracle.watch(None);
+        self.oracle.observe(None);
         self.scheduler.halt();
         self.scheduler.clear();
         self.node = None;
         self.scheduler.resume();
-        self.clients.forget();
+        self.clients.discard_all();
         for sent in self.oracle.model().sent.values_mut() {
             sent.open_submits = 0;
-            sent.told_left = None;
+            sent.reported_removed = None;
         }
     }
 
-    /// A graceful stop, and a start with the pool that it saved.
+    /// Stops the node gracefully, and starts one with the saved mempool.
     pub(super) async fn restart(&mut self) {
         if let Some(image) = self.stop(false).await {
             self.start(image);
         }
     }
 
-    /// A graceful stop while clients still ask, or after a time of quiet; every accepted transaction is
-    /// accounted for.
-    pub(super) async fn stop(&mut self, was_quiet: bool) -> Option<Image> {
+    /// Stops the node gracefully, and returns the disk image for the next start.
+    ///
+    /// `was_idle` states that the node has been idle for longer than any wait; otherwise, clients
+    /// may begin requests during the stop. Every accepted transaction must be accounted for.
+    /// Returns `None` if no node runs or a property is violated.
+    pub(super) async fn stop(&mut self, was_idle: bool) -> Option<Image> {
         let node = self.node.as_ref()?;
         self.oracle.count("graceful stops");
-        let contents = Rc::new(RefCell::new(None));
+        let quiesced = Rc::new(RefCell::new(None));
         let (mailboxes, failure) = (node.mailboxes.clone(), node.failure.clone());
-        let result = Rc::clone(&contents);
-        let stopping = async move {
+        let result = Rc::clone(&quiesced);
+        let stop = async move {
             let pending = quiesce(&mailboxes, &failure).await;
             result.replace(pending);
         };
-        self.scheduler.add(Task::new(
-            "stop".to_owned(),
-            Rc::new(Cell::new(true)),
-            stopping,
-        ));
-        if !was_quiet {
+        self.scheduler
+            .add(Task::new("stop".to_owned(), Rc::new(Cell::new(true)), stop));
+        if !was_idle {
             for _ in 0..self.random.usize(..4) {
                 self.scheduler.step();
-                self.begin();
+                self.begin_request();
             }
         }
-        self.settle();
+        self.run_until_idle();
         if self.scheduler.is_halted() {
             return None;
         }
-        let Some(pending) = contents.take() else {
-            let verdict = Err("the stop does not end".to_owned());
-            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
+        let Some(pending) = quiesced.take() else {
+            let verdict = Err("the stop is not complete".to_owned());
+            self.oracle.report(properties::EVERY_REQUEST_ENDS, verdict);
             return None;
         };
-        self.account_for(&pending);
+        self.check_accepted_accounted_for(&pending);
         let disk = node.disk.clone();
         let has_failed = node.has_failed();
         if !has_failed {
-            self.has_worked_off(&pending, was_quiet);
+            self.check_saved(&pending, was_idle);
         }
         if self.saved.is_some() {
             self.oracle
                 .count("graceful stops before a start was complete");
         }
-        let before = self.saved_pending();
-        let mut held = hashes(&before);
-        held.append(&mut hashes(&pending));
-        let pending = joined(before, pending);
-        self.saved = save(self.oracle.fixture, &pending);
+        let saved_before = self.saved_pending();
+        let mut accountable = hashes(&saved_before);
+        accountable.append(&mut hashes(&pending));
+        let pending = merge_pending(saved_before, pending);
+        self.saved = encode_saved(self.oracle.fixture, &pending);
         self.oracle
-            .figures()
+            .counters()
             .add("transactions saved", pending.len() as u64);
         self.end_node();
-        self.hold(&held);
+        self.set_accountable(&accountable);
         Some(if self.random.bool() {
             disk.written()
         } else {
@@ -197,47 +202,53 @@ impl World {
         })
     }
 
-    /// Every transaction that was accepted is in a block, in the saved pool, or left with a reason.
-    fn account_for(&self, pending: &[Pending]) {
+    /// Checks that every accepted transaction is in a block, in the saved mempool, or removed with
+    /// a reason.
+    fn check_accepted_accounted_for(&self, pending: &[Pending]) {
         let saved = hashes(pending);
         let missing: Vec<HashValue> = {
             let model = self.oracle.model();
             let missing = model.sent.iter().filter(|(hash, sent)| {
-                sent.is_held && sent.version.is_none() && !saved.contains(hash)
+                sent.is_accepted && sent.version.is_none() && !saved.contains(hash)
             });
             missing.map(|(hash, _)| *hash).collect()
         };
         for hash in missing {
-            let verdict = match self.ask_pool(hash) {
+            let verdict = match self.pool_status(hash) {
                 Some(PendingStatus::Removed(_)) => {
-                    self.oracle.count("transactions dropped with a reason");
+                    self.oracle.count("transactions removed with a reason");
                     Ok(())
                 }
                 other => Err(format!(
-                    "{hash} is neither committed nor saved nor left: {other:?}"
+                    "{hash} is neither committed nor saved nor removed: {other:?}"
                 )),
             };
-            self.oracle.hold(properties::NOTHING_VANISHES, verdict);
+            self.oracle
+                .report(properties::ACCEPTED_IS_ACCOUNTED_FOR, verdict);
         }
     }
 
-    /// What is saved may be: see [`properties::may_be_pending`].
-    fn has_worked_off(&self, pending: &[Pending], was_quiet: bool) {
+    /// Checks that every saved transaction may be pending: see [`properties::check_saved_pending`].
+    fn check_saved(&self, pending: &[Pending], was_idle: bool) {
         let model = self.oracle.model();
         let ttl_secs = self.options.node.mempool.ttl_secs;
-        let quiet_until_secs = was_quiet.then(|| self.now_secs());
+        let idle_until_secs = was_idle.then(|| self.now_secs());
         for pending in pending {
-            let verdict = properties::may_be_pending(&model, pending, ttl_secs, quiet_until_secs);
-            self.oracle.hold(properties::NOTHING_VANISHES, verdict);
+            let verdict =
+                properties::check_saved_pending(&model, pending, ttl_secs, idle_until_secs);
+            self.oracle
+                .report(properties::ACCEPTED_IS_ACCOUNTED_FOR, verdict);
         }
     }
 
-    /// What the pool of a node at rest knows of a transaction.
-    pub(super) fn ask_pool(&self, hash: HashValue) -> Option<PendingStatus> {
-        let (reply, mut answer) = oneshot::channel();
+    /// Returns the status of a transaction in the pool of an idle node.
+    ///
+    /// Returns `None` if no node runs or the mempool does not respond.
+    pub(super) fn pool_status(&self, hash: HashValue) -> Option<PendingStatus> {
+        let (reply, mut response) = oneshot::channel();
         let node = self.node.as_ref()?;
         node.mailboxes.mempool.send(GetPending { hash, reply });
         while self.scheduler.step() {}
-        answer.try_recv().ok()
+        response.try_recv().ok()
     }
 }

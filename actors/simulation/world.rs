@@ -1,15 +1,15 @@
-//! One simulation: a node on a disk, its clients, time, and all that goes wrong, as a seed chooses.
+//! One simulation: a node on a disk, its clients, the time, and the faults that a seed chooses.
 
 use super::{
     audit,
     clients::Clients,
-    figures::Figures,
+    counters::Counters,
     fixture::START_SECS,
     node::{NodeUnderTest, StartUp},
     options::Options,
-    oracle::{Oracle, Watched},
+    oracle::{ObservedNode, Oracle},
     properties,
-    scheduler::{Running, Scheduler, Violation},
+    scheduler::{Scheduler, SchedulerGuard, Violation},
 };
 use crate::{
     Clock, ClockReading, StorageFault, StorageUnavailable, protocol::mempool::PendingStatus,
@@ -27,21 +27,21 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// More steps without a pause mean that something goes in circles.
-const STEPS_TO_QUIET_MAX: usize = 20_000;
+/// Maximum number of steps until the node is idle. More steps indicate an endless loop.
+const STEPS_TO_IDLE_MAX: usize = 20_000;
 
-/// How far ahead a wrong clock is: a year, more than `sequencer.clock_jump_max_secs`.
+/// Lead of a wrong clock, in microseconds: a year, which exceeds `sequencer.clock_jump_max_secs`.
 const CLOCK_FAULT_USECS: u64 = 365 * 86_400 * 1_000_000;
 
-/// What one simulation came to.
+/// Result of one simulation.
 pub(super) struct Outcome {
-    pub(super) figures: Figures,
+    pub(super) counters: Counters,
     pub(super) violation: Option<Violation>,
     pub(super) last_lines: Vec<String>,
     pub(super) trace_digest: u64,
 }
 
-/// A simulation.
+/// State of one simulation.
 pub(super) struct World {
     pub(super) options: Options,
     pub(super) scheduler: Rc<Scheduler>,
@@ -49,15 +49,19 @@ pub(super) struct World {
     pub(super) clients: Clients,
     clock_usecs: Arc<AtomicU64>,
     elapsed_usecs: Arc<AtomicU64>,
+    /// Whether the wall clock is a year ahead.
     has_clock_fault: bool,
     pub(super) node: Option<NodeUnderTest>,
-    /// The file of the last graceful stop. It stays until the start of the next node is complete.
+    /// File that the last graceful stop saved. It exists until the start of the next node is
+    /// complete.
     pub(super) saved: Option<Vec<u8>>,
     pub(super) random: Rng,
+    /// Whether the disk of the present node has a fault, injected or pending.
     is_fault_injected: bool,
-    _running: Running,
+    _guard: SchedulerGuard,
 }
 
+/// Creates the clock of a node from the readings of the simulation.
 fn clock(wall_usecs: &Arc<AtomicU64>, elapsed_usecs: &Arc<AtomicU64>) -> Clock {
     let (wall_usecs, elapsed_usecs) = (Arc::clone(wall_usecs), Arc::clone(elapsed_usecs));
     Clock::from_readings(move || ClockReading {
@@ -75,7 +79,7 @@ pub(super) async fn simulate(seed: u64) -> Outcome {
         if world.scheduler.is_halted() {
             break;
         }
-        world.act().await;
+        world.perform_action().await;
     }
     if !world.scheduler.is_halted() {
         world.finish().await;
@@ -87,10 +91,10 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let options = Options::choose(&mut random);
-        let scheduler = Scheduler::new(random.fork(), options.pace);
+        let scheduler = Scheduler::new(random.fork(), options.interruption_rates);
         let clock_usecs = Arc::new(AtomicU64::new(START_SECS * 1_000_000));
         let oracle = Oracle::new(Rc::clone(&scheduler), &options);
-        scheduler.note(format_args!("{options:?}"));
+        scheduler.trace(format_args!("{options:?}"));
         Self {
             clients: Clients::new(Rc::clone(&oracle), random.fork()),
             clock_usecs,
@@ -99,7 +103,7 @@ impl World {
             node: None,
             saved: None,
             is_fault_injected: false,
-            _running: scheduler.enter(),
+            _guard: scheduler.enter(),
             options,
             scheduler,
             oracle,
@@ -107,16 +111,18 @@ impl World {
         }
     }
 
-    /// Returns the ledger's time, Unix seconds.
+    /// Returns the ledger's time, in Unix seconds.
     pub(super) fn now_secs(&self) -> u64 {
         self.oracle.now_secs()
     }
 
-    /// Starts a node on what is left of the disk. A start may fail where the disk does; then it is tried
-    /// again.
+    /// Starts a node on the content of `image`.
+    ///
+    /// A disk fault may make the start fail. The start is then repeated without a fault, on the
+    /// disk's content after a power failure.
     pub(super) fn start(&mut self, image: Image) {
         let mut image = image;
-        let mut may_fail = self.random.u32(..1_000) < self.options.faults;
+        let mut may_fail = self.random.u32(..1_000) < self.options.fault_rate;
         loop {
             let disk = Disk::new(image.clone());
             if may_fail {
@@ -125,20 +131,20 @@ impl World {
                 });
             }
             self.is_fault_injected = may_fail;
-            self.oracle.watch(None);
+            self.oracle.observe(None);
             let start_up = StartUp {
                 fixture: self.oracle.fixture,
                 config: &self.options.node,
                 clock: clock(&self.clock_usecs, &self.elapsed_usecs),
                 disk: disk.clone(),
                 saved: self.saved.as_deref(),
-                has_quick_index: self.options.has_quick_index,
+                has_eager_compaction: self.options.has_eager_compaction,
             };
             let oracle = Rc::clone(&self.oracle);
             match start_up.start(&self.scheduler, |reader| audit::audit(&oracle, reader)) {
                 Ok(node) => {
                     self.oracle.count("starts");
-                    self.oracle.watch(Some(Watched {
+                    self.oracle.observe(Some(ObservedNode {
                         head: node.head.clone(),
                         disk,
                         storage_health: node.storage_health.clone(),
@@ -151,15 +157,17 @@ impl World {
                 }
                 Err(error) if may_fail => {
                     self.scheduler
-                        .note(format_args!("the start failed: {error}"));
+                        .trace(format_args!("the start failed: {error}"));
                     self.oracle.count("starts that failed");
                     self.scheduler.clear();
                     image = disk.torn(&mut |bound| self.random.usize(..bound));
                     may_fail = false;
                 }
                 Err(error) => {
-                    let found = Err(format!("the store does not open: {error}"));
-                    return self.oracle.hold(properties::COMMITTED_STAYS, found);
+                    let verdict = Err(format!("the store does not open: {error}"));
+                    return self
+                        .oracle
+                        .report(properties::COMMITTED_IS_PERMANENT, verdict);
                 }
             }
         }
@@ -168,51 +176,54 @@ impl World {
     /// Completes the start of the node, which removes the saved mempool.
     fn complete_start(&mut self) {
         if self.saved.take().is_some() {
-            self.scheduler.note(format_args!(
+            self.scheduler.trace(format_args!(
                 "the start is complete: the saved mempool is removed"
             ));
         }
     }
 
-    /// The next thing that happens.
-    async fn act(&mut self) {
+    /// Performs the next action of the simulation, which the seed chooses.
+    async fn perform_action(&mut self) {
         if self.saved.is_some() && self.random.u8(..4) == 0 {
             self.complete_start();
         }
-        if self.oracle.room.is_missing() && self.random.u8(..8) == 0 {
-            self.set_no_room(false);
+        if self.oracle.disk_space.is_low() && self.random.u8(..8) == 0 {
+            self.set_low_disk_space(false);
         }
         if self.has_clock_fault && self.random.u8(..16) == 0 {
             self.set_clock_fault(false);
         }
         match self.random.u8(..100) {
-            0..=54 => self.begin(),
+            0..=54 => self.begin_request(),
             55..=74 => {
                 for _ in 0..self.random.usize(..20) {
                     self.scheduler.step();
                 }
             }
-            75..=81 => self.settle(),
-            82 => self.insist(),
-            83 => self.pause(),
+            75..=81 => self.run_until_idle(),
+            82 => self.submit_beyond_capacity(),
+            83 => self.run_low_on_disk_space(),
             84..=90 => {
                 let millis = self.random.u64(1..600);
-                self.pass(millis).await;
+                self.advance_time(millis).await;
             }
             91 => {
                 let millis = self.random.u64(1_000..6_000);
-                self.pass(millis).await;
+                self.advance_time(millis).await;
             }
-            92 => self.set_clock(),
-            93 | 94 => self.clients.abandon_one(),
-            95 => self
-                .with_node(|world, node| world.clients.begin_feed(&world.scheduler, &node.handle)),
-            96 | 97 => self.break_disk(),
+            92 => self.step_clock(),
+            93 | 94 => self.clients.cancel_one(),
+            95 => self.with_node(|world, node| {
+                world
+                    .clients
+                    .begin_block_subscription(&world.scheduler, &node.handle)
+            }),
+            96 | 97 => self.inject_disk_fault(),
             98 => self.restart().await,
             _ => self.crash(),
         }
-        self.oracle.sync();
-        self.look_for_failure().await;
+        self.oracle.add_visible_blocks();
+        self.end_failed_node().await;
     }
 
     fn with_node(&self, f: impl FnOnce(&Self, &NodeUnderTest)) {
@@ -221,110 +232,119 @@ impl World {
         }
     }
 
-    pub(super) fn begin(&self) {
-        if self.clients.open().len() < self.options.clients {
+    pub(super) fn begin_request(&self) {
+        if self.clients.open().len() < self.options.concurrent_requests_max {
             let now_secs = self.now_secs();
             self.with_node(|world, node| {
                 world
                     .clients
-                    .begin(&world.scheduler, &node.handle, now_secs);
+                    .begin_random(&world.scheduler, &node.handle, now_secs);
             });
         }
     }
 
-    /// Goes on until nothing can happen but by time or a client; then everything that was asked has an
-    /// answer, but those who wait for what is not there.
-    pub(super) fn settle(&self) {
+    /// Runs steps until the node is idle, and checks that every request has a response.
+    ///
+    /// The exceptions are waits for pending transactions before their deadline.
+    pub(super) fn run_until_idle(&self) {
         let mut steps = 0;
         while self.scheduler.step() {
             steps += 1;
-            if steps > STEPS_TO_QUIET_MAX {
-                let verdict = Err("the node does not come to rest".to_owned());
-                return self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            if steps > STEPS_TO_IDLE_MAX {
+                let verdict = Err("the node does not become idle".to_owned());
+                return self.oracle.report(properties::EVERY_REQUEST_ENDS, verdict);
             }
         }
-        self.oracle.sync();
+        self.oracle.add_visible_blocks();
         if self.scheduler.is_halted() {
             return;
         }
-        self.oracle.is_quiet();
+        self.oracle.record_idle();
         let now = Instant::now();
-        for question in self.clients.open() {
-            let late = |why: &str| Err(format!("{}: {why}", question.what));
-            let verdict = match &question.wait {
-                None => late("there is no answer"),
+        for request in self.clients.open() {
+            let overdue = |reason: &str| Err(format!("{}: {reason}", request.description));
+            let verdict = match &request.wait {
+                None => overdue("there is no response"),
                 Some(wait) if wait.deadline.get().is_none_or(|deadline| now >= deadline) => {
-                    late("its time is over")
+                    overdue("its deadline has passed")
                 }
                 Some(wait) if self.oracle.model().is_committed(&wait.hash) => {
-                    late("it is committed")
+                    overdue("it is committed")
                 }
-                Some(wait) => match self.ask_pool(wait.hash) {
+                Some(wait) => match self.pool_status(wait.hash) {
                     Some(PendingStatus::Pending(_)) | None => Ok(()),
-                    Some(other) => late(&format!("the pool has it no longer: {other:?}")),
+                    Some(other) => overdue(&format!("it is not pending: {other:?}")),
                 },
             };
-            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
+            self.oracle.report(properties::EVERY_REQUEST_ENDS, verdict);
         }
     }
 
-    /// Clients of a node at rest submit whether there is room or not, one after the other.
-    fn insist(&mut self) {
-        self.settle();
+    /// Submits one to seven transactions to an idle node, one after the other, whether or not the
+    /// pool has capacity.
+    fn submit_beyond_capacity(&mut self) {
+        self.run_until_idle();
         for _ in 0..self.random.usize(1..8) {
             let now_secs = self.now_secs();
             self.with_node(|world, node| {
-                world
-                    .clients
-                    .begin_insisting(&world.scheduler, &node.handle, now_secs);
+                world.clients.begin_submit_beyond_capacity(
+                    &world.scheduler,
+                    &node.handle,
+                    now_secs,
+                );
             });
-            self.settle();
+            self.run_until_idle();
         }
     }
 
-    /// The disk comes to have little room, and submissions that were checked before come to the pool.
-    fn pause(&mut self) {
-        self.set_no_room(true);
+    /// Makes disk space low, and sometimes submits transactions that were checked before.
+    fn run_low_on_disk_space(&mut self) {
+        self.set_low_disk_space(true);
         if self.random.bool() {
-            self.settle();
+            self.run_until_idle();
             let now_secs = self.now_secs();
             for _ in 0..self.random.usize(1..4) {
                 self.with_node(|world, node| {
-                    world.clients.begin_late(&world.scheduler, node, now_secs);
+                    world
+                        .clients
+                        .begin_late_submit(&world.scheduler, node, now_secs);
                 });
             }
         }
     }
 
-    /// The disk comes to have little room, or has some again.
-    fn set_no_room(&self, is_missing: bool) {
+    /// Sets whether disk space is low.
+    fn set_low_disk_space(&self, is_low: bool) {
         self.with_node(|world, node| {
-            let room = &world.oracle.room;
-            if is_missing != room.is_missing() {
-                world.scheduler.note(format_args!("no room: {is_missing}"));
-                world.oracle.count(if is_missing {
-                    "pauses without room"
+            let disk_space = &world.oracle.disk_space;
+            if is_low != disk_space.is_low() {
+                world
+                    .scheduler
+                    .trace(format_args!("low disk space: {is_low}"));
+                world.oracle.count(if is_low {
+                    "periods of low disk space"
                 } else {
-                    "pauses that ended"
+                    "periods of low disk space that ended"
                 });
-                room.set_missing(is_missing, world.scheduler.now());
-                let shortage = is_missing.then(|| "7 bytes are left".into());
+                disk_space.set_low(is_low, world.scheduler.now_steps());
+                let shortage = is_low.then(|| "7 bytes are left".into());
                 node.handle.report_disk_space(shortage.as_ref());
             }
         });
     }
 
-    /// Time passes, on both clocks.
-    async fn pass(&self, millis: u64) {
-        self.scheduler.note(format_args!("{millis} ms pass"));
+    /// Advances both clocks by `millis` milliseconds.
+    async fn advance_time(&self, millis: u64) {
+        self.scheduler.trace(format_args!("{millis} ms pass"));
         self.move_clock(|wall_usecs| wall_usecs + millis * 1_000, millis * 1_000);
         tokio::time::advance(Duration::from_millis(millis)).await;
     }
 
-    /// Moves the wall clock, while so much time passes.
-    fn move_clock(&self, moved: impl FnOnce(u64) -> u64, passed_usecs: u64) {
-        self.oracle.clock_moved();
-        let wall_usecs = moved(self.clock_usecs.load(SeqCst));
+    /// Sets the wall clock to the result of `move_wall`, and advances elapsed time by
+    /// `passed_usecs` microseconds.
+    fn move_clock(&self, move_wall: impl FnOnce(u64) -> u64, passed_usecs: u64) {
+        self.oracle.record_clock();
+        let wall_usecs = move_wall(self.clock_usecs.load(SeqCst));
         self.clock_usecs.store(wall_usecs, SeqCst);
         self.elapsed_usecs.fetch_add(passed_usecs, SeqCst);
         let fault_usecs = if self.has_clock_fault {
@@ -333,12 +353,15 @@ impl World {
             0
         };
         self.oracle
-            .true_time_moved(passed_usecs, wall_usecs.saturating_sub(fault_usecs));
-        self.oracle.clock_moved();
+            .advance_true_time(passed_usecs, wall_usecs.saturating_sub(fault_usecs));
+        self.oracle.record_clock();
     }
 
-    /// Sets the clock, a little or to a wrong year. A chain without blocks has nothing to know a wrong year by.
-    fn set_clock(&mut self) {
+    /// Moves the wall clock by some seconds, or sets it a year ahead.
+    ///
+    /// A chain without blocks gets no wrong year, because the node could not recognize it without a
+    /// newest block.
+    fn step_clock(&mut self) {
         if !self.has_clock_fault && self.oracle.model().height() > 0 && self.random.u8(..2) == 0 {
             return self.set_clock_fault(true);
         }
@@ -350,42 +373,43 @@ impl World {
             self.move_clock(|wall_usecs| wall_usecs + 10 * usecs, 0);
         }
         let wall_usecs = self.clock_usecs.load(SeqCst);
-        self.scheduler.note(format_args!(
+        self.scheduler.trace(format_args!(
             "the clock shows {wall_usecs}, it is {}",
             self.now_secs()
         ));
     }
 
-    /// Sets the clock a year ahead, or back.
+    /// Sets the wall clock a year ahead, or back to the right year.
     fn set_clock_fault(&mut self, is_wrong: bool) {
         if self.has_clock_fault == is_wrong {
             return;
         }
         self.scheduler
-            .note(format_args!("the clock is wrong: {is_wrong}"));
+            .trace(format_args!("the clock is wrong: {is_wrong}"));
         self.has_clock_fault = is_wrong;
         if is_wrong {
             self.oracle.count("clock faults");
             self.move_clock(|wall_usecs| wall_usecs + CLOCK_FAULT_USECS, 0);
         } else {
-            self.oracle.sync();
-            self.oracle.clock_is_right();
+            self.oracle.add_visible_blocks();
+            self.oracle.clear_clock_fault();
             self.move_clock(|wall_usecs| wall_usecs - CLOCK_FAULT_USECS, 0);
         }
     }
 
-    /// The disk will fail soon.
-    fn break_disk(&mut self) {
-        let is_time = self.options.faults > 0 && self.random.u32(..100) < self.options.faults;
+    /// Injects a fault into the disk, at most one per node.
+    fn inject_disk_fault(&mut self) {
+        let is_due =
+            self.options.fault_rate > 0 && self.random.u32(..100) < self.options.fault_rate;
         let Some(node) = self
             .node
             .as_ref()
-            .filter(|_| is_time && !self.is_fault_injected)
+            .filter(|_| is_due && !self.is_fault_injected)
         else {
             return;
         };
         let after = self.random.usize(..25);
-        let (what, fault) = match self.random.u8(..6) {
+        let (counter, fault) = match self.random.u8(..6) {
             0 => (
                 "faults: disk full",
                 Fault::Full {
@@ -406,31 +430,37 @@ impl World {
         };
         node.disk.inject(fault);
         self.is_fault_injected = true;
-        self.scheduler.note(format_args!("{fault:?}"));
-        self.oracle.count(what);
+        self.scheduler.trace(format_args!("{fault:?}"));
+        self.oracle.count(counter);
     }
 
-    /// What the node failed by; only the disk may be the reason, and nothing else may break by that.
-    pub(super) fn failure(&self) -> Option<StorageFault> {
+    /// Returns the fault of the node's disk, if there is one.
+    ///
+    /// The property [`properties::NO_FAILURE`] permits it only after a disk fault, and never
+    /// permits a fatal error.
+    pub(super) fn check_storage_fault(&self) -> Option<StorageFault> {
         let node = self.node.as_ref()?;
         if let Some(error) = node.failure.get() {
             let verdict = Err(error.to_string());
-            self.oracle.hold(properties::NO_FAILURE, verdict);
+            self.oracle.report(properties::NO_FAILURE, verdict);
         }
         let fault = node.storage_health.fault()?;
         if node.disk.failures() == 0 {
             let verdict = Err(fault.to_string());
-            self.oracle.hold(properties::NO_FAILURE, verdict);
+            self.oracle.report(properties::NO_FAILURE, verdict);
         }
         Some(fault)
     }
 
-    /// A node that failed is ended, sooner or later.
-    async fn look_for_failure(&mut self) {
-        if self.failure().is_none() || self.random.u8(..3) > 0 || self.scheduler.is_halted() {
+    /// Ends a failed node with a probability of one third, by a graceful stop or a crash.
+    async fn end_failed_node(&mut self) {
+        if self.check_storage_fault().is_none()
+            || self.random.u8(..3) > 0
+            || self.scheduler.is_halted()
+        {
             return;
         }
-        self.oracle.count("nodes ended by a failed disk");
+        self.oracle.count("nodes ended after a disk failure");
         if self.random.bool() {
             self.restart().await;
         } else {
@@ -438,21 +468,22 @@ impl World {
         }
     }
 
-    /// Everything comes to its end: all waits run out, the node stops, and the chain is executed again.
+    /// Ends the simulation: all waits time out, the node stops and starts again, and the chain is
+    /// executed again.
     async fn finish(&mut self) {
-        if self.failure().is_some() || self.node.is_none() || self.is_fault_injected {
-            self.options.faults = 0;
+        if self.check_storage_fault().is_some() || self.node.is_none() || self.is_fault_injected {
+            self.options.fault_rate = 0;
             self.crash();
         }
-        self.set_no_room(false);
+        self.set_low_disk_space(false);
         self.set_clock_fault(false);
-        self.settle();
-        let longest = self.options.node.wait.timeout_ms + 2_000;
-        self.pass(longest).await;
-        self.settle();
-        for question in self.clients.open() {
-            let verdict = Err(format!("{} is open at the end", question.what));
-            self.oracle.hold(properties::EVERY_QUESTION_ENDS, verdict);
+        self.run_until_idle();
+        let wait_ms = self.options.node.wait.timeout_ms + 2_000;
+        self.advance_time(wait_ms).await;
+        self.run_until_idle();
+        for request in self.clients.open() {
+            let verdict = Err(format!("{} is open at the end", request.description));
+            self.oracle.report(properties::EVERY_REQUEST_ENDS, verdict);
         }
         if self.scheduler.is_halted() {
             return;
@@ -463,26 +494,26 @@ impl World {
             .and_then(|node| node.handle.storage_unavailable());
         if let Some(cause @ StorageUnavailable::ClockUnbelieved(_)) = unavailable {
             self.oracle
-                .hold(properties::BLOCK_TIME, Err(cause.to_string()));
+                .report(properties::BLOCK_TIME, Err(cause.to_string()));
         }
         if let Some(image) = self.stop(true).await {
             self.start(image);
         }
-        self.oracle.watch(None);
+        self.oracle.observe(None);
         let verdict = audit::replay(self.oracle.fixture, &self.oracle.model());
-        self.oracle.hold(properties::REPLAY, verdict);
+        self.oracle.report(properties::REPLAY, verdict);
     }
 
     fn outcome(self) -> Outcome {
         let (interruptions, slow_syncs) = self.scheduler.interruptions();
-        let mut figures = std::mem::take(&mut *self.oracle.figures());
-        figures.add("steps", self.scheduler.now());
-        figures.add("interruptions", interruptions);
-        figures.add("faults: slow sync", slow_syncs);
+        let mut counters = std::mem::take(&mut *self.oracle.counters());
+        counters.add("steps", self.scheduler.now_steps());
+        counters.add("interruptions", interruptions);
+        counters.add("faults: slow sync", slow_syncs);
         self.scheduler.halt();
         self.scheduler.clear();
         Outcome {
-            figures,
+            counters,
             violation: self.scheduler.violation(),
             last_lines: self.scheduler.last_lines(),
             trace_digest: self.scheduler.trace_digest(),

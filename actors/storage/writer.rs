@@ -69,7 +69,7 @@ impl Writer {
         health: HealthReporter,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<WriteJob> {
-        WorkerThread::pausing(THREAD, jobs, move |first, waiting| {
+        WorkerThread::with_pause(THREAD, jobs, move |first, waiting| {
             match self.work(first, waiting) {
                 Ok(pause) => ControlFlow::Continue(pause),
                 Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {

@@ -1,13 +1,15 @@
-//! A clock that tests move by hand.
+//! A clock that tests advance manually.
 
-// The tests of the crate and those of its interface each bring the types of their side.
+// Both the tests of the crate and the tests of its interface include this file, and import these
+// types differently.
 use super::{Clock, ClockReading};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-/// A clock that stands still until it is moved. Cheap to clone; all clones are one clock.
+/// A clock that changes only when a test advances or sets it. Cheap to clone; all clones are one
+/// clock.
 #[derive(Clone, Debug)]
 pub(crate) struct HandClock {
     wall_usecs: Arc<AtomicU64>,
@@ -22,13 +24,13 @@ impl HandClock {
         }
     }
 
-    /// Lets time pass, on both clocks.
+    /// Advances both clocks by `usecs`.
     pub(crate) fn pass_usecs(&self, usecs: u64) {
         self.wall_usecs.fetch_add(usecs, SeqCst);
         self.elapsed_usecs.fetch_add(usecs, SeqCst);
     }
 
-    /// Lets time pass, on both clocks.
+    /// Advances both clocks by `secs`.
     pub(crate) fn pass_secs(&self, secs: u64) {
         self.pass_usecs(secs * 1_000_000);
     }

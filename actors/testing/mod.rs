@@ -1,4 +1,4 @@
-//! Transactions without valid signatures, blocks without execution, and a manual clock, for the tests
+//! Transactions without valid signatures, blocks without execution, and a manual clock, for tests
 //! of several actors.
 
 #[allow(dead_code)] // The tests of the whole node use more of it.
@@ -21,19 +21,20 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A transaction without a valid signature; [`Draft::checked`] makes it one that the pool accepts.
+/// A transaction without a valid signature. [`Draft::checked`] marks it as checked, so that the
+/// pool accepts it.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) sender: u64,
     pub(crate) number: u64,
-    /// Makes the transaction orderless.
+    /// Nonce of an orderless transaction.
     pub(crate) nonce: Option<u64>,
     pub(crate) price: u64,
     pub(crate) expiration_secs: u64,
     pub(crate) max_gas: u64,
-    /// Makes payloads differ.
+    /// Argument of the call, which makes payloads differ.
     pub(crate) argument: Vec<u8>,
-    /// Makes authenticators differ, hence hashes.
+    /// Fill byte of the signature, which makes authenticators and hashes differ.
     pub(crate) signature: u8,
 }
 
@@ -110,7 +111,7 @@ impl Draft {
 pub(crate) fn block(
     height: u64,
     executed: &[Arc<CheckedTransaction>],
-    refused: &[(Arc<CheckedTransaction>, ValidationStatus)],
+    discarded: &[(Arc<CheckedTransaction>, ValidationStatus)],
 ) -> Arc<ExecutedBlock> {
     let header = BlockHeader {
         parent_hash: HashValue::ZERO,
@@ -125,7 +126,7 @@ pub(crate) fn block(
         .iter()
         .map(|transaction| executed_transaction(transaction))
         .collect();
-    let discarded = refused
+    let discarded = discarded
         .iter()
         .zip(0u32..)
         .map(|((transaction, status), position)| DiscardedTransaction {
@@ -160,8 +161,8 @@ pub(crate) fn leaving_out(
     let mut block = Arc::unwrap_or_clone(block);
     let positions = (block.transactions.len() + block.discarded.len()) as u32..;
     let left_out = positions.zip(left_out);
-    let left_out =
-        left_out.map(|(at, left_out)| DiscardedTransaction::not_included(at, left_out.hash()));
+    let left_out = left_out
+        .map(|(position, left_out)| DiscardedTransaction::not_included(position, left_out.hash()));
     block.discarded.extend(left_out);
     Arc::new(block)
 }
@@ -203,7 +204,7 @@ pub(crate) fn block_writing(
     block
 }
 
-/// Returns the ledger info of a chain whose newest version is `version`.
+/// Returns the ledger information of a chain whose newest version is `version`.
 pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     LedgerInfo {
         chain_id: 4,
@@ -216,7 +217,7 @@ pub(crate) fn ledger_info(version: u64) -> LedgerInfo {
     }
 }
 
-/// Returns the time of a ledger that has only genesis.
+/// Returns the ledger clock of a chain that has only genesis.
 pub(crate) fn ledger_clock(clock: &HandClock) -> LedgerClock {
     LedgerClock::new(clock.clock(), &SequencerConfig::default(), 0)
 }

@@ -1,4 +1,4 @@
-//! Clients that count their own sequence numbers, and stores of development chains.
+//! Accounts that count their own sequence numbers, and stores of development chains.
 
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
@@ -78,8 +78,8 @@ pub fn development(directory: &Path) -> (Chain, Store) {
     development_with(directory, Parameters::default())
 }
 
-/// Opens the store in `directory`, and creates a development chain with these parameters in it if it
-/// is empty.
+/// Opens the store in `directory`. If it is empty, creates a development chain with these
+/// parameters in it.
 pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Store) {
     let options = StoreOptions {
         cache_bytes: 8 << 20,
@@ -88,7 +88,7 @@ pub fn development_with(directory: &Path, parameters: Parameters) -> (Chain, Sto
     initialized_with(store, parameters)
 }
 
-/// Creates a development chain in a store, unless there is one.
+/// Creates a development chain in the store if it is empty.
 pub fn initialized(store: Store) -> (Chain, Store) {
     initialized_with(store, Parameters::default())
 }

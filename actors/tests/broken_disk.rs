@@ -1,5 +1,7 @@
-//! A disk that fails ends the writing of a node and nothing else: what is durable is read on, nothing is
-//! acknowledged that may be lost, and whoever waits is told.
+//! Tests of a node whose disk fails.
+//!
+//! A failing disk ends only the writing of the node. Durable data stays readable, the node
+//! acknowledges nothing that may be lost, and every wait ends with an error.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -16,11 +18,12 @@ use std::path::Path;
 use tempfile::TempDir;
 use wallet::{Wallet, funded, initialized};
 
-/// Too little to keep anything in memory: reads go to the disk.
+/// Size of the database cache, in bytes. It is too small for any page, so that reads reach the
+/// disk.
 const CACHE_BYTES: u64 = 1;
 
-/// A node on a disk that can be made to fail.
-struct Broken {
+/// A node on a disk that a test can cause to fail.
+struct FailingDiskNode {
     disk: Disk,
     chain: Chain,
     node: Node,
@@ -35,23 +38,27 @@ async fn start(disk: &Disk, directory: &Path) -> (Chain, Node) {
     let (chain, store) =
         initialized(Store::open_backend(disk.clone(), disk.log(), &options).unwrap());
     let mut config = NodeConfig::default();
-    // Longer than any test: who waits is told, and does not wait for this.
+    // Longer than any test, so that only a notification ends a wait.
     config.wait.timeout_ms = 3_600_000;
     let node = Node::start(chain.clone(), store, Some(directory), config);
     (chain, node.await.unwrap())
 }
 
-/// Fails unless a transaction that was accepted is committed; gives the newest version then.
+/// Waits until an accepted transaction is committed and returns the newest version then.
+///
+/// # Panics
+///
+/// Panics if the transaction is not committed. `after` is the fault that the message names.
 async fn check_committed(node: &Node, hash: ledger_crypto::HashValue, after: Fault) -> u64 {
     let (info, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Committed(_)),
-        "after {after:?}, accepted and forgotten: {lookup:?}"
+        "after {after:?}, an accepted transaction is lost: {lookup:?}"
     );
     info.version
 }
 
-impl Broken {
+impl FailingDiskNode {
     async fn new() -> Self {
         let disk = Disk::default();
         let directory = tempfile::tempdir().unwrap();
@@ -69,7 +76,7 @@ impl Broken {
         self.node.handle()
     }
 
-    /// Submits a transfer; gives its hash.
+    /// Submits a transfer and returns its hash.
     async fn transfer(&mut self) -> Result<ledger_crypto::HashValue, SubmitError> {
         let to = Wallet::new(1).address;
         let transaction = self.payer.transfer(&self.chain, to, 1);
@@ -77,7 +84,8 @@ impl Broken {
         Ok(accepted.transaction.hash())
     }
 
-    /// Waits until a transaction is committed, and the writer at rest: it is told before the database has it.
+    /// Waits until a transaction is committed and applied, and returns its version. Waiters are
+    /// notified of a block before the writer applies it.
     async fn committed_version(&self, hash: ledger_crypto::HashValue) -> u64 {
         let version = match self.handle().wait_for_commit(hash).await.unwrap().1 {
             TransactionStatus::Committed(committed) => committed.version,
@@ -88,7 +96,7 @@ impl Broken {
     }
 }
 
-/// A transaction as the storage has it.
+/// A query that returns whether storage has a transaction with this version.
 struct ByVersion(u64);
 
 impl Query for ByVersion {
@@ -100,8 +108,8 @@ impl Query for ByVersion {
 }
 
 #[actix::test]
-async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
-    // With the first operation of the next commit, and in its middle.
+async fn failed_write_ends_only_writing() {
+    // The disk fails at the first operation of the next commit, or later during the commit.
     for fault in [
         Fault::Gone { after: 0 },
         Fault::Gone { after: 5 },
@@ -111,22 +119,23 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         Fault::Sync { after: 0, keeps: 0 },
         Fault::Sync { after: 1, keeps: 0 },
     ] {
-        let mut broken = Broken::new().await;
-        let told = broken.transfer().await.unwrap();
-        let version = broken.committed_version(told).await;
-        broken.disk.inject(fault);
+        let mut fixture = FailingDiskNode::new().await;
+        let acknowledged = fixture.transfer().await.unwrap();
+        let version = fixture.committed_version(acknowledged).await;
+        fixture.disk.inject(fault);
 
-        // A full disk takes some more in the room that its file has. Where it fails when the log has a block and the
-        // database has not, that block is committed, and the next one refused.
-        let mut last_told = told;
+        // A full disk still accepts writes to the free space inside its files. If it fails while
+        // a block is in the write-ahead log but not in the database, that block is committed and
+        // the next one is rejected.
+        let mut last_acknowledged = acknowledged;
         let (pending, error) = loop {
-            let hash = match broken.transfer().await {
+            let hash = match fixture.transfer().await {
                 Ok(hash) => hash,
-                Err(SubmitError::Node(refused)) => break (None, refused),
+                Err(SubmitError::Node(rejected)) => break (None, rejected),
                 Err(other) => panic!("{fault:?}: {other:?}"),
             };
-            match broken.handle().wait_for_commit(hash).await {
-                Ok((_, TransactionStatus::Committed(_))) => last_told = hash,
+            match fixture.handle().wait_for_commit(hash).await {
+                Ok((_, TransactionStatus::Committed(_))) => last_acknowledged = hash,
                 Err(error) => break (Some(hash), error),
                 Ok(other) => panic!("{fault:?}: {other:?}"),
             }
@@ -139,36 +148,40 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             "{fault:?}: {error}"
         );
         assert!(error.to_string().contains("the disk"), "the cause: {error}");
-        assert!(broken.disk.failures() > 0, "{fault:?}");
+        assert!(fixture.disk.failures() > 0, "{fault:?}");
 
-        let refused = broken.transfer().await.unwrap_err();
+        let rejected = fixture.transfer().await.unwrap_err();
         assert!(
-            matches!(refused, SubmitError::Node(NodeError::StorageUnavailable(_))),
-            "{fault:?}: {refused}"
+            matches!(
+                rejected,
+                SubmitError::Node(NodeError::StorageUnavailable(_))
+            ),
+            "{fault:?}: {rejected}"
         );
-        let handle = broken.handle();
-        // First in, first out: what was durable when the disk failed has been told when this is answered.
+        let handle = fixture.handle();
+        // The mailbox is first in, first out: the committer has handled all blocks that were
+        // durable at the failure when it replies to this request.
         drop(handle.subscribe_blocks().await.unwrap());
         let durable = *handle.head().ledger_info();
-        let mut is_kept = false;
+        let mut is_pending = false;
         if let Some(pending) = pending {
             let (info, lookup) = handle.transaction_by_hash(pending).await.unwrap();
             assert_eq!(info, durable);
-            is_kept = match lookup {
+            is_pending = match lookup {
                 TransactionStatus::Pending(_) => {
-                    let again = handle.wait_for_commit(pending).await.unwrap_err();
+                    let later_error = handle.wait_for_commit(pending).await.unwrap_err();
                     assert_eq!(
-                        again.to_string(),
+                        later_error.to_string(),
                         error.to_string(),
-                        "who comes later is told as well"
+                        "a later wait ends with the same error"
                     );
                     true
                 }
-                // The log had it when the database failed.
+                // The write-ahead log contained the block when the database failed.
                 TransactionStatus::Committed(committed) => {
                     assert!(
                         committed.version <= durable.version,
-                        "what is not durable is not shown"
+                        "a committed transaction is durable"
                     );
                     false
                 }
@@ -176,25 +189,25 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
             };
         }
         for version in 0..=durable.version {
-            let (info, is_there) = handle.read(ByVersion(version)).await.unwrap();
+            let (info, is_found) = handle.read(ByVersion(version)).await.unwrap();
             assert_eq!(
-                (info, is_there),
+                (info, is_found),
                 (durable, true),
                 "{fault:?}: version {version}"
             );
         }
         assert!(!handle.read(ByVersion(durable.version + 1)).await.unwrap().1);
-        assert_eq!(broken.committed_version(told).await, version);
+        assert_eq!(fixture.committed_version(acknowledged).await, version);
         drop(handle);
 
-        let Broken {
+        let FailingDiskNode {
             disk,
             node,
             directory,
             ..
-        } = broken;
+        } = fixture;
         let Err(StopError::Storage(error)) = node.stop().await else {
-            panic!("{fault:?}: stopped as if nothing were");
+            panic!("{fault:?}: the stop reports no failure");
         };
         assert_eq!(
             (error.kind, error.thread),
@@ -203,13 +216,13 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
         let saved = directory.path().join("mempool.bcs");
         assert_eq!(
             saved.exists(),
-            is_kept,
-            "{fault:?}: what was accepted is kept where that is possible"
+            is_pending,
+            "{fault:?}: the stop saves a pending transaction"
         );
 
         let (_, node) = start(&Disk::new(disk.written()), directory.path()).await;
-        assert!(check_committed(&node, told, fault).await >= durable.version);
-        for accepted in std::iter::once(last_told).chain(pending) {
+        assert!(check_committed(&node, acknowledged, fault).await >= durable.version);
+        for accepted in std::iter::once(last_acknowledged).chain(pending) {
             check_committed(&node, accepted, fault).await;
         }
         node.stop().await.unwrap();
@@ -217,41 +230,41 @@ async fn a_disk_that_takes_no_more_ends_the_writing_and_nothing_else() {
 }
 
 #[actix::test]
-async fn a_waiter_that_came_before_the_failure_is_told_of_it() {
-    let mut broken = Broken::new().await;
-    // It waits for its predecessor, which nobody sends.
-    broken.payer.sequence_number += 1;
-    let waiting = broken.transfer().await.unwrap();
-    let handle = broken.handle();
+async fn failed_write_ends_earlier_waits() {
+    let mut fixture = FailingDiskNode::new().await;
+    // The transaction waits for its predecessor, which is never submitted.
+    fixture.payer.sequence_number += 1;
+    let waiting = fixture.transfer().await.unwrap();
+    let handle = fixture.handle();
     let wait = tokio::task::spawn_local(async move { handle.wait_for_commit(waiting).await });
-    broken.disk.inject(Fault::Gone { after: 0 });
-    broken.payer.sequence_number = 0;
-    broken.transfer().await.unwrap();
-    let answer = wait.await.unwrap();
+    fixture.disk.inject(Fault::Gone { after: 0 });
+    fixture.payer.sequence_number = 0;
+    fixture.transfer().await.unwrap();
+    let outcome = wait.await.unwrap();
     assert!(
-        matches!(answer, Err(NodeError::StorageUnavailable(_))),
-        "{answer:?}"
+        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        "{outcome:?}"
     );
-    assert!(broken.node.stop().await.is_err());
+    assert!(fixture.node.stop().await.is_err());
 }
 
 #[actix::test]
-async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_one() {
-    let mut broken = Broken::new().await;
-    let told = broken.transfer().await.unwrap();
-    let version = broken.committed_version(told).await;
-    let handle = broken.handle();
-    // One that fails once is nothing that anybody hears of.
-    broken.disk.inject(Fault::Read { after: 0 });
+async fn failed_reads_return_an_error() {
+    let mut fixture = FailingDiskNode::new().await;
+    let acknowledged = fixture.transfer().await.unwrap();
+    let version = fixture.committed_version(acknowledged).await;
+    let handle = fixture.handle();
+    // A single failed read has no effect that a client can observe.
+    fixture.disk.inject(Fault::Read { after: 0 });
     assert!(handle.read(ByVersion(version)).await.unwrap().1);
     assert_eq!(
-        (broken.disk.failures(), handle.storage_unavailable()),
+        (fixture.disk.failures(), handle.storage_unavailable()),
         (1, None)
     );
 
-    broken.disk.inject(Fault::Reads { after: 0 });
-    let failures = broken.disk.failures();
-    // The first is the disk's, and then the database refuses to go on.
+    fixture.disk.inject(Fault::Reads { after: 0 });
+    let failures = fixture.disk.failures();
+    // The first error comes from the disk. From then on the database rejects every read.
     for _ in 0..3 {
         let error = handle.read(ByVersion(version)).await.unwrap_err();
         let unavailable = error.storage_unavailable();
@@ -260,19 +273,20 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
             "{error:?}"
         );
     }
-    assert!(broken.disk.failures() > failures);
-    // So the node can write no more either, and says so by itself.
-    let words = handle.storage_unavailable().unwrap();
+    assert!(fixture.disk.failures() > failures);
+    // A failed read means that the node cannot write either, and the node reports this without a
+    // failed write.
+    let unavailable = handle.storage_unavailable().unwrap();
     assert!(
-        matches!(words, StorageUnavailable::ReadFailed(_)),
-        "{words}"
+        matches!(unavailable, StorageUnavailable::ReadFailed(_)),
+        "{unavailable}"
     );
     assert!(
-        words.to_string().contains("neither read nor written"),
-        "{words}"
+        unavailable.to_string().contains("neither read nor written"),
+        "{unavailable}"
     );
-    assert!(broken.transfer().await.is_err());
-    let Broken { disk, node, .. } = broken;
+    assert!(fixture.transfer().await.is_err());
+    let FailingDiskNode { disk, node, .. } = fixture;
     assert!(node.stop().await.is_err());
     let repaired = Disk::new(disk.synced());
     let directory = tempfile::tempdir().unwrap();
@@ -282,31 +296,31 @@ async fn a_disk_that_cannot_be_read_gives_no_answer_in_the_place_of_the_right_on
 }
 
 #[actix::test]
-async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no_broken_invariant()
-{
-    let mut broken = Broken::new().await;
-    let told = broken.transfer().await.unwrap();
-    broken.committed_version(told).await;
-    broken.disk.inject(Fault::Reads { after: 0 });
-    // The payer is known from the block before. The one who is paid is not: it has a row of genesis to be read.
-    let of_genesis = funded().remove(1).address;
-    let transaction = broken.payer.transfer(&broken.chain, of_genesis, 1);
-    let accepted = broken.handle().submit(transaction).await.unwrap();
+async fn failed_read_during_execution_is_a_disk_failure() {
+    let mut fixture = FailingDiskNode::new().await;
+    let acknowledged = fixture.transfer().await.unwrap();
+    fixture.committed_version(acknowledged).await;
+    fixture.disk.inject(Fault::Reads { after: 0 });
+    // The previous block has put the account of the payer into memory. The account of the
+    // recipient must be read from a row of genesis.
+    let genesis_account = funded().remove(1).address;
+    let transaction = fixture.payer.transfer(&fixture.chain, genesis_account, 1);
+    let accepted = fixture.handle().submit(transaction).await.unwrap();
     let pending = accepted.transaction.hash();
-    let answer = broken.handle().wait_for_commit(pending).await;
+    let outcome = fixture.handle().wait_for_commit(pending).await;
     assert!(
-        matches!(answer, Err(NodeError::StorageUnavailable(_))),
-        "{answer:?}"
+        matches!(outcome, Err(NodeError::StorageUnavailable(_))),
+        "{outcome:?}"
     );
 
-    let Broken {
+    let FailingDiskNode {
         disk,
         node,
         directory,
         ..
-    } = broken;
+    } = fixture;
     let Err(StopError::Storage(error)) = node.stop().await else {
-        panic!("stopped as if nothing were");
+        panic!("the stop reports no failure");
     };
     assert_eq!((error.kind, error.thread), (FaultKind::Read, "executor"));
     let (_, node) = start(&Disk::new(disk.synced()), directory.path()).await;
@@ -314,21 +328,21 @@ async fn a_read_that_fails_while_a_block_is_executed_is_the_disks_failure_and_no
     node.stop().await.unwrap();
 }
 
-/// A directory in the place of the file that a stop writes.
+/// A directory replaces the file that a stop writes, so the pool cannot be saved.
 #[actix::test]
-async fn a_stop_that_cannot_save_the_pool_tells_of_the_failed_disk_too() {
-    let mut broken = Broken::new().await;
-    broken.disk.inject(Fault::Gone { after: 0 });
-    let pending = broken.transfer().await.unwrap();
-    assert!(broken.handle().wait_for_commit(pending).await.is_err());
-    std::fs::create_dir(broken.directory.path().join("mempool.bcs")).unwrap();
-    let words = broken.node.stop().await.unwrap_err().to_string();
+async fn stop_reports_both_the_failed_disk_and_the_unsaved_pool() {
+    let mut fixture = FailingDiskNode::new().await;
+    fixture.disk.inject(Fault::Gone { after: 0 });
+    let pending = fixture.transfer().await.unwrap();
+    assert!(fixture.handle().wait_for_commit(pending).await.is_err());
+    std::fs::create_dir(fixture.directory.path().join("mempool.bcs")).unwrap();
+    let message = fixture.node.stop().await.unwrap_err().to_string();
     for part in [
         "store-writer",
         "the disk",
         "1 pending transactions could not be saved",
         "mempool.bcs",
     ] {
-        assert!(words.contains(part), "{words}");
+        assert!(message.contains(part), "{message}");
     }
 }

@@ -1,4 +1,5 @@
-//! A whole node under a clock that is wrong: at a start and while it runs, with and without load.
+//! Tests of a whole node under a wrong clock: at a start and while it runs, with and without
+//! load.
 
 #[path = "../testing/hand_clock.rs"]
 #[allow(dead_code)] // Other tests use more of it.
@@ -21,8 +22,9 @@ const START_SECS: u64 = 1_800_000_000;
 const DAY_SECS: i64 = 86_400;
 const YEAR_SECS: i64 = 365 * DAY_SECS;
 
-/// How long a test waits for what the mempool's timer of a second brings.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum time that a test waits for an effect of the mempool's timer, whose interval is one
+/// second.
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A chain, its clock, and its funded accounts.
 struct Fixture {
@@ -33,7 +35,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A chain whose newest block is of now, and the node on it.
+    /// Starts a node on a chain whose newest block has the current time.
     async fn started() -> (Self, Node) {
         let mut config = NodeConfig::default();
         config.wait.timeout_ms = 60_000;
@@ -57,20 +59,21 @@ impl Fixture {
         node.await.expect("the node starts")
     }
 
-    /// A transfer of the first account that expires in ten minutes by the wall clock.
+    /// Creates a transfer of the first account that expires ten minutes after `true_secs`.
     fn transfer(&mut self, handle: &NodeHandle, true_secs: u64) -> CheckedTransaction {
         let to = self.wallets[1].address;
         self.wallets[0].transfer_until(handle.chain(), to, 1, true_secs + 600)
     }
 
-    /// Commits a transfer that is made at the time of the wall clock.
+    /// Commits a transfer that is created at the time of the wall clock. Returns the time of its
+    /// block, in seconds since the Unix epoch.
     async fn commit(&mut self, handle: &NodeHandle) -> u64 {
         let transaction = self.transfer(handle, self.clock.secs());
         commit(handle, transaction).await
     }
 }
 
-/// Commits a transaction; gives the time of its block, Unix seconds.
+/// Commits a transaction and returns the time of its block, in seconds since the Unix epoch.
 async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
@@ -81,20 +84,20 @@ async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
 }
 
 /// Waits until the clock is believed.
-async fn believed(handle: &NodeHandle) {
-    let believed = async {
+async fn wait_until_believed(handle: &NodeHandle) {
+    let poll = async {
         while handle.storage_unavailable().is_some() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, believed)
+    tokio::time::timeout(WAIT_MAX, poll)
         .await
         .expect("the node continues");
 }
 
-/// Returns the words of a refusal for the clock.
-fn refusal_words(answer: Result<impl Sized, SubmitError>) -> Option<String> {
-    match answer {
+/// Returns the message of a rejection that is due to the clock, or `None` for any other result.
+fn clock_rejection_message(outcome: Result<impl Sized, SubmitError>) -> Option<String> {
+    match outcome {
         Err(SubmitError::Node(NodeError::StorageUnavailable(
             cause @ StorageUnavailable::ClockUnbelieved(_),
         ))) => Some(cause.to_string()),
@@ -103,7 +106,7 @@ fn refusal_words(answer: Result<impl Sized, SubmitError>) -> Option<String> {
 }
 
 #[actix::test]
-async fn a_node_that_was_off_for_seven_days_is_at_the_right_time_at_once() {
+async fn believes_the_clock_immediately_after_seven_days_off() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.clock.step_secs(7 * DAY_SECS);
@@ -114,12 +117,13 @@ async fn a_node_that_was_off_for_seven_days_is_at_the_right_time_at_once() {
 }
 
 #[actix::test]
-async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_is_over() {
+async fn rejects_submissions_while_the_clock_is_a_year_ahead_at_a_start() {
     let (mut fixture, node) = Fixture::started().await;
     let committed = fixture.transfer(&node.handle(), START_SECS);
     let hash = committed.hash();
     commit(&node.handle(), committed).await;
-    // It waits for an earlier number, and is saved.
+    // The second transfer waits for the missing sequence number of the first one, and the stop
+    // saves it.
     let missing = fixture.transfer(&node.handle(), START_SECS);
     let waiting = fixture.transfer(&node.handle(), START_SECS);
     node.handle().submit(waiting.clone()).await.unwrap();
@@ -130,28 +134,31 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     let handle = node.handle();
     for _ in 0..3 {
         fixture.clock.pass_secs(1);
-        let words =
-            refusal_words(handle.submit(missing.clone()).await).expect("refused for the clock");
+        let message = clock_rejection_message(handle.submit(missing.clone()).await)
+            .expect("rejected because of the clock");
         for part in [
             "the system clock reads",
             "365.0 days",
             "sequencer.clock_confirmed_until_secs=",
         ] {
-            assert!(words.contains(part), "{words}");
+            assert!(message.contains(part), "{message}");
         }
     }
     assert_eq!(handle.clock_status().state, ClockState::Unbelieved);
-    let (info, found) = handle.transaction_by_hash(hash).await.unwrap();
+    let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     let height = info.block_height;
-    let (_, found) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
-    assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
+    let (_, lookup) = handle.transaction_by_hash(waiting.hash()).await.unwrap();
+    assert!(
+        matches!(lookup, TransactionStatus::Pending(_)),
+        "{lookup:?}"
+    );
 
     fixture.clock.step_secs(-YEAR_SECS);
-    believed(&handle).await;
+    wait_until_believed(&handle).await;
     assert_eq!(
         handle.head().ledger_info().block_height,
         height,
@@ -159,37 +166,37 @@ async fn a_year_ahead_at_a_start_refuses_submissions_and_loses_nothing_until_it_
     );
     let block_secs = commit(&handle, missing).await;
     assert_eq!(block_secs, START_SECS + 3);
-    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn an_operator_confirms_a_clock_that_is_far_ahead() {
+async fn believes_a_confirmed_clock_after_a_restart() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);
     let node = fixture.start().await;
-    let refused = fixture.transfer(&node.handle(), fixture.clock.secs());
-    let words =
-        refusal_words(node.handle().submit(refused.clone()).await).expect("refused for the clock");
+    let rejected = fixture.transfer(&node.handle(), fixture.clock.secs());
+    let message = clock_rejection_message(node.handle().submit(rejected.clone()).await)
+        .expect("rejected because of the clock");
     node.stop().await.unwrap();
-    // The words name the value.
-    let (_, value) = words
+    // The message suggests a value.
+    let (_, value) = message
         .split_once("sequencer.clock_confirmed_until_secs=")
         .unwrap();
     let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
     fixture.config.sequencer.clock_confirmed_until_secs = digits.parse().unwrap();
     let node = fixture.start().await;
-    assert_eq!(commit(&node.handle(), refused).await, fixture.clock.secs());
+    assert_eq!(commit(&node.handle(), rejected).await, fixture.clock.secs());
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn a_year_ahead_while_running_enters_no_block_under_load() {
+async fn blocks_ignore_a_clock_that_jumps_a_year_ahead() {
     let (mut fixture, node) = Fixture::started().await;
     let handle = node.handle();
     let mut true_secs = START_SECS;
@@ -215,25 +222,25 @@ async fn a_year_ahead_while_running_enters_no_block_under_load() {
 }
 
 #[actix::test]
-async fn a_year_ahead_while_running_expires_nothing_that_waits() {
+async fn clock_jump_expires_no_pending_transaction() {
     let (mut fixture, node) = Fixture::started().await;
     let handle = node.handle();
     let missing = fixture.transfer(&handle, START_SECS);
     let waiting = fixture.transfer(&handle, START_SECS);
     handle.submit(waiting.clone()).await.unwrap();
     fixture.clock.step_secs(YEAR_SECS);
-    // Whatever comes to the pool has it look for expired transactions.
+    // A submission causes the pool to remove expired transactions.
     commit(&handle, missing).await;
-    let (_, found) = handle.wait_for_commit(waiting.hash()).await.unwrap();
+    let (_, lookup) = handle.wait_for_commit(waiting.hash()).await.unwrap();
     assert!(
-        matches!(found, TransactionStatus::Committed(_)),
-        "{found:?}"
+        matches!(lookup, TransactionStatus::Committed(_)),
+        "{lookup:?}"
     );
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn an_hour_ahead_that_persists_is_reached() {
+async fn block_time_reaches_a_persistent_lead_of_an_hour() {
     let (mut fixture, node) = Fixture::started().await;
     let handle = node.handle();
     fixture.clock.step_secs(3_600);
@@ -254,7 +261,7 @@ async fn an_hour_ahead_that_persists_is_reached() {
 }
 
 #[actix::test]
-async fn a_suspend_of_eight_hours_is_reached_at_once() {
+async fn block_time_follows_a_suspend_immediately() {
     let (mut fixture, node) = Fixture::started().await;
     fixture.clock.pass_secs(8 * 3_600);
     assert_eq!(fixture.commit(&node.handle()).await, START_SECS + 8 * 3_600);
@@ -262,7 +269,7 @@ async fn a_suspend_of_eight_hours_is_reached_at_once() {
 }
 
 #[actix::test]
-async fn a_clock_that_is_set_back_stops_neither_heartbeats_nor_blocks() {
+async fn orders_heartbeats_and_blocks_while_the_clock_is_set_back() {
     let (mut fixture, node) = Fixture::started().await;
     node.stop().await.unwrap();
     fixture.config.sequencer.heartbeat_secs = 10;
@@ -271,18 +278,19 @@ async fn a_clock_that_is_set_back_stops_neither_heartbeats_nor_blocks() {
     let height = handle.head().ledger_info().block_height;
     fixture.clock.step_secs(-3_600);
     fixture.clock.pass_secs(10);
-    let beaten = async {
+    let heartbeat_ordered = async {
         while handle.head().ledger_info().block_height == height {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, beaten)
+    tokio::time::timeout(WAIT_MAX, heartbeat_ordered)
         .await
         .expect("a heartbeat");
     assert_eq!(handle.clock_status().state, ClockState::Behind);
     let transaction = fixture.transfer(&handle, START_SECS);
     assert_eq!(commit(&handle, transaction).await, START_SECS);
-    // What expired before the newest block is refused, whatever the wall clock says.
+    // A transaction that expired before the newest block is rejected, regardless of the wall
+    // clock.
     let to = fixture.wallets[1].address;
     let expired = fixture.wallets[2].transfer_until(handle.chain(), to, 1, START_SECS);
     assert!(matches!(

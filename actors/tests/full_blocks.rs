@@ -1,4 +1,5 @@
-//! A whole node whose blocks hold less than is ordered for them: nothing that was accepted is lost.
+//! Tests of a whole node whose batches exceed the capacity of a block. No accepted transaction
+//! may be lost.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -17,72 +18,81 @@ use std::{
 };
 use wallet::{development_with, funded};
 
-/// Blocks that hold fewer transactions than are ordered for them, by their work.
-fn narrow() -> Parameters {
+/// Returns parameters of a chain whose blocks have too little gas for the transactions of a
+/// batch.
+fn small_block_parameters() -> Parameters {
     Parameters {
         block_gas_max: 1_000,
         ..Parameters::default()
     }
 }
 
-/// The time for a node whose sequencer may be held: it asks for the time of a block once it has the
-/// block's transactions, and meanwhile the pool fills.
+/// A clock that can block the threads of a node.
+///
+/// While the gate is shut, a thread blocks if it has not read the clock earlier. The sequencer
+/// reads the clock once it has the transactions of a block, so a blocked sequencer lets the pool
+/// fill. This requires that the sequencer and the mempool run on different threads.
 #[derive(Default)]
-struct LaneQueue {
-    /// The threads that asked while it stood open, and whether it is shut for all others.
-    asked: Mutex<(HashSet<ThreadId>, bool)>,
+struct ClockGate {
+    /// The threads that may read the clock while the gate is shut, and whether it is shut.
+    readers: Mutex<(HashSet<ThreadId>, bool)>,
     opened: Condvar,
 }
 
-impl LaneQueue {
+impl ClockGate {
     fn clock(self: &Arc<Self>) -> Clock {
         let gate = Arc::clone(self);
         Clock::new(move || {
             let id = thread::current().id();
-            let mut asked = gate.asked.lock().unwrap();
-            if asked.1 && !asked.0.contains(&id) {
-                asked = gate
+            let mut readers = gate.readers.lock().unwrap();
+            if readers.1 && !readers.0.contains(&id) {
+                readers = gate
                     .opened
-                    .wait_while(asked, |(_, is_shut)| *is_shut)
+                    .wait_while(readers, |(_, is_shut)| *is_shut)
                     .unwrap();
             }
-            asked.0.insert(id);
+            readers.0.insert(id);
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
             now.as_micros().try_into().unwrap()
         })
     }
 
     fn shut(&self) {
-        self.asked.lock().unwrap().1 = true;
+        self.readers.lock().unwrap().1 = true;
     }
 
     fn open(&self) {
-        self.asked.lock().unwrap().1 = false;
+        self.readers.lock().unwrap().1 = false;
         self.opened.notify_all();
     }
 }
 
-async fn start_narrow(directory: &Path, clock: Clock) -> Node {
-    let (chain, store) = development_with(directory, narrow());
+async fn start_with_small_blocks(directory: &Path, clock: Clock) -> Node {
+    let (chain, store) = development_with(directory, small_block_parameters());
     let mut config = NodeConfig::default();
-    // The waits end by commitment or not at all, as far as a test can see.
+    // Long enough that only a commit ends a wait within the time of a test.
     config.wait.timeout_ms = 60_000;
     let node = Node::start_with_clock(chain, store, Some(directory), config, clock);
     node.await.expect("the node starts")
 }
 
-/// Submits the same number of transfers of every funded account while no block is made, and gives their
+/// Submits `per_account` transfers of every funded account with the gate shut, and returns their
 /// hashes by account.
-async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<Vec<HashValue>> {
-    gate.asked.lock().unwrap().0.clear();
+async fn submit_many(
+    handle: &NodeHandle,
+    gate: &ClockGate,
+    per_account: usize,
+) -> Vec<Vec<HashValue>> {
+    gate.readers.lock().unwrap().0.clear();
     let mut all = Vec::new();
     for mut wallet in funded() {
         let to = wallet.address;
-        let transfers: Vec<_> = (0..each)
+        let transfers: Vec<_> = (0..per_account)
             .map(|_| wallet.transfer(handle.chain(), to, 1))
             .collect();
         let hashes = transfers.iter().map(CheckedTransaction::hash).collect();
-        // The second first: it has to wait, and whoever takes it in has asked for the time.
+        // The second transfer is submitted first and has to wait for the first one. The threads
+        // that process it read the clock, so the gate does not block them.
         let mut order = transfers;
         order.swap(0, 1);
         for transfer in order {
@@ -95,7 +105,8 @@ async fn submit_many(handle: &NodeHandle, gate: &LaneQueue, each: usize) -> Vec<
     all
 }
 
-/// Waits for all of these at once; each is answered with its version, ascending for an account.
+/// Waits for all transactions concurrently. Checks that they succeeded, and that the versions of
+/// each account ascend.
 async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
     let waits = by_account.iter().map(|hashes| {
         let wait = |&hash: &HashValue| {
@@ -119,16 +130,16 @@ async fn wait_for_all(handle: &NodeHandle, by_account: &[Vec<HashValue>]) {
 }
 
 #[actix::test]
-async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
+async fn commits_excess_transactions_in_later_blocks() {
     let directory = tempfile::tempdir().unwrap();
-    let gate = Arc::new(LaneQueue::default());
-    let node = start_narrow(directory.path(), gate.clock()).await;
+    let gate = Arc::new(ClockGate::default());
+    let node = start_with_small_blocks(directory.path(), gate.clock()).await;
     let handle = node.handle();
     let submitted = submit_many(&handle, &gate, 90).await;
     wait_for_all(&handle, &submitted).await;
     let info = *handle.head().ledger_info();
     let count = (submitted.len() * 90) as u64;
-    // At some 50 units each, a block holds about twenty.
+    // A transfer uses about 50 units of gas, so a block holds about twenty.
     assert!(info.block_height >= count / 25, "{info:?}");
     let blocks = move |snapshot: &Snapshot| {
         let heights = 1..=info.block_height;
@@ -149,24 +160,24 @@ async fn more_work_than_a_block_holds_is_committed_over_several_blocks() {
             .iter()
             .all(|block| block.last_version - block.first_version < 27)
     );
-    let left_out = |block: &BlockInfo| {
+    let has_left_out = |block: &BlockInfo| {
         block
             .discarded
             .iter()
             .any(DiscardedTransaction::is_not_included)
     };
-    assert!(blocks.iter().any(left_out));
+    assert!(blocks.iter().any(has_left_out));
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn what_full_blocks_left_out_outlives_a_stop() {
+async fn transactions_left_out_of_full_blocks_survive_a_stop() {
     let directory = tempfile::tempdir().unwrap();
-    let gate = Arc::new(LaneQueue::default());
-    let node = start_narrow(directory.path(), gate.clock()).await;
+    let gate = Arc::new(ClockGate::default());
+    let node = start_with_small_blocks(directory.path(), gate.clock()).await;
     let submitted = submit_many(&node.handle(), &gate, 90).await;
     node.stop().await.unwrap();
-    let node = start_narrow(directory.path(), Clock::default()).await;
+    let node = start_with_small_blocks(directory.path(), Clock::default()).await;
     wait_for_all(&node.handle(), &submitted).await;
     node.stop().await.unwrap();
 }

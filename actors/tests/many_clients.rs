@@ -1,4 +1,4 @@
-//! Many clients at once, each of which waits for its transfers one after the other.
+//! A test of many concurrent clients, each of which waits for one transfer at a time.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -9,9 +9,9 @@ use ledger_types::{AccountAddress, LedgerInfo};
 use std::sync::mpsc;
 use wallet::{Wallet, development, funded};
 
-/// 256 clients that submit and wait, several transfers each.
+/// Each of 256 clients submits 40 transfers and waits for the commit of each.
 #[actix::test]
-async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
+async fn notifies_every_client_of_every_commit() {
     const CLIENTS: u64 = 256;
     const TRANSFERS: usize = 40;
     let directory = tempfile::tempdir().unwrap();
@@ -32,17 +32,17 @@ async fn many_clients_are_all_told_and_nobody_waits_in_vain() {
         let (_, status) = handle.wait_for_commit(hash).await.expect("the node runs");
         assert!(matches!(status, TransactionStatus::Committed(_)));
     }
-    let (tell, told) = mpsc::channel();
+    let (result_sender, results) = mpsc::channel();
     for client in clients.drain(..) {
-        let (handle, tell) = (handle.clone(), tell.clone());
+        let (handle, result_sender) = (handle.clone(), result_sender.clone());
         actix::spawn(async move {
-            let _ = tell.send(transfer_and_wait(&handle, client, TRANSFERS).await);
+            let _ = result_sender.send(transfer_and_wait(&handle, client, TRANSFERS).await);
         });
     }
-    drop(tell);
+    drop(result_sender);
     let mut done = 0;
     while done < CLIENTS {
-        match told.try_recv() {
+        match results.try_recv() {
             Ok(info) => {
                 done += 1;
                 assert!(info.version <= handle.head().ledger_info().version);
@@ -70,7 +70,10 @@ async fn transfer_and_wait(
             matches!(lookup, TransactionStatus::Committed(_)),
             "{lookup:?}"
         );
-        assert!(info.version >= newest.version, "the ledger never goes back");
+        assert!(
+            info.version >= newest.version,
+            "the version never decreases"
+        );
         newest = info;
         let (info, lookup) = handle
             .transaction_by_hash(hash)

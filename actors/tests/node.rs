@@ -1,4 +1,4 @@
-//! A whole node, through its handle.
+//! Tests of a whole node through its handle.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -31,14 +31,15 @@ async fn start(directory: &Path, config: NodeConfig) -> Node {
         .expect("the node starts")
 }
 
-/// A config whose waits end by commitment or not at all, as far as a test can see.
-fn patient() -> NodeConfig {
+/// Returns a configuration with waits so long that only a commit ends them within the time of a
+/// test.
+fn long_wait_config() -> NodeConfig {
     let mut config = NodeConfig::default();
     config.wait.timeout_ms = 60_000;
     config
 }
 
-async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
+async fn commit(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 {
     let hash = transaction.hash();
     handle.submit(transaction).await.expect("it is accepted");
     match handle.wait_for_commit(hash).await.expect("the node runs") {
@@ -52,15 +53,15 @@ async fn committed(handle: &NodeHandle, transaction: CheckedTransaction) -> u64 
 }
 
 #[actix::test]
-async fn a_transfer_is_committed_and_found_again_after_a_restart() {
+async fn finds_a_committed_transfer_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
     let mut wallets = funded();
     let to = wallets[1].address;
     let transaction = wallets[0].transfer(handle.chain(), to, 7);
     let hash = transaction.hash();
-    let version = committed(&handle, transaction.clone()).await;
+    let version = commit(&handle, transaction.clone()).await;
     assert_eq!(handle.head().ledger_info().block_height, 1);
     assert!(matches!(
         handle.submit(transaction).await,
@@ -68,40 +69,40 @@ async fn a_transfer_is_committed_and_found_again_after_a_restart() {
     ));
     node.stop().await.unwrap();
 
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
     let (info, lookup) = handle.transaction_by_hash(hash).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(found) if found.version == version));
     assert_eq!(info, *handle.head().ledger_info());
-    committed(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
+    commit(&handle, wallets[0].transfer(handle.chain(), to, 7)).await;
     node.stop().await.unwrap();
     assert!(matches!(
-        handle.transaction_by_hash(wallets[0].address_hash()).await,
+        handle.transaction_by_hash(wallets[0].unknown_hash()).await,
         Err(NodeError::Stopping)
     ));
 }
 
 impl Wallet {
-    /// Some hash that nobody knows.
-    fn address_hash(&self) -> ledger_crypto::HashValue {
+    /// Returns a hash of no transaction.
+    fn unknown_hash(&self) -> ledger_crypto::HashValue {
         ledger_crypto::HashValue::sha3_of(&[self.address.as_bytes()])
     }
 }
 
 #[actix::test]
-async fn nobody_waits_for_what_nobody_knows() {
+async fn does_not_wait_for_an_unknown_transaction() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
-    let hash = funded()[0].address_hash();
+    let node = start(directory.path(), long_wait_config()).await;
+    let hash = funded()[0].unknown_hash();
     let (_, lookup) = node.handle().wait_for_commit(hash).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Unknown));
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity_at_once() {
+async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
     let directory = tempfile::tempdir().unwrap();
-    let mut config = patient();
+    let mut config = long_wait_config();
     config.wait.timeout_ms = 50;
     let node = start(directory.path(), config).await;
     let handle = node.handle();
@@ -113,21 +114,21 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
     node.stop().await.unwrap();
 
-    let mut config = patient();
+    let mut config = long_wait_config();
     config.wait.capacity = 1;
     let node = start(directory.path(), config).await;
     let handle = node.handle();
     {
-        let mut only = pin!(handle.wait_for_commit(parked.hash()));
-        let beyond = tokio::select! {
+        let mut within_capacity = pin!(handle.wait_for_commit(parked.hash()));
+        let beyond_capacity = tokio::select! {
             biased;
-            ended = only.as_mut() => panic!("it does not wait: {ended:?}"),
-            beyond = handle.wait_for_commit(parked.hash()) => beyond,
+            ended = within_capacity.as_mut() => panic!("it does not wait: {ended:?}"),
+            beyond_capacity = handle.wait_for_commit(parked.hash()) => beyond_capacity,
         };
-        let (_, lookup) = beyond.unwrap();
+        let (_, lookup) = beyond_capacity.unwrap();
         assert!(
             matches!(lookup, TransactionStatus::Pending(_)),
-            "at once, by_hash's answer"
+            "immediately, as for a lookup by hash"
         );
         let waits = handle.meters().waits;
         assert_eq!((waits.parked, waits.refused), (1, 1));
@@ -135,13 +136,13 @@ async fn a_parked_transaction_is_pending_at_the_deadline_and_beyond_the_capacity
     assert_eq!(
         handle.meters().waits.parked,
         0,
-        "who goes away leaves the place"
+        "a dropped wait releases its permit"
     );
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
+async fn restores_the_pool_that_a_stop_saved() {
     let directory = tempfile::tempdir().unwrap();
     let now_secs = Arc::new(AtomicU64::new(1_800_000_000));
     let clock = {
@@ -154,7 +155,7 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
             chain,
             store,
             Some(directory.path()),
-            patient(),
+            long_wait_config(),
             clock.clone(),
         );
         node.await.unwrap()
@@ -188,7 +189,7 @@ async fn a_graceful_stop_keeps_the_pool_and_a_start_restores_it() {
     ));
     let (_, lookup) = handle.transaction_by_hash(late.hash()).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Pending(_)));
-    committed(&handle, early).await;
+    commit(&handle, early).await;
     let (_, lookup) = handle.wait_for_commit(late.hash()).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
     node.stop().await.unwrap();
@@ -204,7 +205,7 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     let file = directory.path().join("mempool.bcs");
     let mut wallets = funded();
     let to = wallets[4].address;
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let chain = node.handle().chain().clone();
     let [executed, first] = [0, 0].map(|sender| wallets[sender].transfer(&chain, to, 1));
     wallets[1].sequence_number = 1;
@@ -215,18 +216,20 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     }
     node.stop().await.unwrap();
 
-    // A crash before the start is complete leaves the file, and in it what was executed meanwhile.
+    // A crash before the start is complete keeps the file, including transactions that have been
+    // executed meanwhile.
     let saved = std::fs::read(&file).unwrap();
-    let node = start(directory.path(), patient()).await;
-    committed(&node.handle(), executed.clone()).await;
+    let node = start(directory.path(), long_wait_config()).await;
+    commit(&node.handle(), executed.clone()).await;
     let (_, lookup) = node.handle().wait_for_commit(first.hash()).await.unwrap();
     assert!(matches!(lookup, TransactionStatus::Committed(_)));
     assert_eq!(std::fs::read(&file).unwrap(), saved);
     node.stop().await.unwrap();
     std::fs::write(&file, saved).unwrap();
 
-    // A stop before the start is complete keeps what did not fit.
-    let mut small = patient();
+    // A stop before the start is complete also saves the transactions that exceeded the pool's
+    // capacity.
+    let mut small = long_wait_config();
     small.mempool.capacity_transactions = 1;
     let node = start(directory.path(), small).await;
     let (_, lookup) = node
@@ -243,14 +246,14 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
     );
     node.stop().await.unwrap();
 
-    // It also keeps what was accepted meanwhile.
-    let node = start(directory.path(), patient()).await;
+    // Such a stop also saves the transactions that were accepted meanwhile.
+    let node = start(directory.path(), long_wait_config()).await;
     wallets[2].sequence_number = 1;
     let accepted = wallets[2].transfer(&chain, to, 1);
     node.handle().submit(accepted.clone()).await.unwrap();
     node.stop().await.unwrap();
 
-    let mut node = start(directory.path(), patient()).await;
+    let mut node = start(directory.path(), long_wait_config()).await;
     node.discard_saved_pool();
     assert!(!file.exists());
     for transaction in [&parked, &last, &accepted] {
@@ -279,18 +282,18 @@ async fn keeps_the_saved_pool_until_it_is_discarded() {
 }
 
 #[actix::test]
-async fn rejects_a_saved_pool_that_cannot_be_read() {
+async fn start_fails_if_the_saved_pool_cannot_be_read() {
     let directory = tempfile::tempdir().unwrap();
-    start(directory.path(), patient())
+    start(directory.path(), long_wait_config())
         .await
         .stop()
         .await
         .unwrap();
     let file = directory.path().join("mempool.bcs");
-    // Reading a directory is an error of the system, as is a missing descriptor.
+    // Reading a directory is an error of the operating system, like a lack of file descriptors.
     std::fs::create_dir(&file).unwrap();
     let (chain, store) = development(directory.path());
-    let error = Node::start(chain, store, Some(directory.path()), patient())
+    let error = Node::start(chain, store, Some(directory.path()), long_wait_config())
         .await
         .unwrap_err();
     let text = error.to_string();
@@ -302,29 +305,29 @@ async fn rejects_a_saved_pool_that_cannot_be_read() {
 }
 
 #[actix::test]
-async fn a_damaged_saved_pool_does_not_stop_a_start() {
+async fn starts_despite_a_damaged_saved_pool() {
     let directory = tempfile::tempdir().unwrap();
-    start(directory.path(), patient())
+    start(directory.path(), long_wait_config())
         .await
         .stop()
         .await
         .unwrap();
     let saved = directory.path().join("mempool.bcs");
     std::fs::write(&saved, b"MEMPOOL1 and then rubbish").unwrap();
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let mut wallets = funded();
     let to = wallets[1].address;
     let transaction = wallets[0].transfer(node.handle().chain(), to, 1);
-    committed(&node.handle(), transaction).await;
+    commit(&node.handle(), transaction).await;
     node.stop().await.unwrap();
     assert!(!saved.exists());
-    let aside = directory.path().join("mempool.bcs.unused");
+    let unused_file = directory.path().join("mempool.bcs.unused");
     assert_eq!(
-        std::fs::read(aside).unwrap(),
+        std::fs::read(unused_file).unwrap(),
         b"MEMPOOL1 and then rubbish",
-        "people may still want it"
+        "the damaged file is preserved"
     );
-    start(directory.path(), patient())
+    start(directory.path(), long_wait_config())
         .await
         .stop()
         .await
@@ -332,33 +335,33 @@ async fn a_damaged_saved_pool_does_not_stop_a_start() {
 }
 
 #[actix::test]
-async fn a_wait_ends_when_its_transaction_leaves() {
+async fn wait_ends_when_its_transaction_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
     let mut wallet = funded().remove(0);
     wallet.sequence_number = 1;
     let parked = wallet.transfer(handle.chain(), wallet.address, 1);
     handle.submit(parked.clone()).await.unwrap();
     let waiting = handle.wait_for_commit(parked.hash());
-    let replacing = async {
+    let replace = async {
         let newer = TransactionBuilder::from_raw(handle.chain(), parked.raw().clone())
             .gas_unit_price(parked.raw().gas_unit_price + 1)
             .sign_checked(handle.chain(), &wallet.account);
         handle.submit(newer.clone()).await.unwrap();
         newer.hash()
     };
-    let (outcome, by) = futures::join!(waiting, replacing);
+    let (outcome, replacement) = futures::join!(waiting, replace);
     assert!(
-        matches!(outcome.unwrap().1, TransactionStatus::Removed(RemovalReason::Replaced(hash)) if hash == by)
+        matches!(outcome.unwrap().1, TransactionStatus::Removed(RemovalReason::Replaced(hash)) if hash == replacement)
     );
     node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
+async fn rejects_a_multisig_payload_for_an_ordinary_account() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
     let mut wallets = funded();
     let payload = TransactionPayload::Multisig(Multisig {
@@ -380,13 +383,13 @@ async fn a_multisig_payload_that_its_account_would_refuse_is_not_taken() {
 }
 
 #[actix::test]
-async fn mailboxes_are_named_counted_and_tuned() {
+async fn reports_mailboxes_and_changes_their_capacity() {
     let directory = tempfile::tempdir().unwrap();
-    let node = start(directory.path(), patient()).await;
+    let node = start(directory.path(), long_wait_config()).await;
     let handle = node.handle();
     let mut wallets = funded();
     let to = wallets[1].address;
-    committed(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
+    commit(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
     let names: Vec<_> = handle
         .mailboxes()
         .iter()
@@ -398,7 +401,7 @@ async fn mailboxes_are_named_counted_and_tuned() {
     );
     for status in handle.mailboxes() {
         assert_eq!((status.depth, status.refused), (0, 0));
-        // The storage is told of prunes only: blocks go from the executor to the writer.
+        // Storage receives only prune steps: the executor sends blocks directly to the writer.
         assert!(
             status.protocol > 0 || status.actor == "storage",
             "{status:?}"
@@ -421,9 +424,9 @@ async fn mailboxes_are_named_counted_and_tuned() {
 }
 
 #[actix::test]
-async fn the_window_is_kept_and_the_rest_is_pruned() {
+async fn prunes_versions_below_the_window() {
     let directory = tempfile::tempdir().unwrap();
-    let mut config = patient();
+    let mut config = long_wait_config();
     config.pruner.window_versions = 20;
     config.pruner.batch_versions = 5;
     let node = start(directory.path(), config).await;
@@ -431,19 +434,22 @@ async fn the_window_is_kept_and_the_rest_is_pruned() {
     let mut wallets = funded();
     let to = wallets[1].address;
     let first = wallets[0].transfer(handle.chain(), to, 1);
-    committed(&handle, first.clone()).await;
+    commit(&handle, first.clone()).await;
     for _ in 0..40 {
-        committed(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
+        commit(&handle, wallets[0].transfer(handle.chain(), to, 1)).await;
     }
     let newest = handle.head().ledger_info().version;
     let oldest = async || {
-        let own = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
-        handle.read(own).await.unwrap().1.oldest_version
+        let ledger_info = |snapshot: &Snapshot| Ok::<_, StoreError>(*snapshot.ledger_info());
+        handle.read(ledger_info).await.unwrap().1.oldest_version
     };
     while oldest().await + 20 + 5 + 3 <= newest {
         tokio::task::yield_now().await;
     }
-    assert!(oldest().await + 20 <= newest + 1, "the window stays");
+    assert!(
+        oldest().await + 20 <= newest + 1,
+        "the versions in the window remain"
+    );
     let (_, lookup) = handle.transaction_by_hash(first.hash()).await.unwrap();
     assert!(
         matches!(lookup, TransactionStatus::Pruned { version: 2 }),

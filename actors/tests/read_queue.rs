@@ -1,4 +1,4 @@
-//! The queue of the reader threads, through the handle of a whole node.
+//! A test of the reader threads' queue through the handle of a whole node.
 
 #[path = "../testing/wallet.rs"]
 #[allow(dead_code)]
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use wallet::development;
 
 #[actix::test]
-async fn a_full_read_queue_is_an_answer() {
+async fn rejects_reads_beyond_the_queue_capacity() {
     let directory = tempfile::tempdir().unwrap();
     let mut config = NodeConfig::default();
     config.storage.readers = 1;
@@ -18,29 +18,30 @@ async fn a_full_read_queue_is_an_answer() {
     let (chain, store) = development(directory.path());
     let node = Node::start(chain, store, None, config).await.unwrap();
     let handle = node.handle();
-    let (begun, has_begun) = mpsc::channel();
-    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let (started_sender, started) = mpsc::channel();
+    let (release_sender, released) = mpsc::channel::<()>();
     let slow = actix::spawn({
         let handle = handle.clone();
         async move {
             let query = move |_: &Snapshot| {
-                begun.send(()).unwrap();
-                let _ = may_go_on.recv();
+                started_sender.send(()).unwrap();
+                let _ = released.recv();
                 Ok::<_, StoreError>(())
             };
             handle.read(query).await
         }
     });
-    while has_begun.try_recv().is_err() {
+    while started.try_recv().is_err() {
         tokio::task::yield_now().await;
     }
     let version = |snapshot: &Snapshot| Ok::<_, StoreError>(snapshot.ledger_info().version);
     let queued = handle.read(version);
-    let refused = handle.read(version);
-    let release = async { go_on.send(()).unwrap() };
-    let (queued, (refused, ())) = futures::join!(queued, async { (refused.await, release.await) });
+    let rejected = handle.read(version);
+    let release = async { release_sender.send(()).unwrap() };
+    let (queued, (rejected, ())) =
+        futures::join!(queued, async { (rejected.await, release.await) });
     assert!(matches!(
-        refused,
+        rejected,
         Err(NodeError::Overloaded { actor: "storage" })
     ));
     assert_eq!(queued.unwrap().1, 0);

@@ -1,4 +1,4 @@
-//! A stop leaves no thread behind. Alone in its process, because it counts threads.
+//! A test that a stop joins every thread. It has a process of its own, because it counts threads.
 #![cfg(target_os = "linux")]
 
 #[path = "../testing/wallet.rs"]
@@ -9,7 +9,7 @@ use ledger_actors::{Node, NodeConfig};
 use std::{collections::BTreeMap, thread::available_parallelism};
 use wallet::development;
 
-fn threads() -> BTreeMap<String, usize> {
+fn thread_counts() -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
         let name = std::fs::read_to_string(task.unwrap().path().join("comm"));
@@ -18,24 +18,29 @@ fn threads() -> BTreeMap<String, usize> {
     names
 }
 
-/// What the threads are, as soon as they are `expected`; at the latest after many looks: a thread
-/// gives itself its name, and the kernel lists it for a moment after it was joined.
-fn threads_once(expected: impl Fn(&BTreeMap<String, usize>) -> bool) -> BTreeMap<String, usize> {
-    const LOOKS_MAX: usize = 100_000;
-    for _ in 0..LOOKS_MAX {
-        let found = threads();
-        if expected(&found) {
-            return found;
+/// Waits until the threads are as `expected` and returns them, or returns the current ones after
+/// many attempts.
+///
+/// Waiting is necessary because a thread sets its name itself, and the kernel may list a thread
+/// briefly after it was joined.
+fn wait_for_threads(
+    expected: impl Fn(&BTreeMap<String, usize>) -> bool,
+) -> BTreeMap<String, usize> {
+    const ATTEMPTS_MAX: usize = 100_000;
+    for _ in 0..ATTEMPTS_MAX {
+        let counts = thread_counts();
+        if expected(&counts) {
+            return counts;
         }
         std::thread::yield_now();
     }
-    threads()
+    thread_counts()
 }
 
 #[actix::test]
-async fn a_stop_joins_every_thread() {
-    let before = threads();
-    // One per core, between 2 and 8.
+async fn stop_joins_every_thread() {
+    let before = thread_counts();
+    // One renderer per core, between 2 and 8.
     let renderers = available_parallelism().unwrap().get().clamp(2, 8);
     let directory = tempfile::tempdir().unwrap();
     for actor_threads in 1..=3 {
@@ -58,10 +63,10 @@ async fn a_stop_joins_every_thread() {
         ] {
             *expected.entry(name.to_owned()).or_default() += count;
         }
-        assert_eq!(threads_once(|found| *found == expected), expected);
+        assert_eq!(wait_for_threads(|counts| *counts == expected), expected);
         node.stop().await.unwrap();
-        assert_eq!(threads_once(|found| *found == before), before);
-        // A handle that outlives its node keeps nothing alive.
+        assert_eq!(wait_for_threads(|counts| *counts == before), before);
+        // A handle that outlives its node keeps no thread running.
         drop(handle);
     }
 }

@@ -1,112 +1,115 @@
-//! What can go wrong with a data directory, each with the way out.
+//! Errors of a store. An error of a data directory states what the operator can do.
 
 use std::{path::PathBuf, sync::Arc};
 
-/// A store that cannot be opened, read or written. Cheap to clone: one failure may answer many.
+/// A store that cannot be opened, read, or written.
+///
+/// Cheap to clone, because one failure may be the answer to many requests.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// The directory holds files of something else.
+    /// The directory holds files of another program.
     #[error(
         "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
     )]
     Foreign {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// A file that is not ours.
+        /// One of these files.
         file: String,
     },
-    /// The directory was written by a newer program.
+    /// A newer program wrote the directory.
     #[error(
         "{directory} has format {found}, this program knows up to {known}; use the program that wrote it, or a newer one"
     )]
     NewerFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// The format it has.
+        /// The format of the directory.
         found: u64,
-        /// The newest format that this program knows.
+        /// The newest format that this program reads.
         known: u64,
     },
-    /// The directory was written by an older program.
+    /// The directory has a format that is too old for this program.
     #[error(
         "{directory} has format {found}, this program reads {oldest} to {known}; go on with the program that wrote it, or name an empty directory to start anew"
     )]
     OlderFormat {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// The format it has.
+        /// The format of the directory.
         found: u64,
-        /// The oldest format that this program reads.
+        /// Oldest format that this program reads.
         oldest: u64,
-        /// The newest format that this program knows.
+        /// The newest format that this program reads.
         known: u64,
     },
-    /// The directory is open already, in this process or another.
+    /// The directory is already open, in this or another process.
     #[error(
         "{directory} is in use by another node or store; stop that one, or name another directory"
     )]
     InUse {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
     },
-    /// The files in the directory are no whole ledger.
+    /// The files in the directory are not a complete ledger.
     #[error(
         "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
     )]
     Damaged {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What was found.
+        /// The damage.
         reason: String,
     },
-    /// The directory could not be made, listed or read.
-    #[error("{directory} cannot be used: {source}; {}", way_out(.source))]
+    /// The directory or a file in it could not be created, listed, read, or written.
+    #[error("{directory} cannot be used: {source}; {}", advice(.source))]
     Directory {
-        /// The directory.
+        /// Path of the directory.
         directory: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: Arc<std::io::Error>,
     },
-    /// A row is missing or has bytes that its type does not.
+    /// A row is missing, or its bytes encode no value of its type.
     #[error("the ledger contradicts itself: {0}; restore the data directory from a copy")]
     Inconsistent(String),
-    /// Blocks were given that do not follow the newest one. Nothing was written.
+    /// Blocks do not follow the newest block. Nothing was written.
     #[error("the block does not follow the ledger: {0}")]
     Gap(String),
-    /// The database failed: a full or failing disk, as a rule.
+    /// The database failed, usually because the disk is full or failing.
     #[error("the database failed: {0}; check the disk, then restart")]
     Database(Arc<redb::Error>),
-    /// An earlier write failed, so this writer takes no more.
+    /// An earlier write failed, so the writer accepts no more.
     #[error("an earlier write failed, nothing more is written until a restart: {0}")]
     Poisoned(String),
-    /// The system gave no random bytes for a new directory's secret.
+    /// The system provided no random bytes for the digest key of a new directory.
     #[error("the system gave no random bytes: {0}")]
     NoRandomness(String),
-    /// Nothing has been committed yet, not even genesis.
+    /// The store has no genesis.
     #[error("the ledger is empty: genesis was not committed")]
     Empty,
-    /// A ledger was there already when genesis was to be written.
+    /// The store already has a genesis.
     #[error("the ledger has a genesis already")]
     NotEmpty,
-    /// A genesis is to take the place of another from which it differs in more than what may change.
+    /// A genesis cannot replace the stored one, because it differs in more than framework upgrades
+    /// above the newest block.
     #[error("the ledger has another genesis: {0}")]
     OtherGenesis(String),
-    /// A snapshot was asked for at a version that is not durable yet or is pruned.
+    /// A requested version is not applied yet, or is pruned.
     #[error(
         "no snapshot at version {requested}: the durable ledger has versions {oldest} to {newest}"
     )]
     VersionOutOfRange {
-        /// The version that was asked for.
+        /// The requested version.
         requested: u64,
-        /// The oldest version.
+        /// The oldest readable version.
         oldest: u64,
-        /// The newest durable version.
+        /// The newest applied version.
         newest: u64,
     },
 }
 
-/// What an operator can do about a directory that cannot be used.
-fn way_out(source: &std::io::Error) -> &'static str {
+/// Returns the advice for a directory that cannot be used.
+fn advice(source: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{
         AlreadyExists, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied,
         QuotaExceeded, ReadOnlyFilesystem, StorageFull,
@@ -120,8 +123,9 @@ fn way_out(source: &std::io::Error) -> &'static str {
 }
 
 impl StoreError {
-    /// Whether the disk did not do what was asked of it, or an earlier error kept the database from asking.
-    /// All that was durable before is as it was.
+    /// Returns whether the disk failed, or an earlier failure prevents access to it.
+    ///
+    /// Content that was durable before is unchanged.
     pub fn is_failed_io(&self) -> bool {
         match self {
             Self::Database(error) => {
@@ -158,24 +162,24 @@ mod tests {
     use std::io;
 
     #[test]
-    fn the_way_out_of_a_directory_that_cannot_be_used_is_that_of_its_cause() {
+    fn advises_by_the_cause_of_an_unusable_directory() {
         const EIO: i32 = 5;
-        let words = |source: io::Error| {
+        let message = |source: io::Error| {
             let source = Arc::new(source);
             let directory = PathBuf::from("some/data");
             StoreError::Directory { directory, source }.to_string()
         };
-        let failing = words(io::Error::from_raw_os_error(EIO));
+        let failing = message(io::Error::from_raw_os_error(EIO));
         assert!(failing.contains("check the disk"), "{failing}");
         assert!(!failing.contains("may write to"), "{failing}");
         for kind in [
             io::ErrorKind::PermissionDenied,
             io::ErrorKind::ReadOnlyFilesystem,
         ] {
-            let refused = words(kind.into());
+            let refused = message(kind.into());
             assert!(refused.contains("may write to"), "{refused}");
         }
-        let full = words(io::ErrorKind::StorageFull.into());
+        let full = message(io::ErrorKind::StorageFull.into());
         assert!(full.contains("make room"), "{full}");
     }
 }

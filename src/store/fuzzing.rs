@@ -1,12 +1,12 @@
-//! The decoders of stored rows, for the fuzzer.
+//! Decoders of stored rows, for the fuzzer.
 //!
-//! Rows come from the file only, so no public function takes one; the fuzzer would have to write a whole
-//! database for each input. No part of the interface of this crate.
+//! Rows come only from the file, so no public function decodes one, and the fuzzer would have to
+//! write a whole database for each input. This module is not part of the public interface.
 
 use crate::{
     index::{Kind, Manifest, bloom::BloomFilter, key::position, run::block::entry_at},
     tables::{
-        codec::{self, decode, encode},
+        codec::{decode, decode_payload, decode_stream_end, decode_write, encode, is_deletion},
         rows::TransactionRow,
         schema::PersistedHead,
     },
@@ -14,11 +14,14 @@ use crate::{
 use ledger_types::{BlockInfo, ContractEvent};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Decodes `row` as the kind of row with that number: a transaction, event, write, block, head, catalog of
-/// runs, entry of the state below the window, from 7 on a block of index entries, or at last a segment of a filter.
+/// Decodes `row` as a row of the kind with this number.
+///
+/// The kinds are: transaction, event, write, block, head, manifest, payload of the pruned state,
+/// then from 7 a block of entries of each index, and last a segment of a bloom filter.
 ///
 /// # Panics
-/// When a row that is accepted has another form when it is written again.
+///
+/// Panics if a decoded row has other bytes when it is encoded again.
 pub fn check_row(kind: u8, row: &[u8]) {
     match kind {
         0 => check_transaction(row),
@@ -33,53 +36,53 @@ pub fn check_row(kind: u8, row: &[u8]) {
     }
 }
 
-/// The number of the first kind behind those of entries.
+/// Number of the kind after the blocks of entries.
 const FILTER: u8 = 7 + Kind::ALL.len() as u8;
 
-/// What is read of a row is written as the same row.
+/// Checks that a decoded row encodes to the same bytes.
 fn check<T: DeserializeOwned + Serialize>(row: &[u8]) {
     if let Ok(value) = decode::<T>(row, "a row") {
-        same(row, &value);
+        assert_encodes_to(row, &value);
     }
 }
 
-fn same<T: Serialize>(row: &[u8], value: &T) {
-    let written = encode(value).expect("what was read can be written");
-    assert_eq!(written, row, "a row has two forms");
+fn assert_encodes_to<T: Serialize>(row: &[u8], value: &T) {
+    let encoded = encode(value).expect("a decoded value can be encoded");
+    assert_eq!(encoded, row, "a row has two forms");
 }
 
 fn check_transaction(row: &[u8]) {
     let height = TransactionRow::height_of(row, 0);
     if let Ok(decoded) = TransactionRow::decode(row, 0) {
-        assert!(height.is_ok(), "a row without a height was read");
+        assert!(height.is_ok(), "a row without a height was decoded");
         let rest = (
             &decoded.transaction,
             &decoded.info,
             &decoded.accumulator_root,
         );
-        same(&row[size_of::<u64>()..], &rest);
+        assert_encodes_to(&row[size_of::<u64>()..], &rest);
     }
 }
 
 fn check_write(row: &[u8]) {
-    if let Ok(write) = codec::decode_write(row, "a row") {
-        same(row, &write);
-        // Whether the key's own bytes are a key's is asked where it is shown.
+    if let Ok(write) = decode_write(row, "a row") {
+        assert_encodes_to(row, &write);
+        // An error is expected: the bytes of a key are checked only when a response contains it.
         let _ = write.0.decode();
     }
 }
 
 fn check_pruned_state(row: &[u8]) {
-    codec::is_deletion(row);
-    if let Ok(Some(write)) = codec::decode_payload(row) {
-        same(&row[1..], &write);
+    is_deletion(row);
+    if let Ok(Some(write)) = decode_payload(row) {
+        assert_encodes_to(&row[1..], &write);
     }
-    if let Ok(end) = codec::decode_stream_end(row) {
-        same(&row[1..], &end);
+    if let Ok(end) = decode_stream_end(row) {
+        assert_encodes_to(&row[1..], &end);
     }
 }
 
-/// A segment says of every key whether it may be there.
+/// Checks that a valid segment can be asked for any key.
 fn check_filter(row: &[u8]) {
     let mut filter = BloomFilter::default();
     if filter.push(&[], row).is_ok() {
@@ -88,7 +91,7 @@ fn check_filter(row: &[u8]) {
     }
 }
 
-/// A block of the index of that number: its entries do not run into each other, and each names a place.
+/// Checks that the entries of a block do not overlap, and that their positions can be read.
 fn check_entries(index: u8, block: &[u8]) {
     let Some(kind) = Kind::ALL.get(usize::from(index)).copied() else {
         return;

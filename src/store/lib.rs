@@ -1,23 +1,21 @@
-//! The durable ledger on redb: commit blocks, answer queries on one snapshot, prune.
+//! The durable ledger on redb: commits blocks, answers queries on snapshots, and prunes.
 //!
-//! Synchronous, no actors: one [`StoreWriter`] for one thread, as many [`StoreReader`]s as wanted.
-//! Every commit is atomic and durable when it returns, and visible to snapshots only then.
-//! It is durable by the block log or by the database, whichever costs less; a start brings them together.
+//! The crate is synchronous and knows no actors. A store has one [`StoreWriter`], for one thread,
+//! and any number of [`StoreReader`]s. A commit is atomic, durable when it returns, and included in
+//! snapshots only then. The write-ahead log or the database makes it durable, whichever costs less.
 //!
-//! | to find | look in |
+//! Folders, from left to right: a folder imports only from those left of it.
+//!
+//! | folder | content |
 //! |---|---|
-//! | opening a directory, and what is refused; pages in use | `store`, `open`, `directory`, `lock`, `usage` |
-//! | tables and rows | `schema` |
-//! | the write path: rows, then index entries, then the head | `writer`, `check` |
-//! | what makes a commit durable; what a start makes of it | `log`; `replay` |
-//! | finding rows by hash, key, account or stream | `index`, `digest` |
-//! | a disk that fails; how often it syncs | `shield`, `sync_stats` |
-//! | the window's lower end | `prune`, `base` |
-//! | what readers see | `view`, `reader`, `snapshot`, `query` |
-//! | pages: events, an account's transactions and summaries | `stream`, `listings`, `numbered` |
-//! | what the state holds at an address | `state_keys`, `index::digests` |
+//! | `io` | isolation of disk faults, timing of syncs |
+//! | `tables` | tables, keys, rows, digests |
+//! | `wal`, `index` | write-ahead log; memtables, runs, compaction, bloom filters |
+//! | `read` | views, snapshots, queries, pages |
+//! | `directory` | names, lock, format, checksums |
+//! | `write` | writer, commits, pruning, recovery |
 
-// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+// Client input must not end the process. A panic reports a broken invariant and names it.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
@@ -41,7 +39,7 @@ mod tests;
 
 pub use directory::open::FileSize;
 pub use error::StoreError;
-pub use index::{bloom_set::BLOOM_BYTES_MAX, compaction::WAL_BYTES_MAX};
+pub use index::bloom_set::BLOOM_BYTES_MAX;
 pub use io::{
     overlay::OVERLAY_BYTES_MAX,
     sync_stats::{SyncStats, SyncTimer},
@@ -53,10 +51,14 @@ pub use read::{
     pager::PageEnd,
     query::Query,
     reader::StoreReader,
-    snapshot::{HashLookup, Snapshot, StateAt, TransactionInBlock},
+    snapshot::{Snapshot, StateAt},
     state_keys::{AddressStateEntry, AddressStateKeys, StateKeyCursor},
+    transactions::{HashLookup, TransactionInBlock},
 };
 pub use store::{Store, Usage};
 pub use tables::rows::{EncodedList, StoredTransaction};
-pub use wal::block::{WalBlock, WalTransaction};
+pub use wal::{
+    WAL_BYTES_MAX,
+    block::{WalBlock, WalTransaction},
+};
 pub use write::{prune::Pruned, writer::StoreWriter};

@@ -1,4 +1,4 @@
-//! An opened data directory, until it is split into its writer and its readers.
+//! An open store, until it is split into its writer and its readers.
 
 use crate::{
     StoreError, StoreOptions, StoreReader, StoreWriter,
@@ -8,9 +8,10 @@ use crate::{
         digest::DigestKey,
         schema::{META, META_GENESIS},
     },
+    wal::WalConfig,
     write::{
-        open::{StoreLocation, load},
-        writer::CommitKind,
+        CommitKind,
+        open::{StoreLocation, open_writer},
     },
 };
 use ledger_crypto::HashValue;
@@ -18,62 +19,76 @@ use ledger_types::{ExecutedBlock, Genesis};
 use redb::ReadableDatabase;
 use std::{path::Path, sync::Arc};
 
-/// An opened data directory, exclusively ours from before anything in it is looked at. It is free again when
-/// the store, its writer and every reader and snapshot are dropped.
+/// An open store.
+///
+/// It locks its directory before it reads anything there. The directory is unlocked when the store,
+/// its writer, and all readers and snapshots are dropped.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) writer: StoreWriter,
 }
 
 impl Store {
-    /// Opens the ledger in `directory`, which is created if absent.
+    /// Opens the store in `directory`, which is created if it is absent.
     ///
     /// # Errors
-    /// When the directory holds something else, another format, damage, or is open already, here
-    /// or in another process.
+    ///
+    /// * [`StoreError::Foreign`] if the directory or its database has other content.
+    /// * [`StoreError::NewerFormat`] or [`StoreError::OlderFormat`] for a format that this program
+    ///   does not read.
+    /// * [`StoreError::InUse`] if the directory is open, here or in another process.
+    /// * [`StoreError::Damaged`] if the files are not a complete ledger.
+    /// * [`StoreError::Directory`] if a file cannot be created, opened, read, or written.
+    /// * [`StoreError::Database`] if the database fails while it is read.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         Self::open_checked(directory, options, 0)
     }
 
-    /// As [`Store::open`]; a file that takes at most `check_bytes_max` on the disk is compared with the checksums
-    /// in it first, as a whole and without changing anything. Costs about a second for each gigabyte.
+    /// Opens the store in `directory`, and first verifies its database file.
     ///
-    /// What is read later is not compared again: the database has a checksum for each page and compares it
-    /// only here, and after a crash. Damage in a file that was not compared gives errors, panics of the
-    /// database, or other answers.
+    /// If the file takes at most `check_bytes_max` bytes on the disk, each page is compared with
+    /// its checksum, without changing the file. This takes about a second per gigabyte.
+    ///
+    /// redb compares a checksum only here and after a crash, not when it reads a page later. Damage
+    /// in a file that was not verified causes errors, panics of redb, or wrong results.
     ///
     /// # Errors
-    /// As [`Store::open`]; [`StoreError::Damaged`] when the file does not match.
+    ///
+    /// Returns the errors of [`Store::open`], of which [`StoreError::Damaged`] also if a checksum
+    /// does not match.
     pub fn open_checked(
         directory: &Path,
         options: &StoreOptions,
         check_bytes_max: u64,
     ) -> Result<Self, StoreError> {
         let (database, lock) = open::open_file(directory, options, check_bytes_max)?;
-        let writer = load(database, StoreLocation::Directory(directory, lock))?;
+        let writer = open_writer(database, StoreLocation::Directory(directory, lock))?;
         Ok(Self { writer })
     }
 
-    /// Opens the ledger that `backend` holds, with its block log in `log`.
+    /// Opens the store in `backend`, with its write-ahead log in `log`.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    ///
+    /// Returns the errors of [`Store::open`].
     pub fn open_backend(
         backend: impl redb::StorageBackend,
         log: impl redb::StorageBackend,
         options: &StoreOptions,
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        let writer = load(database, StoreLocation::Backend(Arc::new(log)))?;
+        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
-    /// As [`Store::open_backend`]; an empty backend gets this secret in the place of a random one, so that
-    /// the same work makes the same bytes. For runs that must be repeatable: whoever knows the secret can
-    /// choose names whose digests meet.
+    /// Opens the store in `backend`, with `secret` as the digest key of an empty one.
+    ///
+    /// With a fixed key, the same work makes the same bytes, so that a run is repeatable. Anyone
+    /// who knows the key can choose names with colliding digests.
     ///
     /// # Errors
-    /// As [`Store::open_backend`].
+    ///
+    /// Returns the errors of [`Store::open_backend`].
     pub fn open_backend_with_secret(
         backend: impl redb::StorageBackend,
         log: impl redb::StorageBackend,
@@ -81,15 +96,17 @@ impl Store {
         secret: [u8; 16],
     ) -> Result<Self, StoreError> {
         let database = open::open_backend(backend, options)?;
-        create_tables_if_empty(&database.0, DigestKey::from_bytes(secret))?;
-        let writer = load(database, StoreLocation::Backend(Arc::new(log)))?;
+        create_tables_if_empty(&database.database, DigestKey::from_bytes(secret))?;
+        let writer = open_writer(database, StoreLocation::Backend(Arc::new(log)))?;
         Ok(Self { writer })
     }
 
-    /// The genesis the ledger started with, or `None` when nothing is committed yet.
+    /// Returns the genesis of the ledger, or `None` if nothing is committed.
     ///
     /// # Errors
-    /// When the database fails.
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the stored genesis cannot be decoded.
     pub fn genesis(&self) -> Result<Option<Genesis>, StoreError> {
         let meta = self.writer.database.begin_read()?.open_table(META)?;
         let Some(genesis) = meta.get(META_GENESIS)? else {
@@ -102,10 +119,14 @@ impl Store {
             })
     }
 
-    /// Commits block 0 together with the genesis that it came from; durable when it returns.
+    /// Commits block 0 with its genesis, durably.
     ///
     /// # Errors
-    /// When there is a ledger already, `block` is no block 0, or the database fails.
+    ///
+    /// Returns [`StoreError::NotEmpty`] if the store has a genesis, [`StoreError::Gap`] if `block`
+    /// is not block 0, and [`StoreError::Inconsistent`] if its parts contradict each other, without
+    /// writing anything. Returns [`StoreError::Database`] if the database fails, which poisons the
+    /// writer.
     pub fn initialize(
         &mut self,
         genesis: &Genesis,
@@ -131,18 +152,20 @@ impl Store {
             })
     }
 
-    /// The height of the newest block, or `None` when nothing is committed yet.
+    /// Returns the height of the newest block, or `None` if nothing is committed.
     pub fn height(&self) -> Option<u64> {
         let view = self.writer.latest_view.get()?;
         Some(view.head.tip.height)
     }
 
-    /// Puts `genesis` in the place of the stored one, which may have fewer framework upgrades and is
-    /// otherwise the same; durable when it returns.
+    /// Replaces the stored genesis, durably, by one with other framework upgrades.
     ///
     /// # Errors
-    /// When nothing is committed yet, `genesis` differs from the stored one in more than upgrades that
-    /// lie ahead of the newest block, or the database fails.
+    ///
+    /// Returns [`StoreError::Empty`] if nothing is committed, and [`StoreError::OtherGenesis`] if
+    /// `genesis` differs in more than upgrades above the height of the newest block, without
+    /// writing anything. Returns [`StoreError::Database`] if the database fails, which poisons the
+    /// writer.
     pub fn extend_genesis(&mut self, genesis: &Genesis) -> Result<(), StoreError> {
         let (Some(mut stored), Some(height)) = (self.genesis()?, self.height()) else {
             return Err(StoreError::Empty);
@@ -167,45 +190,16 @@ impl Store {
         })
     }
 
-    /// Has the index flush and merge after a few rows instead of thousands, so that a short run does all that it
-    /// does. For tests: many small runs cost more than few large ones.
-    #[doc(hidden)]
-    pub fn compact_eagerly(&mut self) {
-        self.writer.compaction.config = CompactionConfig::SMALL_RUNS;
-    }
-
-    /// Sets when the index works.
-    #[cfg(test)]
-    pub(crate) fn set_config(&mut self, config: CompactionConfig) {
-        self.writer.compaction.config = config;
-    }
-
-    /// The one writer, and a reader to be cloned.
-    pub fn split(self) -> (StoreWriter, StoreReader) {
-        let reader = StoreReader::new(self.writer.latest_view.clone());
-        (self.writer, reader)
-    }
-}
-
-/// The pages of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Usage {
-    /// Pages that hold something, or will be free when the next commits have passed.
-    pub used_pages: u64,
-    /// The size of a page, in bytes.
-    pub page_bytes: usize,
-    /// Keys and values, in bytes; the rest of the used pages is structure and room left in them.
-    pub stored_bytes: u64,
-}
-
-impl Store {
-    /// Counts what is in use. Reads the whole file, so it is for a store, or a copy of one, that does no
-    /// work; a running node tells only how long its file is.
+    /// Returns the usage of the database file.
+    ///
+    /// Reads the whole file, so this is for a store without load, or for a copy of one. A running
+    /// node reports only [`FileSize`](crate::FileSize).
     ///
     /// # Errors
-    /// When the database fails.
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub fn usage(&mut self) -> Result<Usage, StoreError> {
-        // Only a write knows the allocated pages; it is taken back when it is dropped.
+        // Only a write transaction counts the allocated pages. Dropping it aborts it.
         let stats = self.writer.begin_write(CommitKind::Checkpoint)?.stats()?;
         Ok(Usage {
             used_pages: stats.allocated_pages(),
@@ -213,6 +207,41 @@ impl Store {
             stored_bytes: stats.stored_bytes(),
         })
     }
+
+    /// Makes the store flush and merge after a few entries instead of thousands.
+    ///
+    /// A short test then covers all levels of runs. Many small runs cost more than a few large
+    /// ones.
+    #[doc(hidden)]
+    pub fn compact_eagerly(&mut self) {
+        self.writer.compaction.config = CompactionConfig::SMALL;
+        self.writer.wal_config = WalConfig::SMALL;
+    }
+
+    /// Sets the configurations of log and compaction.
+    #[cfg(test)]
+    pub(crate) fn configure(&mut self, wal: WalConfig, compaction: CompactionConfig) {
+        self.writer.compaction.config = compaction;
+        self.writer.wal_config = wal;
+    }
+
+    /// Splits the store into its writer and a reader, of which clones can be made.
+    pub fn split(self) -> (StoreWriter, StoreReader) {
+        let reader = StoreReader::new(self.writer.latest_view.clone());
+        (self.writer, reader)
+    }
+}
+
+/// Usage of the database file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Number of pages that hold content or become free after the next commits.
+    pub used_pages: u64,
+    /// Size of a page, in bytes.
+    pub page_bytes: usize,
+    /// Size of all keys and values, in bytes. The rest of the used pages is structure and free
+    /// space inside pages.
+    pub stored_bytes: u64,
 }
 
 fn genesis_json(genesis: &Genesis) -> Result<Vec<u8>, StoreError> {

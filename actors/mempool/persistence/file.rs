@@ -1,8 +1,9 @@
-//! The file in which a graceful stop keeps the pool for the next start.
+//! The file that a graceful stop saves the pool in for the next start.
 //!
-//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. It is
-//! written aside, made durable and renamed, so that it is there whole or not at all. What was written aside
-//! and could not be finished is removed: on a full disk it would take the room that the ledger needs.
+//! Layout: magic, a SHA3-256 checksum of the rest, then the BCS form of [`SavedPool`]. The file is
+//! written under a temporary name, synced and renamed, so it is either complete or absent. A
+//! temporary file that cannot be completed is removed: on a full disk it would occupy space that
+//! the ledger needs.
 
 use crate::protocol::mempool::Pending;
 use ledger_crypto::HashValue;
@@ -16,21 +17,23 @@ use std::{
     sync::Arc,
 };
 
-/// The file's name in the data directory.
+/// Name of the file in the data directory.
 pub(crate) const FILE_NAME: &str = "mempool.bcs";
 
-/// Where the file is while it is written.
-const ASIDE_FILE_NAME: &str = "mempool.bcs.tmp";
+/// Name of the temporary file that is renamed when it is complete.
+const TEMPORARY_FILE_NAME: &str = "mempool.bcs.tmp";
 
-/// Where a file is kept that could not be used; the newest such file only.
+/// Name of the newest file whose content could not be used. Older ones are overwritten.
 const UNUSED_FILE_NAME: &str = "mempool.bcs.unused";
 
-/// Names the format; the last digit is its version.
+/// Identifier of the format. The last digit is its version.
 const MAGIC: &[u8; 8] = b"MEMPOOL1";
-/// Bytes before the content: the magic and the checksum.
+/// Size of the header before the content, in bytes: magic and checksum.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + HashValue::LENGTH;
-/// The largest file that is read, so that a damaged directory cannot take all memory: several times a
-/// full pool of the default capacity. How much of it the pool then takes in is the pool's decision.
+/// Maximum size of a file that is read, in bytes.
+///
+/// The bound keeps a damaged directory from exhausting memory. It is several times the size of a
+/// full pool of the default capacity. The pool itself decides how many transactions it restores.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -45,7 +48,7 @@ struct SavedTransaction {
     transaction: SignedTransaction,
 }
 
-/// Why a saved pool is not used.
+/// Reason why a saved pool is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedPoolError {
     #[error(transparent)]
@@ -53,7 +56,7 @@ pub(crate) enum SavedPoolError {
     #[error("it is larger than any that is read ({0} bytes)")]
     TooLarge(u64),
     #[error("it is no saved pool, or of another version of this program")]
-    Foreign,
+    UnknownFormat,
     #[error("its checksum does not match its content")]
     Damaged,
     #[error("its content cannot be read: {0}")]
@@ -62,18 +65,25 @@ pub(crate) enum SavedPoolError {
     OtherChain(u8),
 }
 
-/// How large the file of a pool is: `transactions` that have `bytes` on the wire together. At least that, and
-/// a few bytes more.
-pub(crate) fn file_bytes(transactions: usize, bytes: usize) -> u64 {
-    /// The chain's id, and how many transactions follow.
-    const LIST_BYTES: usize = 1 + 10;
-    let moments = transactions.saturating_mul(size_of::<u64>());
-    let content = bytes.saturating_add(moments);
-    u64::try_from(content.saturating_add(HEADER_BYTES + LIST_BYTES)).unwrap_or(u64::MAX)
+/// Returns an upper bound of the size of the file of a pool, in bytes.
+///
+/// The pool holds `transactions` transactions with a total serialized size of `bytes`. The bound
+/// exceeds the actual size by a few bytes at most.
+pub(crate) fn file_bytes_bound(transactions: usize, bytes: usize) -> u64 {
+    /// Maximum size of the chain ID and the length of the list.
+    const PREFIX_BYTES_MAX: usize = 1 + 10;
+    let timestamp_bytes = transactions.saturating_mul(size_of::<u64>());
+    let content = bytes.saturating_add(timestamp_bytes);
+    u64::try_from(content.saturating_add(HEADER_BYTES + PREFIX_BYTES_MAX)).unwrap_or(u64::MAX)
 }
 
-/// Keeps `pending` in `directory`. Nothing is written, and an old file removed, when it is empty. When it
-/// fails, nothing is left of the attempt.
+/// Saves `pending` in `directory`, or removes an older file if `pending` is empty.
+///
+/// # Errors
+///
+/// Returns the error of the file system, or [`io::ErrorKind::Other`] if the content cannot be
+/// encoded. The temporary file is removed. If only the sync of the directory failed, the new file
+/// exists, but may not survive a power failure.
 pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::Result<()> {
     if pending.is_empty() {
         return remove(directory);
@@ -81,30 +91,35 @@ pub(crate) fn save(directory: &Path, chain: &Chain, pending: &[Pending]) -> io::
     let bytes = encode(chain, pending).map_err(io::Error::other)?;
     let saved = write(directory, &bytes);
     if saved.is_err() {
-        // The first error is the one to act on.
+        // The caller needs the first error. The next attempt overwrites an unfinished file, and the
+        // next start removes it.
         let _ = remove_unfinished(directory);
     }
     saved
 }
 
 fn write(directory: &Path, bytes: &[u8]) -> io::Result<()> {
-    let aside = directory.join(ASIDE_FILE_NAME);
-    let mut file = File::create(&aside)?;
+    let temporary_path = directory.join(TEMPORARY_FILE_NAME);
+    let mut file = File::create(&temporary_path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&aside, directory.join(FILE_NAME))?;
+    fs::rename(&temporary_path, directory.join(FILE_NAME))?;
     File::open(directory)?.sync_all()
 }
 
-/// Removes what a process that was killed while it wrote the file has left of it.
+/// Removes the temporary file, if it exists: a process that was killed may have left it unfinished.
 pub(super) fn remove_unfinished(directory: &Path) -> io::Result<()> {
-    match fs::remove_file(directory.join(ASIDE_FILE_NAME)) {
+    match fs::remove_file(directory.join(TEMPORARY_FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// The whole file.
+/// Returns the content of the whole file.
+///
+/// # Errors
+///
+/// Returns [`bcs::Error`] if the transactions exceed a limit of the encoding.
 pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs::Error> {
     let saved = SavedPool {
         chain_id: chain.id(),
@@ -124,9 +139,15 @@ pub(crate) fn encode(chain: &Chain, pending: &[Pending]) -> Result<Vec<u8>, bcs:
     Ok(bytes)
 }
 
-/// What `directory` keeps of a pool, oldest first; `None` when there is no file.
+/// Returns the pool that is saved in `directory`, oldest transaction first, or `None` if there is
+/// no file.
 ///
-/// Signatures are not checked again: the file is the node's own.
+/// Signatures are not verified again, because the node itself wrote the file.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Io`] if the file cannot be read, [`SavedPoolError::TooLarge`] if it
+/// exceeds [`FILE_BYTES_MAX`], or the error of [`decode`].
 pub(super) fn load(
     directory: &Path,
     chain: &Chain,
@@ -145,12 +166,20 @@ pub(super) fn load(
     decode(&bytes, chain).map(Some)
 }
 
-/// What a whole file holds.
+/// Decodes the content of a whole file.
+///
+/// # Errors
+///
+/// * [`SavedPoolError::UnknownFormat`] if the file has no complete header or another magic,
+/// * [`SavedPoolError::Damaged`] if the checksum does not match,
+/// * [`SavedPoolError::Content`] or [`SavedPoolError::OtherChain`] as [`decode_content`] does.
 pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedPoolError> {
-    let content = bytes.get(HEADER_BYTES..).ok_or(SavedPoolError::Foreign)?;
+    let content = bytes
+        .get(HEADER_BYTES..)
+        .ok_or(SavedPoolError::UnknownFormat)?;
     let (magic, checksum) = bytes[..HEADER_BYTES].split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(SavedPoolError::Foreign);
+        return Err(SavedPoolError::UnknownFormat);
     }
     if checksum != HashValue::sha3_of(&[content]).as_bytes() {
         return Err(SavedPoolError::Damaged);
@@ -158,7 +187,12 @@ pub(crate) fn decode(bytes: &[u8], chain: &Chain) -> Result<Vec<Pending>, SavedP
     decode_content(content, chain)
 }
 
-/// What follows the checksum of a file.
+/// Decodes the content that follows the checksum.
+///
+/// # Errors
+///
+/// Returns [`SavedPoolError::Content`] if it is no [`SavedPool`], or [`SavedPoolError::OtherChain`]
+/// if the chain ID differs.
 pub(crate) fn decode_content(
     content: &[u8],
     chain: &Chain,
@@ -177,8 +211,10 @@ pub(crate) fn decode_content(
     Ok(pending.collect())
 }
 
-/// Removes the file, if it is there: once its content is in the pool of a running node, so that it is not
-/// taken in twice, not even after the power failed.
+/// Removes the file, if it exists, and syncs the directory.
+///
+/// A running node removes the file after it has restored the content. Because of the sync, the next
+/// start does not restore the content again, even after a power failure.
 pub(super) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_file(directory.join(FILE_NAME)) {
         Ok(()) => File::open(directory)?.sync_all(),
@@ -187,12 +223,12 @@ pub(super) fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a file that cannot be used out of the way of the next stop, for people to look at.
-/// Gives its new path.
+/// Renames a file that cannot be used, so that the next stop does not overwrite it and operators
+/// can inspect it. Returns the new path.
 pub(super) fn set_aside(directory: &Path) -> io::Result<PathBuf> {
-    let aside = directory.join(UNUSED_FILE_NAME);
-    fs::rename(directory.join(FILE_NAME), &aside)?;
-    Ok(aside)
+    let unused_path = directory.join(UNUSED_FILE_NAME);
+    fs::rename(directory.join(FILE_NAME), &unused_path)?;
+    Ok(unused_path)
 }
 
 #[cfg(test)]
@@ -214,28 +250,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_is_loaded_until_it_is_removed() {
+    fn loads_the_saved_pool_until_it_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         assert!(load_all(directory.path()).unwrap().is_none());
         save(directory.path(), &development_chain(), &pending()).unwrap();
         let loaded = load_all(directory.path()).unwrap().unwrap();
-        let facts = |all: &[Pending]| -> Vec<_> {
+        let hashes_and_times = |all: &[Pending]| -> Vec<_> {
             all.iter()
                 .map(|p| (p.transaction.hash(), p.inserted_at_secs))
                 .collect()
         };
-        assert_eq!(facts(&loaded), facts(&pending()));
+        assert_eq!(hashes_and_times(&loaded), hashes_and_times(&pending()));
         remove(directory.path()).unwrap();
         assert!(load_all(directory.path()).unwrap().is_none());
         assert_eq!(
             fs::read_dir(directory.path()).unwrap().count(),
             0,
-            "nothing is left behind"
+            "the directory is empty"
         );
     }
 
     #[test]
-    fn an_empty_pool_leaves_no_file() {
+    fn removes_the_file_when_an_empty_pool_is_saved() {
         let directory = tempfile::tempdir().unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap();
         save(directory.path(), &development_chain(), &[]).unwrap();
@@ -243,53 +279,53 @@ mod tests {
     }
 
     #[test]
-    fn a_save_that_fails_leaves_nothing_behind() {
+    fn removes_the_temporary_file_when_a_save_fails() {
         let directory = tempfile::tempdir().unwrap();
-        // A directory in the place of the file, which no rename replaces.
+        // No rename replaces a directory.
         fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap_err();
-        assert!(!directory.path().join(ASIDE_FILE_NAME).exists());
+        assert!(!directory.path().join(TEMPORARY_FILE_NAME).exists());
     }
 
     #[test]
-    fn the_size_that_is_foretold_is_that_of_the_file_or_little_more() {
+    fn bounds_the_file_size_within_16_bytes() {
         for count in [0, 1, 3] {
             let pending = &pending()[..count];
             let bytes = pending
                 .iter()
                 .map(|pending| pending.transaction.size_bytes());
-            let foretold = file_bytes(count, bytes.sum());
+            let bound = file_bytes_bound(count, bytes.sum());
             let actual = encode(&development_chain(), pending).unwrap().len() as u64;
             assert!(
-                (actual..actual + 16).contains(&foretold),
-                "{foretold} for {actual}"
+                (actual..actual + 16).contains(&bound),
+                "{bound} for {actual}"
             );
         }
     }
 
     #[test]
-    fn every_damaged_byte_is_noticed() {
+    fn rejects_a_file_with_any_damaged_or_missing_byte() {
         let directory = tempfile::tempdir().unwrap();
         save(directory.path(), &development_chain(), &pending()).unwrap();
         let path = directory.path().join(FILE_NAME);
-        let whole = fs::read(&path).unwrap();
-        for at in 0..whole.len() {
-            let mut damaged = whole.clone();
-            damaged[at] ^= 1;
+        let intact = fs::read(&path).unwrap();
+        for offset in 0..intact.len() {
+            let mut damaged = intact.clone();
+            damaged[offset] ^= 1;
             fs::write(&path, damaged).unwrap();
-            assert!(load_all(directory.path()).is_err(), "byte {at}");
+            assert!(load_all(directory.path()).is_err(), "byte {offset}");
         }
-        for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).unwrap();
+        for length in 0..intact.len() {
+            fs::write(&path, &intact[..length]).unwrap();
             assert!(load_all(directory.path()).is_err(), "cut to {length}");
         }
     }
 
     #[test]
-    fn a_file_larger_than_any_pool_is_not_read() {
+    fn rejects_a_file_above_the_maximum_size() {
         let directory = tempfile::tempdir().unwrap();
         let file = File::create(directory.path().join(FILE_NAME)).unwrap();
-        // A hole, which takes no place on the disk.
+        // A sparse file, which occupies no disk space.
         file.set_len(FILE_BYTES_MAX + 1).unwrap();
         let error = load_all(directory.path()).unwrap_err();
         assert!(matches!(error, SavedPoolError::TooLarge(_)), "{error}");

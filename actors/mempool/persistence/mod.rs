@@ -1,4 +1,4 @@
-//! The file in which a graceful stop keeps the pool for the next start.
+//! Persistence of the pool between a graceful stop and the next start.
 
 pub(crate) mod file;
 pub(crate) mod restore;

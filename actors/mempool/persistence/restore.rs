@@ -1,4 +1,4 @@
-//! Putting a saved pool into a new one at the start of a node.
+//! Restoration of a saved pool at the start of a node.
 
 use super::file::{self, FILE_NAME, SavedPoolError};
 use crate::{
@@ -22,16 +22,20 @@ pub(crate) struct Restored {
     pub(crate) file: Option<RestoredFile>,
 }
 
-/// The file of a saved mempool that was restored. It stays until [`RestoredFile::remove`], so that a start that
-/// fails loses none of its transactions.
+/// The file of a saved mempool that was restored.
+///
+/// The file remains until [`RestoredFile::remove`], so that a failed start loses none of its
+/// transactions.
 #[derive(Debug)]
 pub(crate) struct RestoredFile {
     directory: PathBuf,
 }
 
 impl RestoredFile {
-    /// Removes the file and syncs its directory. A failure is logged as a warning: the next start would
-    /// restore again what has neither expired nor been executed.
+    /// Removes the file and syncs its directory.
+    ///
+    /// A failure is logged as a warning. The next start then restores the transactions of the file
+    /// that have neither expired nor been executed.
     pub(crate) fn remove(self) {
         match file::remove(&self.directory) {
             Ok(()) => tracing::info!("the file of the restored mempool is removed"),
@@ -41,46 +45,49 @@ impl RestoredFile {
         }
     }
 
-    /// Returns the transactions of the file in their order, followed by those of `pending` that it does not hold.
+    /// Returns the transactions of the file in their order, followed by those of `pending` that it
+    /// does not hold.
     ///
-    /// A stop before the file is removed saves all of them. The next start drops those that the ledger holds by
-    /// then, and records a reason for those that its pool rejects.
+    /// A stop before the file is removed saves all of them. The next start drops the transactions
+    /// that the ledger holds by then, and records a reason for those that its pool rejects.
     ///
     /// # Errors
     ///
-    /// Returns [`SavedPoolError`] if the file cannot be read any more. The file is unchanged.
+    /// Returns [`SavedPoolError`] if the file can no longer be read. The file is unchanged.
     pub(crate) fn join(
         &self,
         chain: &Chain,
         pending: Vec<Pending>,
     ) -> Result<Vec<Pending>, SavedPoolError> {
         let saved = file::load(&self.directory, chain)?.unwrap_or_default();
-        Ok(joined(saved, pending))
+        Ok(merge_pending(saved, pending))
     }
 }
 
 /// Returns `saved`, followed by the transactions of `pending` that it does not hold.
-pub(crate) fn joined(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pending> {
+pub(crate) fn merge_pending(mut saved: Vec<Pending>, pending: Vec<Pending>) -> Vec<Pending> {
     let hash = |pending: &Pending| pending.transaction.hash();
-    let known: HashSet<HashValue> = saved.iter().map(hash).collect();
+    let saved_hashes: HashSet<HashValue> = saved.iter().map(hash).collect();
     saved.extend(
         pending
             .into_iter()
-            .filter(|pending| !known.contains(&hash(pending))),
+            .filter(|pending| !saved_hashes.contains(&hash(pending))),
     );
     saved
 }
 
 /// Returns a pool with these limits and the content of the saved mempool in `directory`.
 ///
-/// `now_secs` is the ledger's time. A transaction that has expired, or for which there is no capacity, leaves the
-/// pool with a reason. A file whose content cannot be used is
-/// renamed, with a warning; one that an earlier stop did not finish is removed.
+/// `now_secs` is the ledger's time in Unix seconds. The pool records a removal reason for a
+/// transaction that has expired, is invalid, or exceeds the capacity. A file whose content cannot
+/// be used is renamed, with a warning. A temporary file that an earlier stop left unfinished is
+/// removed.
 ///
 /// # Errors
 ///
-/// Returns [`StartError::Store`] if the store cannot be read, or [`StartError::SavedPool`] if the system does
-/// not let the file be read, as without a free descriptor. The file is unchanged.
+/// Returns [`StartError::Store`] if the store cannot be read, or [`StartError::SavedPool`] if the
+/// operating system fails to read the file, for example without a free file descriptor. The file is
+/// unchanged.
 pub(crate) fn restore(
     limits: &MempoolConfig,
     directory: &Path,
@@ -112,7 +119,8 @@ pub(crate) fn restore(
 /// Returns a pool with these limits and the transactions of an earlier one, as [`restore`] does.
 ///
 /// # Errors
-/// When the store cannot be read.
+///
+/// Returns [`StoreError`] if the store cannot be read.
 pub(crate) fn refill(
     limits: &MempoolConfig,
     pending: Vec<Pending>,
@@ -134,7 +142,7 @@ pub(crate) fn refill(
                 read
             }
         };
-        if may_be_executed(&pending, sequence_number)
+        if may_be_committed(&pending, sequence_number)
             && snapshot
                 .version_by_hash(&pending.transaction.hash())?
                 .is_some()
@@ -151,11 +159,12 @@ pub(crate) fn refill(
     Ok(pool)
 }
 
-/// Returns the saved transactions, or `None` if there is no file with content that can be used.
+/// Returns the saved transactions, or `None` if there is no file with usable content.
 ///
 /// # Errors
 ///
-/// Returns the error of the system if the file cannot be read: it may be readable at the next start.
+/// Returns the error of the operating system if the file cannot be read. It may be readable at the
+/// next start.
 fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<Pending>>> {
     let error = match file::load(directory, chain) {
         Ok(pending) => return Ok(pending),
@@ -164,8 +173,8 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
     };
     let path = directory.join(FILE_NAME);
     match file::set_aside(directory) {
-        Ok(aside) => tracing::warn!(
-            path = %path.display(), %error, aside = %aside.display(),
+        Ok(unused_path) => tracing::warn!(
+            path = %path.display(), %error, aside = %unused_path.display(),
             "the saved pool is not used; pending transactions are lost"
         ),
         Err(rename_error) => tracing::warn!(
@@ -176,14 +185,19 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
     Ok(None)
 }
 
-/// Whether the ledger may have it already: a block that was under way at the stop may have become durable.
-fn may_be_executed(pending: &Pending, sequence_number: u64) -> bool {
+/// Returns whether the ledger may hold the transaction. A block that was in flight at the stop may
+/// have become durable.
+fn may_be_committed(pending: &Pending, sequence_number: u64) -> bool {
     match pending.transaction.raw().replay_protector() {
         ReplayProtector::SequenceNumber(number) => number < sequence_number,
         ReplayProtector::Nonce(_) => true,
     }
 }
 
+/// Submits a saved transaction to the pool, and records the removal reason if the pool rejects it.
+///
+/// `sequence_number` is the number of the sender's next transaction on the ledger, `now_secs` the
+/// ledger's time in Unix seconds.
 pub(crate) fn readmit(pool: &mut Pool, pending: Pending, sequence_number: u64, now_secs: u64) {
     let hash = pending.transaction.hash();
     let expires_at_secs = pool.expires_at_secs(&pending);
@@ -207,7 +221,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_pool_above_smaller_limits_is_restored_as_far_as_it_fits_and_its_file_stays() {
+    fn restores_a_saved_pool_up_to_smaller_limits_and_retains_its_file() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let (_writer, reader) = store.split();
@@ -237,13 +251,13 @@ mod tests {
             );
         }
         let path = directory.path().join(FILE_NAME);
-        assert!(path.exists(), "a start that fails now has lost nothing");
+        assert!(path.exists(), "a failed start loses no transaction");
         restored.file.unwrap().remove();
         assert!(!path.exists());
     }
 
     #[test]
-    fn what_was_never_finished_is_removed() {
+    fn removes_an_unfinished_file_at_the_start() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let (_writer, reader) = store.split();
@@ -255,39 +269,40 @@ mod tests {
     }
 
     #[test]
-    fn who_no_longer_fits_leaves_with_its_reason() {
+    fn records_why_a_saved_transaction_is_not_restored() {
         let mut pool = Pool::new(MempoolConfig {
             capacity_transactions: 1,
             ..MempoolConfig::default()
         });
-        let readmitted = |pool: &mut Pool, draft: crate::testing::Draft, sequence_number| {
-            let pending = Pending {
-                transaction: draft.checked(),
-                inserted_at_secs: 100,
+        let reason_after_readmit =
+            |pool: &mut Pool, draft: crate::testing::Draft, sequence_number| {
+                let pending = Pending {
+                    transaction: draft.checked(),
+                    inserted_at_secs: 100,
+                };
+                let hash = pending.transaction.hash();
+                readmit(pool, pending, sequence_number, 200);
+                pool.removal_reason(&hash).cloned()
             };
-            let hash = pending.transaction.hash();
-            readmit(pool, pending, sequence_number, 200);
-            pool.removal_reason(&hash).cloned()
-        };
-        assert_eq!(readmitted(&mut pool, draft(1, 5), 5), None);
+        assert_eq!(reason_after_readmit(&mut pool, draft(1, 5), 5), None);
         assert_eq!(
-            readmitted(&mut pool, draft(2, 0).expires_at(150), 0),
+            reason_after_readmit(&mut pool, draft(2, 0).expires_at(150), 0),
             Some(RemovalReason::Expired { at_secs: 150 })
         );
         assert_eq!(
-            readmitted(&mut pool, draft(3, 4), 5),
+            reason_after_readmit(&mut pool, draft(3, 4), 5),
             Some(RemovalReason::Rejected(
                 ValidationStatus::SequenceNumberTooOld.into()
             ))
         );
         assert!(matches!(
-            readmitted(&mut pool, draft(4, 0), 0),
+            reason_after_readmit(&mut pool, draft(4, 0), 0),
             Some(RemovalReason::Evicted(_))
         ));
     }
 
     #[test]
-    fn what_a_block_under_way_at_the_stop_has_executed_is_not_taken_in_again() {
+    fn skips_saved_transactions_that_the_ledger_has_executed() {
         let directory = tempfile::tempdir().unwrap();
         let (chain, store) = development(directory.path());
         let tip = execute_genesis(&store.genesis().unwrap().unwrap(), &chain).tip;

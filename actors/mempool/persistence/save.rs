@@ -1,4 +1,4 @@
-//! Saving the pool on a disk that is full: whoever stops the node may still make room.
+//! Saving of the pool, with retries while the disk is full, so that an operator can free space.
 
 use super::file::save;
 use crate::protocol::mempool::Pending;
@@ -9,41 +9,49 @@ use std::{
     time::Duration,
 };
 
-/// Between two tries. Each writes as much as there is room for.
-const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+/// Interval between two attempts. Each attempt writes until the disk is full.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many tries there are: about a minute, which is less than service managers wait before they kill.
-const TRIES_MAX: u32 = 60;
+/// Maximum number of attempts: about a minute, which is shorter than service managers wait before
+/// they kill a process.
+const ATTEMPTS_MAX: u32 = 60;
 
-/// As [`save`], but on a full disk it waits for room, and says so. Whoever has no patience drops it between
-/// two tries, and nothing is left of them.
+/// Saves the pool as [`save`] does, and retries while the disk is full.
+///
+/// Logs the failure and the remaining attempts. The future may be dropped between two attempts,
+/// because a failed attempt leaves no unfinished file.
+///
+/// # Errors
+///
+/// Returns the error of [`save`]: immediately if free disk space would not help, otherwise after
+/// the last attempt.
 pub(crate) async fn save_with_retry(
     directory: &Path,
     chain: &Chain,
     pending: &[Pending],
 ) -> io::Result<()> {
-    for tries_left in (1..TRIES_MAX).rev() {
+    for tries_left in (1..ATTEMPTS_MAX).rev() {
         match save(directory, chain, pending) {
-            Err(error) if is_full(&error) => log_retry(directory, pending, &error, tries_left),
+            Err(error) if is_disk_full(&error) => log_retry(directory, pending, &error, tries_left),
             outcome => return outcome,
         }
-        tokio::time::sleep(BETWEEN_TRIES).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
     }
     save(directory, chain, pending)
 }
 
-/// Whether room on the disk would help.
-fn is_full(error: &io::Error) -> bool {
+/// Returns whether the error is one that free disk space resolves.
+fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded
     )
 }
 
-/// Says what to do, at the first try and then now and again.
+/// Logs the failure and its remedy at the first attempt and then at every tenth.
 fn log_retry(directory: &Path, pending: &[Pending], error: &io::Error, tries_left: u32) {
-    const LOG_EVERY: u32 = 10;
-    if tries_left + 1 == TRIES_MAX || tries_left.is_multiple_of(LOG_EVERY) {
+    const ATTEMPTS_PER_LOG_LINE: u32 = 10;
+    if tries_left + 1 == ATTEMPTS_MAX || tries_left.is_multiple_of(ATTEMPTS_PER_LOG_LINE) {
         tracing::error!(
             directory = %directory.display(),
             transactions = pending.len(),
@@ -69,7 +77,7 @@ mod tests {
     }
 
     #[actix::test]
-    async fn what_room_does_not_help_is_told_at_once() {
+    async fn returns_other_errors_than_a_full_disk_immediately() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
         let error = save_with_retry(&missing, &development_chain(), &pending())
@@ -79,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_waited_for_and_a_limit_that_stays_is_not() {
-        for (kind, is_waited_for) in [
+    fn retries_only_errors_that_free_disk_space_resolves() {
+        for (kind, is_retried) in [
             (ErrorKind::StorageFull, true),
             (ErrorKind::QuotaExceeded, true),
             (ErrorKind::FileTooLarge, false),
             (ErrorKind::ReadOnlyFilesystem, false),
         ] {
-            assert_eq!(is_full(&kind.into()), is_waited_for, "{kind}");
+            assert_eq!(is_disk_full(&kind.into()), is_retried, "{kind}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! One account of the pool: its transactions with sequence numbers, which follow each other, its
-//! orderless ones, each of which stands alone, and its share of the turns.
+//! One account of the pool: a queue of transactions with sequence numbers, orderless transactions,
+//! and the account's shares in the fair queue.
 
 use super::{
     entry::{Amount, Entry},
@@ -9,11 +9,11 @@ use super::{
 };
 use ledger_types::ReplayProtector::{self, Nonce, SequenceNumber};
 
-/// One account.
+/// The pending transactions of one account.
 #[derive(Debug)]
 pub(super) struct Account {
     sequence: SequenceQueue,
-    /// By nonce.
+    /// Transactions with nonces, by nonce.
     orderless: SmallSortedMap<Entry>,
     shares: AccountShares,
 }
@@ -31,7 +31,7 @@ impl Account {
         self.sequence.is_empty() && self.orderless.is_empty()
     }
 
-    /// Those with sequence numbers.
+    /// Returns the transactions with sequence numbers.
     pub(super) fn sequence(&self) -> &SequenceQueue {
         &self.sequence
     }
@@ -52,34 +52,39 @@ impl Account {
         sequence.chain(self.orderless.iter().map(|(_, entry)| entry))
     }
 
-    /// What of the account waits at `price`.
+    /// Returns the account's share among the transactions that wait at `price`.
     pub(super) fn share(&self, price: u64) -> Option<&PriceShare> {
-        self.shares.at(price)
+        self.shares.get(price)
     }
 
-    /// How many of the account wait at each price.
+    /// Returns the number of waiting transactions of the account at each price.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> std::collections::BTreeMap<u64, usize> {
-        self.shares.waiting()
+    pub(super) fn waiting_counts(&self) -> std::collections::BTreeMap<u64, usize> {
+        self.shares.waiting_counts()
     }
 
-    /// Puts a waiting transaction at a free place, or in the place of a waiting one, which it gives.
+    /// Inserts a waiting transaction and returns the waiting transaction that it replaces, if any.
     pub(super) fn insert(&mut self, protector: ReplayProtector, entry: Entry) -> Option<Entry> {
-        self.shares.wait(entry.price(), entry.start_tag);
-        let before = match protector {
+        self.shares.add_waiting(entry.price(), entry.start_tag);
+        let replaced = match protector {
             SequenceNumber(number) => self.sequence.insert(number, entry),
             Nonce(nonce) => self.orderless.insert(nonce, entry),
         };
-        self.without(before)
+        self.remove_share(replaced)
     }
 
-    /// Takes a ready transaction for a block; of those with sequence numbers that is the head.
+    /// Marks a ready transaction as taken by a block and returns it.
+    ///
+    /// Of the transactions with sequence numbers it takes the head, whichever number is given.
     pub(super) fn take(&mut self, protector: ReplayProtector) -> Option<Entry> {
         let entry = match protector {
             SequenceNumber(_) => self.sequence.take(),
             Nonce(nonce) => {
-                let entry = self.orderless.get_mut(nonce).filter(|entry| !entry.taken)?;
-                entry.taken = true;
+                let entry = self
+                    .orderless
+                    .get_mut(nonce)
+                    .filter(|entry| !entry.is_taken)?;
+                entry.is_taken = true;
                 Some(entry.clone())
             }
         }?;
@@ -87,26 +92,30 @@ impl Account {
         Some(entry)
     }
 
-    /// Gives taken transactions back: their block did not execute them. Tells which those were.
-    pub(super) fn untake(&mut self, protectors: &[ReplayProtector]) -> Vec<Entry> {
+    /// Makes taken transactions wait again, because their block did not execute them.
+    ///
+    /// Returns the transactions that were taken before the call.
+    pub(super) fn release(&mut self, protectors: &[ReplayProtector]) -> Vec<Entry> {
         let mut numbers = Vec::new();
-        let mut back = Vec::new();
+        let mut released = Vec::new();
         for &protector in protectors {
             match protector {
                 SequenceNumber(number) => numbers.push(number),
                 Nonce(nonce) => {
-                    if let Some(entry) = self.orderless.get_mut(nonce).filter(|entry| entry.taken) {
-                        entry.taken = false;
-                        back.push(entry.clone());
+                    if let Some(entry) =
+                        self.orderless.get_mut(nonce).filter(|entry| entry.is_taken)
+                    {
+                        entry.is_taken = false;
+                        released.push(entry.clone());
                     }
                 }
             }
         }
-        back.extend(self.sequence.untake(&numbers));
-        for entry in &back {
-            self.shares.wait(entry.price(), entry.start_tag);
+        released.extend(self.sequence.release(&numbers));
+        for entry in &released {
+            self.shares.add_waiting(entry.price(), entry.start_tag);
         }
-        back
+        released
     }
 
     pub(super) fn remove(&mut self, protector: ReplayProtector) -> Option<Entry> {
@@ -114,37 +123,41 @@ impl Account {
             SequenceNumber(number) => self.sequence.remove(number),
             Nonce(nonce) => self.orderless.remove(nonce),
         };
-        self.without(entry)
+        self.remove_share(entry)
     }
 
-    /// The ledger has executed all below `sequence_number`: they leave, in order.
+    /// Removes the transactions below `sequence_number`, because the ledger has passed them.
+    ///
+    /// Returns them in ascending order.
     pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
-        let gone = self.sequence.advance(sequence_number);
-        gone.into_iter()
-            .filter_map(|entry| self.without(Some(entry)))
+        let removed = self.sequence.advance(sequence_number);
+        removed
+            .into_iter()
+            .filter_map(|entry| self.remove_share(Some(entry)))
             .collect()
     }
 
-    /// Gives the first of its sequence, where it has become that, a turn that has not passed.
-    pub(super) fn expose_head(&mut self, fair_queue: &FairQueue) {
-        if let Some(head) = self.sequence.expose_head() {
+    /// Gives the head of the sequence a start tag that has not passed, if it has newly become the
+    /// head.
+    pub(super) fn retag_new_head(&mut self, fair_queue: &FairQueue) {
+        if let Some(head) = self.sequence.new_head() {
             let price = head.price();
             head.start_tag = head
                 .start_tag
-                .max(fair_queue.earliest_tag(price, self.shares.at(price)));
+                .max(fair_queue.earliest_tag(price, self.shares.get(price)));
         }
     }
 
-    /// The first of its sequence that a block would get, and what waits for a missing number: what the
-    /// indices over accounts follow.
-    pub(super) fn face(&self) -> (Option<&Entry>, Amount) {
+    /// Returns the head of the sequence and the amount of parked transactions, the two values that
+    /// the indices over accounts depend on.
+    pub(super) fn head_and_parked(&self) -> (Option<&Entry>, Amount) {
         (self.sequence.head(), self.sequence.parked())
     }
 
-    /// An entry that has left its lane has no share any more.
-    fn without(&mut self, entry: Option<Entry>) -> Option<Entry> {
-        if let Some(entry) = entry.as_ref().filter(|entry| !entry.taken) {
-            self.shares.stop_waiting(entry.price());
+    /// Stops counting a removed transaction in the account's shares, unless a block had taken it.
+    fn remove_share(&mut self, entry: Option<Entry>) -> Option<Entry> {
+        if let Some(entry) = entry.as_ref().filter(|entry| !entry.is_taken) {
+            self.shares.remove_waiting(entry.price());
         }
         entry
     }

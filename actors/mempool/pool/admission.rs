@@ -1,4 +1,4 @@
-//! Who comes into the pool: replacement, limits, and who makes room for whom.
+//! Admission to the pool: replacement, limits and eviction.
 
 use super::{
     Pool,
@@ -19,16 +19,20 @@ use std::{ops::Bound, sync::Arc};
 impl Pool {
     /// Adds a transaction and returns the pool's copy of it.
     ///
-    /// A transaction that the pool already holds is returned again. `sequence_number` is the number of
-    /// the next transaction of the sender on the ledger, `now_secs` the Unix time.
+    /// A transaction that the pool already holds is returned again. `sequence_number` is the number
+    /// of the sender's next transaction on the ledger, `now_secs` the Unix time in seconds.
     ///
     /// # Errors
     ///
-    /// The pool is unchanged, except for transactions that the ledger has passed, after:
-    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a block
-    ///   holds another transaction with its nonce,
-    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its number,
-    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different signature,
+    /// The pool is unchanged after an error, except that it removes transactions below
+    /// `sequence_number`.
+    ///
+    /// * [`SubmitError::Invalid`] if the sequence number is used, the transaction has expired, or a
+    ///   block holds another transaction with its nonce,
+    /// * [`SubmitError::SequenceNumberTooOld`] if a block holds another transaction with its
+    ///   number,
+    /// * [`SubmitError::OtherSignature`] if the same transaction is pending with a different
+    ///   signature,
     /// * [`SubmitError::InvalidUpdate`] if a pending transaction cannot be replaced by this one,
     /// * [`SubmitError::AccountFull`] or [`SubmitError::Full`] if a limit is reached.
     pub fn submit(
@@ -55,33 +59,36 @@ impl Pool {
         let price = pending.transaction.raw().gas_unit_price;
         let share = account.and_then(|account| account.share(price));
         let entry = Entry {
-            insertion: self.insertions,
+            insertion: self.next_insertion,
             start_tag: self.fair_queue.next_tag(price, share),
             inserted_at_secs: pending.inserted_at_secs,
             expires_at_secs,
-            taken: false,
+            is_taken: false,
             transaction: pending.transaction,
         };
-        self.insertions += 1;
+        self.next_insertion += 1;
         match account {
             Some(account) if account.get(protector).is_some() => self.resubmit(key, entry),
             Some(_) => self.add(key, entry),
             None => {
                 self.accounts.insert(sender, Account::new(sequence_number));
                 let outcome = self.add(key, entry);
-                // It goes again when the pool had no room.
+                // Removes the account again if the pool rejected the transaction.
                 self.change(sender, |_| ());
                 outcome
             }
         }
     }
 
-    /// Whether a transaction of so many bytes for this place could come in now, as far as that can be told
-    /// without the transaction: what has room here may be refused by [`Self::submit`], and not the other
-    /// way round.
+    /// Checks whether the pool has capacity for a transaction of `size_bytes` bytes with this key.
+    ///
+    /// The check has no access to the transaction itself and is therefore optimistic:
+    /// [`Self::submit`] may reject a transaction that passes the check, but would not accept one
+    /// that fails it.
     ///
     /// # Errors
-    /// What [`Self::submit`] would refuse it with.
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if that limit is reached.
     pub(crate) fn check_capacity(
         &self,
         key: PoolKey,
@@ -89,12 +96,12 @@ impl Pool {
     ) -> Result<(), SubmitError> {
         if let Some(account) = self.accounts.get(&key.sender) {
             if account.get(key.protector).is_some() {
-                // It may replace that one.
+                // The transaction may replace the pending one.
                 return Ok(());
             }
-            self.find_own_victim(account, key)?;
+            self.find_account_victim(account, key)?;
         }
-        let mut after = self.amount();
+        let mut after = self.total_amount();
         after.add(Amount {
             count: 1,
             bytes: size_bytes,
@@ -103,11 +110,12 @@ impl Pool {
         if self.fits(after) {
             Ok(())
         } else {
-            Err(self.full())
+            Err(self.full_error())
         }
     }
 
-    /// When a transaction leaves at the latest, Unix seconds.
+    /// Returns the time at which a transaction expires, in Unix seconds: the earlier of its own
+    /// expiration and the end of the pool's time to live.
     pub(crate) fn expires_at_secs(&self, pending: &Pending) -> u64 {
         let ttl_end = pending
             .inserted_at_secs
@@ -121,8 +129,8 @@ impl Pool {
 
     /// Handles a transaction whose sequence number or nonce is already pending.
     ///
-    /// The hash of a transaction covers its signatures. Only the pending hash can be committed, so any
-    /// other hash must not be accepted: a client could never learn its outcome.
+    /// The hash of a transaction covers its signatures, and only the pending hash can be committed.
+    /// Any other hash must be rejected, because a client could never look up its outcome.
     fn resubmit(
         &mut self,
         key: PoolKey,
@@ -138,10 +146,10 @@ impl Pool {
             return Ok(Arc::clone(&old.transaction));
         }
         let (old_raw, new_raw) = (old.transaction.raw(), new.transaction.raw());
-        if is_same(old_raw, new_raw) {
+        if has_same_content(old_raw, new_raw) {
             return Err(SubmitError::OtherSignature { pending });
         }
-        if old.taken {
+        if old.is_taken {
             return Err(match key.protector {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
@@ -162,12 +170,12 @@ impl Pool {
         if old_raw.gas_unit_price > new_raw.gas_unit_price {
             return update("Transaction already in mempool with a higher gas price");
         }
-        let grows_by = new.transaction.size_bytes();
-        if self.bytes - old.transaction.size_bytes() + grows_by > self.limits.capacity_bytes {
-            return Err(self.full());
+        let new_bytes = new.transaction.size_bytes();
+        if self.bytes - old.transaction.size_bytes() + new_bytes > self.limits.capacity_bytes {
+            return Err(self.full_error());
         }
         let transaction = Arc::clone(&new.transaction);
-        if let Some(old) = self.put(key, new) {
+        if let Some(old) = self.insert_entry(key, new) {
             self.record_removal(
                 old.transaction.hash(),
                 RemovalReason::Replaced(transaction.hash()),
@@ -176,19 +184,25 @@ impl Pool {
         Ok(transaction)
     }
 
-    /// A transaction came for a free place: finds room for it.
+    /// Adds a transaction with a new key, and evicts parked transactions if a limit requires it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] or [`SubmitError::Full`] if eviction cannot free enough
+    /// capacity. The pool is unchanged.
     fn add(&mut self, key: PoolKey, entry: Entry) -> Result<Arc<CheckedTransaction>, SubmitError> {
         let account = &self.accounts[&key.sender];
-        let own_victim = self.find_own_victim(account, key)?;
-        let victim = own_victim.and_then(|victim| account.sequence().get(victim));
-        let (could_run, promoted) = match key.protector {
+        let account_victim = self.find_account_victim(account, key)?;
+        let victim = account_victim.and_then(|victim| account.sequence().get(victim));
+        let (is_ready, promoted) = match key.protector {
             Nonce(_) => (true, Amount::default()),
-            SequenceNumber(number) if number == account.sequence().first_gap() => {
-                (true, account.sequence().promoted_by_gap(own_victim))
-            }
+            SequenceNumber(number) if number == account.sequence().first_gap() => (
+                true,
+                account.sequence().amount_promoted_by_gap(account_victim),
+            ),
             SequenceNumber(_) => (false, Amount::default()),
         };
-        let mut after = self.amount();
+        let mut after = self.total_amount();
         after.add(Amount::of(&entry));
         let mut evictable = self.parked;
         if let Some(victim) = victim {
@@ -198,26 +212,38 @@ impl Pool {
         if !self.fits(after) {
             evictable.remove(promoted);
             after.remove(evictable);
-            if !could_run || !self.fits(after) {
-                return Err(self.full());
+            if !is_ready || !self.fits(after) {
+                return Err(self.full_error());
             }
         }
         let transaction = Arc::clone(&entry.transaction);
-        self.put(key, entry);
-        if let Some(victim) = own_victim {
-            let why = "to make room for an earlier transaction of its account";
-            let reason = RemovalReason::Evicted(why.to_owned());
+        self.insert_entry(key, entry);
+        if let Some(victim) = account_victim {
+            let explanation = "to make room for an earlier transaction of its account";
+            let reason = RemovalReason::Evicted(explanation.to_owned());
             let protector = SequenceNumber(victim);
-            self.drop_entry(PoolKey { protector, ..key }, reason);
+            self.remove_entry(PoolKey { protector, ..key }, reason);
         }
-        while !self.fits(self.amount()) && self.evict_parked() {}
+        while !self.fits(self.total_amount()) && self.evict_parked() {}
         Ok(transaction)
     }
 
-    /// Whether an account may have one more. One with a sequence number at its cap may fill its gap: the
-    /// number of the transaction that then has to leave is given.
-    fn find_own_victim(&self, account: &Account, key: PoolKey) -> Result<Option<u64>, SubmitError> {
-        let (what, size, capacity) = match key.protector {
+    /// Returns the number of the account's transaction to evict for the new one, or `None` if the
+    /// account is below its capacity.
+    ///
+    /// An account at its capacity may fill its first gap at the cost of its highest parked
+    /// transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SubmitError::AccountFull`] if the account is at its capacity and has no such
+    /// transaction, or if the new one does not fill the gap.
+    fn find_account_victim(
+        &self,
+        account: &Account,
+        key: PoolKey,
+    ) -> Result<Option<u64>, SubmitError> {
+        let (kind, size, capacity) = match key.protector {
             SequenceNumber(_) => (
                 "transactions",
                 account.sequence().len(),
@@ -243,13 +269,13 @@ impl Pool {
         }
         Err(SubmitError::AccountFull {
             reason: format!(
-                "Mempool over capacity for account. Number of {what} from account: {size}, Capacity: {capacity}"
+                "Mempool over capacity for account. Number of {kind} from account: {size}, Capacity: {capacity}"
             ),
         })
     }
 
-    /// Everything in the pool.
-    fn amount(&self) -> Amount {
+    /// Returns the amount of all transactions in the pool.
+    fn total_amount(&self) -> Amount {
         Amount {
             count: self.len(),
             bytes: self.bytes,
@@ -261,7 +287,7 @@ impl Pool {
             && amount.bytes <= self.limits.capacity_bytes
     }
 
-    fn full(&self) -> SubmitError {
+    fn full_error(&self) -> SubmitError {
         let (size, capacity) = (self.len(), self.limits.capacity_transactions);
         let reason = if size >= capacity {
             format!("Mempool is full. Mempool size: {size}, Capacity: {capacity}")
@@ -272,14 +298,16 @@ impl Pool {
         SubmitError::Full { reason }
     }
 
-    /// Evicts the highest parked transaction of the next account that has one.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
+    ///
+    /// Returns `false` if no transaction is parked.
     fn evict_parked(&mut self) -> bool {
         let after = (Bound::Excluded(self.evicted_last), Bound::Unbounded);
         let account = self
-            .parking
+            .accounts_with_parked
             .range(after)
             .next()
-            .or_else(|| self.parking.first());
+            .or_else(|| self.accounts_with_parked.first());
         let Some(&address) = account else {
             return false;
         };
@@ -288,26 +316,28 @@ impl Pool {
         let Some(number) = account.and_then(|account| account.sequence().highest_parked()) else {
             return false;
         };
-        let why = "to make room in a full pool for a transaction that could be executed at once";
+        let explanation =
+            "to make room in a full pool for a transaction that could be executed at once";
         let victim = PoolKey {
             sender: address,
             protector: SequenceNumber(number),
         };
-        self.drop_entry(victim, RemovalReason::Evicted(why.to_owned()));
+        self.remove_entry(victim, RemovalReason::Evicted(explanation.to_owned()));
         true
     }
 }
 
-/// Returns whether two transactions with the same sender and replay protector have the same content.
+/// Returns whether two transactions with the same sender and replay protector have the same
+/// content.
 ///
 /// The sequence number of an orderless transaction has no meaning and is not compared.
-fn is_same(one: &RawTransaction, other: &RawTransaction) -> bool {
-    let terms = |raw: &RawTransaction| {
+fn has_same_content(one: &RawTransaction, other: &RawTransaction) -> bool {
+    let compared_fields = |raw: &RawTransaction| {
         (
             raw.expiration_timestamp_secs,
             raw.max_gas_amount,
             raw.gas_unit_price,
         )
     };
-    terms(one) == terms(other) && one.payload == other.payload
+    compared_fields(one) == compared_fields(other) && one.payload == other.payload
 }

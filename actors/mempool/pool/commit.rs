@@ -1,4 +1,4 @@
-//! What a durable block does to the pool.
+//! Effects of a durable block on the pool.
 
 use super::{Pool, account::Account, entry::Entry};
 use crate::{RemovalReason, protocol::mempool::PoolKey};
@@ -10,13 +10,16 @@ use ledger_types::{
 };
 
 impl Pool {
-    /// A block is durable: its transactions leave, the refused ones with their reason. Those that
-    /// came too early or for which it had no room go back. Gives how many it took out that were executed.
+    /// Removes the transactions of a durable block, and records a reason for each rejected one.
+    ///
+    /// Transactions that ran too early or did not fit into the block wait again. Returns the number
+    /// of removed transactions that were executed.
     ///
     /// # Panics
-    /// When the block names a validation status that does not exist.
+    ///
+    /// Panics if the block names a validation status that does not exist.
     pub fn commit(&mut self, block: &ExecutedBlock) -> usize {
-        let (held, unexecuted_before) = (self.len(), self.left.len());
+        let (len_before, removed_before) = (self.len(), self.removed.len());
         for executed in &block.transactions {
             let Some(user) = executed.transaction.as_user() else {
                 continue;
@@ -29,14 +32,14 @@ impl Pool {
                 Nonce(nonce) => self.use_nonce(sender, nonce, executed.hash),
             }
         }
-        let mut unexecuted: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
+        let mut not_executed: HashMap<AccountAddress, Vec<ReplayProtector>> = HashMap::default();
         for discarded in &block.discarded {
             let Some(transaction) = self.by_hash.get(&discarded.hash) else {
                 continue;
             };
             let key = PoolKey::of(transaction.raw());
             if discarded.is_not_included() {
-                unexecuted
+                not_executed
                     .entry(key.sender)
                     .or_default()
                     .push(key.protector);
@@ -44,9 +47,9 @@ impl Pool {
             }
             let status = ValidationStatus::from_code(discarded.status_code);
             match status.expect("execution refuses with statuses of this ledger") {
-                // It came too early: what it follows went back or was refused.
+                // The transaction ran too early: its predecessor was left out or rejected.
                 ValidationStatus::SequenceNumberTooNew => {
-                    unexecuted
+                    not_executed
                         .entry(key.sender)
                         .or_default()
                         .push(key.protector);
@@ -54,15 +57,22 @@ impl Pool {
                 status => self.discard(key, status),
             }
         }
-        for (address, protectors) in unexecuted {
-            self.put_back(address, &protectors);
+        for (address, protectors) in not_executed {
+            self.release(address, &protectors);
         }
-        // Who left is named in `left`, except for those that were executed.
-        let unexecuted = self.left.len() - unexecuted_before;
-        (held - self.len()).saturating_sub(unexecuted)
+        // `removed` names all removed transactions except those that were executed.
+        let removed_unexecuted = self.removed.len() - removed_before;
+        (len_before - self.len()).saturating_sub(removed_unexecuted)
     }
 
-    /// The account has executed all below `sequence_number`, the last of them by `executed`.
+    /// Sets the account's sequence number to that of the ledger and removes the transactions below
+    /// it.
+    ///
+    /// `executed` is the hash of the ledger's transaction with the last number below
+    /// `sequence_number`, if known. The pool's transaction with this number was executed if its
+    /// hash is the same. Any other transaction was executed if a block had taken it. A removed
+    /// transaction that was not executed gets the reason
+    /// [`ValidationStatus::SequenceNumberTooOld`].
     pub(super) fn advance(
         &mut self,
         address: AccountAddress,
@@ -75,12 +85,12 @@ impl Pool {
         }
         for entry in self.change(address, |account| account.advance(sequence_number)) {
             let hash = entry.transaction.hash();
-            self.forget(&entry);
+            self.unindex(&entry);
             let is_last =
                 entry.transaction.raw().sequence_number.saturating_add(1) == sequence_number;
             let was_executed = match executed {
                 Some(executed) if is_last => executed == hash,
-                _ => entry.taken,
+                _ => entry.is_taken,
             };
             if !was_executed {
                 let too_old = Discard::from(ValidationStatus::SequenceNumberTooOld);
@@ -89,12 +99,12 @@ impl Pool {
         }
     }
 
-    /// The account has executed `executed`, which had this nonce.
+    /// Removes the account's transaction with this nonce, which the ledger has used for `executed`.
     fn use_nonce(&mut self, address: AccountAddress, nonce: u64, executed: HashValue) {
         let Some(entry) = self.change(address, |account| account.remove(Nonce(nonce))) else {
             return;
         };
-        self.forget(&entry);
+        self.unindex(&entry);
         let hash = entry.transaction.hash();
         if hash != executed {
             let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
@@ -102,7 +112,7 @@ impl Pool {
         }
     }
 
-    /// A block's prologue refused a transaction.
+    /// Removes a transaction that the prologue of a block rejected.
     fn discard(&mut self, key: PoolKey, status: ValidationStatus) {
         let account = self.accounts.get(&key.sender);
         let reason = match account.and_then(|account| account.get(key.protector)) {
@@ -113,14 +123,15 @@ impl Pool {
             }
             _ => RemovalReason::Rejected(status.into()),
         };
-        self.drop_entry(key, reason);
+        self.remove_entry(key, reason);
     }
 
-    /// A block did not execute these, which says nothing against them: a later one may take them.
-    fn put_back(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
-        let back: Vec<Entry> =
-            self.change(address, |account: &mut Account| account.untake(protectors));
-        for entry in &back {
+    /// Makes transactions wait again that a block did not execute. They may be valid, so a later
+    /// block may take them.
+    fn release(&mut self, address: AccountAddress, protectors: &[ReplayProtector]) {
+        let released: Vec<Entry> =
+            self.change(address, |account: &mut Account| account.release(protectors));
+        for entry in &released {
             self.index_waiting(entry);
         }
     }

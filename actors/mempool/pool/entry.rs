@@ -1,16 +1,16 @@
-//! A transaction of the pool, its place there, and the keys under which indices find it.
+//! A transaction of the pool with its metadata, and its keys in the indices.
 
 use ledger_types::CheckedTransaction;
 use std::{cmp::Reverse, sync::Arc};
 
-/// The order in which blocks take transactions: the best price, then the earliest turn
-/// ([`super::fair_queue`]), then who came first.
+/// Order in which blocks take transactions: highest price, lowest start tag
+/// ([`super::fair_queue`]), then first insertion.
 pub(super) type ReadyKey = (Reverse<u64>, u64, u64);
 
-/// By the time at which a transaction leaves, then who came first.
+/// Order in which transactions expire: expiration in Unix seconds, then first insertion.
 pub(super) type ExpiryKey = (u64, u64);
 
-/// A number of transactions and their bytes.
+/// A number of transactions and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) count: usize,
@@ -40,16 +40,16 @@ impl Amount {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) transaction: Arc<CheckedTransaction>,
-    /// Its number in the order in which the pool took transactions in.
+    /// Position in the order of insertion into the pool.
     pub(super) insertion: u64,
-    /// Its turn among those of its price.
+    /// Turn among the transactions of the same price, see [`super::fair_queue`].
     pub(super) start_tag: u64,
-    /// When the pool took it in, Unix seconds.
+    /// Time of insertion, in Unix seconds.
     pub(super) inserted_at_secs: u64,
-    /// When it leaves at the latest, Unix seconds.
+    /// Time of expiration, in Unix seconds.
     pub(super) expires_at_secs: u64,
-    /// Whether a block has it; else it waits, ready or parked.
-    pub(super) taken: bool,
+    /// Whether a block has taken the transaction. Otherwise it waits, ready or parked.
+    pub(super) is_taken: bool,
 }
 
 impl Entry {

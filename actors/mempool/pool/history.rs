@@ -1,5 +1,7 @@
-//! A random history of submissions, batches, blocks, expiries and restarts that the pool and its model
-//! live through together: the same contents in the same order, the same answers, batches and reasons.
+//! Random histories of submissions, batches, blocks, expirations and restarts.
+//!
+//! A history applies each step to the pool and to its model, and compares contents, order, results,
+//! batches and removal reasons.
 
 use super::{
     invariants::check_indices,
@@ -16,20 +18,21 @@ use ledger_test_support::development_chain;
 use ledger_types::{ReplayProtector::SequenceNumber, ValidationStatus};
 use std::collections::{HashSet, VecDeque};
 
-/// How often each kind of thing happened.
+/// Number of occurrences of each kind of event.
 pub(super) type Counts = BTreeMap<String, usize>;
 
 pub(super) struct History<'a> {
     random: Rng,
     pool: Pool,
     model: Model,
-    /// Executed on the ledger.
+    /// Hashes of the transactions that the ledger has executed.
     executed: HashSet<HashValue>,
-    used: HashSet<PoolKey>,
+    used_nonces: HashSet<PoolKey>,
     now_secs: u64,
     blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
     pub(super) height: u64,
-    /// Moves along, so that nonces do not run out.
+    /// Lowest nonce of new transactions. It rises now and then, because the ledger accepts each
+    /// nonce only once.
     nonce_base: u64,
     counts: &'a mut Counts,
 }
@@ -37,7 +40,8 @@ pub(super) struct History<'a> {
 /// Returns random limits of a pool.
 fn limits(random: &mut Rng) -> MempoolConfig {
     let size = draft(1, 0).checked().size_bytes();
-    // Either limit of the pool, or neither, is reached more often than those of the accounts.
+    // A history reaches a limit of the whole pool, or none of them, more often than those of
+    // accounts.
     let (transactions, bytes) = match random.u8(..3) {
         0 => (random.usize(1..=24), usize::MAX),
         1 => (1_000, size * random.usize(2..26)),
@@ -61,7 +65,7 @@ impl<'a> History<'a> {
             pool: Pool::new(limits.clone()),
             model: Model::new(limits),
             executed: HashSet::new(),
-            used: HashSet::new(),
+            used_nonces: HashSet::new(),
             now_secs: 1_000,
             blocks: VecDeque::new(),
             height: 0,
@@ -70,8 +74,8 @@ impl<'a> History<'a> {
         }
     }
 
-    fn count(&mut self, what: impl Into<String>) {
-        *self.counts.entry(what.into()).or_default() += 1;
+    fn count(&mut self, event: impl Into<String>) {
+        *self.counts.entry(event.into()).or_default() += 1;
     }
 
     pub(super) fn step(&mut self) {
@@ -88,12 +92,13 @@ impl<'a> History<'a> {
                 self.pool.expire(self.now_secs);
                 self.model.expire(self.now_secs);
             }
-            _ => self.restart(),
+            _ => self.restart_node(),
         }
-        self.compare();
+        self.check_equality();
     }
 
-    /// Few senders, numbers, prices and contents, so that they often meet.
+    /// Returns a random transaction. Senders, numbers, prices and contents vary little, so that
+    /// transactions often conflict.
     fn draft(&mut self) -> Draft {
         let sender = self.random.u64(1..=5);
         let random = &mut self.random;
@@ -135,7 +140,7 @@ impl<'a> History<'a> {
         let before = self.model.find(key).map(Item::hash);
         let number = self.model.number(key.sender);
         let outcome = self.pool.submit(pending, number, self.now_secs);
-        let outcome = outcome.map(|held| held.hash());
+        let outcome = outcome.map(|accepted| accepted.hash());
         let expected = self.model.submit(transaction, self.now_secs, self.now_secs);
         assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
         let kind = if matches!(key.protector, Nonce(_)) {
@@ -144,7 +149,7 @@ impl<'a> History<'a> {
             "sequence"
         };
         self.count(match outcome {
-            Ok(held) if Some(held) == before => format!("{kind}: the same again"),
+            Ok(accepted) if Some(accepted) == before => format!("{kind}: resubmitted"),
             Ok(_) if before.is_some() => format!("{kind}: replaces"),
             Ok(_) => format!("{kind}: new"),
             Err(SubmitError::Full { reason } | SubmitError::AccountFull { reason }) => {
@@ -172,18 +177,18 @@ impl<'a> History<'a> {
             .map(|transaction| transaction.size_bytes())
             .sum();
         self.count(match batch.len() {
-            0 => "batch: none",
-            _ if bytes > limits.bytes_max => "batch: one above the bytes",
-            n if n == limits.transactions_max => "batch: of the most transactions",
-            _ if self.pool.has_ready() => "batch: ends at its bytes",
-            _ => "batch: all there is",
+            0 => "batch: empty",
+            _ if bytes > limits.bytes_max => "batch: one transaction above the byte limit",
+            n if n == limits.transactions_max => "batch: ended by the transaction limit",
+            _ if self.pool.has_ready() => "batch: ended by the byte limit",
+            _ => "batch: all ready transactions",
         });
         if !batch.is_empty() {
             self.blocks.push_back(batch);
         }
     }
 
-    /// What the ledger does with a transaction.
+    /// Executes a transaction on the simulated ledger, or returns the status that rejects it.
     fn execute(&mut self, transaction: &CheckedTransaction) -> Result<(), ValidationStatus> {
         let key = PoolKey::of(transaction.raw());
         let expected = self.model.number(key.sender);
@@ -197,11 +202,11 @@ impl<'a> History<'a> {
             SequenceNumber(number) if number < expected => {
                 Err(ValidationStatus::SequenceNumberTooOld)
             }
-            Nonce(_) if self.used.contains(&key) => Err(ValidationStatus::NonceAlreadyUsed),
+            Nonce(_) if self.used_nonces.contains(&key) => Err(ValidationStatus::NonceAlreadyUsed),
             _ if self.random.u8(..12) == 0 => Err(ValidationStatus::InvalidAuthKey),
             protector => {
                 match protector {
-                    Nonce(_) => drop(self.used.insert(key)),
+                    Nonce(_) => drop(self.used_nonces.insert(key)),
                     SequenceNumber(_) => drop(self.model.numbers.insert(key.sender, expected + 1)),
                 }
                 assert!(self.executed.insert(transaction.hash()), "executed twice");
@@ -210,62 +215,67 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The oldest block becomes durable; after so many executed ones it is full.
+    /// Commits the oldest block in flight. In half of the cases the block is full after a random
+    /// number of executed transactions.
     fn commit_next(&mut self) {
-        let room = if self.random.bool() {
+        let executions_max = if self.random.bool() {
             self.random.usize(..6)
         } else {
             usize::MAX
         };
         if let Some(batch) = self.blocks.pop_front() {
-            self.commit(batch, room);
+            self.commit(batch, executions_max);
         }
     }
 
-    /// A block of somebody else's, with transactions that the pool has not given to it.
+    /// Commits a block of another node, with transactions that this pool has not supplied.
     fn commit_foreign(&mut self) {
         let drafts = (0..3).map(|_| self.draft().signature(9).checked());
-        let fresh: Vec<_> = drafts.collect();
-        let fresh = fresh
+        let unexecuted: Vec<_> = drafts.collect();
+        let unexecuted = unexecuted
             .into_iter()
             .filter(|one| !self.executed.contains(&one.hash()));
-        let batch: Vec<_> = fresh.collect();
+        let batch: Vec<_> = unexecuted.collect();
         self.commit(batch, usize::MAX);
     }
 
-    fn commit(&mut self, batch: Vec<Arc<CheckedTransaction>>, room: usize) {
-        let (mut executed, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    fn commit(&mut self, batch: Vec<Arc<CheckedTransaction>>, executions_max: usize) {
+        let (mut executed, mut rejected, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for transaction in batch {
-            if executed.len() >= room {
+            if executed.len() >= executions_max {
                 left_out.push(transaction);
                 continue;
             }
             match self.execute(&transaction) {
                 Ok(()) => executed.push(transaction),
-                Err(status) => refused.push((transaction, status)),
+                Err(status) => rejected.push((transaction, status)),
             }
         }
         self.height += 1;
-        let block = leaving_out(block(self.height, &executed, &refused), &left_out);
-        let held = executed
+        let block = leaving_out(block(self.height, &executed, &rejected), &left_out);
+        let pending_count = executed
             .iter()
             .filter(|one| self.pool.get(&one.hash()).is_some())
             .count();
-        assert_eq!(self.pool.commit(&block), held, "those that were executed");
+        assert_eq!(
+            self.pool.commit(&block),
+            pending_count,
+            "number of executed transactions"
+        );
         for transaction in &executed {
             let (hash, key) = (transaction.hash(), PoolKey::of(transaction.raw()));
-            if let Some(held) = self.model.find(key).map(Item::hash) {
+            if let Some(pending) = self.model.find(key).map(Item::hash) {
                 let status = match key.protector {
                     Nonce(_) => ValidationStatus::NonceAlreadyUsed,
                     SequenceNumber(_) => ValidationStatus::SequenceNumberTooOld,
                 };
-                let reason = (held != hash).then(|| RemovalReason::Rejected(status.into()));
-                self.model.drop_item(held, reason);
+                let reason = (pending != hash).then(|| RemovalReason::Rejected(status.into()));
+                self.model.remove_item(pending, reason);
             }
         }
-        self.model.expose_heads();
-        let mut back = left_out;
-        for (transaction, status) in refused {
+        self.model.retag_new_heads();
+        let mut released = left_out;
+        for (transaction, status) in rejected {
             let Some(item) = self.model.find(PoolKey::of(transaction.raw())) else {
                 continue;
             };
@@ -275,23 +285,23 @@ impl<'a> History<'a> {
             let at_secs = item.expires_at_secs;
             let reason = match status {
                 ValidationStatus::SequenceNumberTooNew => {
-                    back.push(transaction);
+                    released.push(transaction);
                     continue;
                 }
                 ValidationStatus::TransactionExpired => RemovalReason::Expired { at_secs },
                 status => RemovalReason::Rejected(status.into()),
             };
-            self.model.drop_item(transaction.hash(), Some(reason));
+            self.model.remove_item(transaction.hash(), Some(reason));
         }
-        for transaction in back {
-            self.count("commit: goes back");
+        for transaction in released {
+            self.count("commit: released");
             self.model.set_taken(transaction.hash(), false);
         }
     }
 
-    /// The pool is saved; blocks that were under way become durable or are lost; a new pool takes in what
-    /// was saved.
-    fn restart(&mut self) {
+    /// Restarts the node: saves the pool, makes some of the blocks in flight durable, and restores
+    /// the pool with new limits.
+    fn restart_node(&mut self) {
         let saved = file::encode(&development_chain(), &self.pool.contents()).unwrap();
         while let Some(batch) = self.blocks.pop_front().filter(|_| self.random.u8(..3) > 0) {
             for transaction in batch {
@@ -336,20 +346,20 @@ impl<'a> History<'a> {
                 Err(SubmitError::Invalid(discard)) => RemovalReason::Rejected(discard),
                 Err(other) => RemovalReason::Evicted(format!("at a restart: {other}")),
             };
-            self.model.left.push((hash, reason));
+            self.model.removed.push((hash, reason));
         }
         self.count("restart");
     }
 
-    fn compare(&mut self) {
+    fn check_equality(&mut self) {
         check_indices(&self.pool);
-        let left = self.pool.drain_removed();
-        assert_eq!(left, std::mem::take(&mut self.model.left));
-        for (hash, reason) in left {
+        let removed = self.pool.drain_removed();
+        assert_eq!(removed, std::mem::take(&mut self.model.removed));
+        for (hash, reason) in removed {
             if self.pool.get(&hash).is_none() {
                 assert_eq!(self.pool.removal_reason(&hash), Some(&reason));
             }
-            self.count(format!("left: {}", without_digits(&reason.to_string())));
+            self.count(format!("removed: {}", without_digits(&reason.to_string())));
         }
         let hashes = |pending: &Pending| pending.transaction.hash();
         let pool: Vec<_> = self.pool.contents().iter().map(hashes).collect();
@@ -363,7 +373,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// A text by kind: numbers and hashes differ.
+/// Returns the text without numbers and hashes, so that texts of one kind are equal.
 fn without_digits(text: &str) -> String {
     let words = text.split(' ').filter(|word| !word.starts_with("0x"));
     let words = words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));

@@ -1,4 +1,4 @@
-//! What must hold in a pool at any time.
+//! Invariants of the pool.
 
 use super::{
     Pool,
@@ -8,37 +8,37 @@ use crate::protocol::mempool::PoolKey;
 use ledger_types::ReplayProtector::{Nonce, SequenceNumber};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Recomputes every index of the pool from its accounts.
+/// Recomputes every index of the pool from its accounts and compares it with the pool's own.
 pub(super) fn check_indices(pool: &Pool) {
     let mut bytes = 0;
     let mut parked = Amount::default();
     let mut ready = BTreeSet::new();
     let mut expiries = BTreeSet::new();
-    let mut parking = BTreeSet::new();
+    let mut accounts_with_parked = BTreeSet::new();
     let mut hashes = HashSet::new();
-    let mut waiting_at = BTreeMap::<u64, usize>::new();
+    let mut waiting_by_price = BTreeMap::<u64, usize>::new();
     for (&address, account) in &pool.accounts {
         assert!(!account.is_empty());
-        let mut own_at = BTreeMap::<u64, usize>::new();
+        let mut account_waiting_by_price = BTreeMap::<u64, usize>::new();
         for entry in account.entries() {
             assert_eq!(PoolKey::of(entry.transaction.raw()).sender, address);
             hashes.insert(entry.transaction.hash());
             bytes += entry.transaction.size_bytes();
-            if !entry.taken {
-                *own_at.entry(entry.price()).or_default() += 1;
-                *waiting_at.entry(entry.price()).or_default() += 1;
+            if !entry.is_taken {
+                *account_waiting_by_price.entry(entry.price()).or_default() += 1;
+                *waiting_by_price.entry(entry.price()).or_default() += 1;
                 expiries.insert(entry.expiry_key());
                 match PoolKey::of(entry.transaction.raw()).protector {
                     Nonce(_) => drop(ready.insert(entry.ready_key())),
                     SequenceNumber(number) if number > account.sequence().first_gap() => {
                         parked.add(Amount::of(entry));
-                        parking.insert(address);
+                        accounts_with_parked.insert(address);
                     }
                     SequenceNumber(_) => {}
                 }
             }
         }
-        assert_eq!(account.waiting(), own_at);
+        assert_eq!(account.waiting_counts(), account_waiting_by_price);
         ready.extend(account.sequence().head().map(Entry::ready_key));
     }
     assert_eq!(hashes, pool.by_hash.keys().copied().collect());
@@ -46,8 +46,11 @@ pub(super) fn check_indices(pool: &Pool) {
     assert_eq!(ready, pool.ready.keys().copied().collect());
     assert_eq!(expiries, pool.expiries.keys().copied().collect());
     assert_eq!(
-        (parking, waiting_at),
-        (pool.parking.clone(), pool.fair_queue.waiting())
+        (accounts_with_parked, waiting_by_price),
+        (
+            pool.accounts_with_parked.clone(),
+            pool.fair_queue.waiting_counts()
+        )
     );
     let limits = &pool.limits;
     assert!(pool.len() <= limits.capacity_transactions && pool.bytes <= limits.capacity_bytes);

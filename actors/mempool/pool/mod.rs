@@ -1,13 +1,14 @@
-//! The pool of pending transactions: order, limits, replacement and expiry.
+//! The pool of pending transactions: order, limits, replacement and expiration.
 //!
 //! The rules follow the reference node (docs/reference/reference-node.md#r33). Differences include:
 //! accounts take turns at equal gas prices, an account at its limit can fill its gap
 //! (docs/interface.md#rule-17), and the same transaction with another signature is rejected
 //! (docs/interface.md#rule-19).
 //!
-//! A transaction is identified by its sender and its sequence number or nonce. Several indices lie over
-//! the accounts; [`Pool::change`] is the one place where an account changes, so that those over accounts
-//! agree, and [`Pool::index_waiting`] with its counterpart keeps those over waiting transactions.
+//! A transaction is identified by its sender and its sequence number or nonce. The pool has several
+//! indices over its accounts. Every change of an account goes through [`Pool::change`], which
+//! updates the indices over accounts. [`Pool::index_waiting`] and [`Pool::unindex_waiting`] update
+//! those over waiting transactions.
 
 mod account;
 mod admission;
@@ -32,33 +33,38 @@ use std::{
     sync::Arc,
 };
 
-/// A transaction that left unexecuted.
+/// A transaction that was removed unexecuted.
 pub type Removed = (HashValue, RemovalReason);
 
-/// Pending transactions. The mempool actor owns the one of a node.
+/// Pending transactions. The mempool actor owns the pool of a node.
 #[derive(Debug)]
 pub struct Pool {
     limits: MempoolConfig,
     accounts: HashMap<AccountAddress, Account>,
     by_hash: HashMap<HashValue, Arc<CheckedTransaction>>,
-    /// What a block could take next: of each account the head of its sequence and all orderless ones.
+    /// Transactions that a block can take next: the head of each account's sequence and all waiting
+    /// orderless transactions.
     ready: BTreeMap<ReadyKey, Arc<CheckedTransaction>>,
-    /// What no block has, by the time at which it leaves.
+    /// Transactions that no block has taken, by expiration.
     expiries: BTreeMap<ExpiryKey, Arc<CheckedTransaction>>,
-    /// The accounts that have parked transactions.
-    parking: BTreeSet<AccountAddress>,
-    /// Whose transaction was evicted last: the next account in order is next.
+    /// Accounts that have parked transactions.
+    accounts_with_parked: BTreeSet<AccountAddress>,
+    /// Account whose parked transaction was evicted last. The search for the next one starts after
+    /// it.
     evicted_last: AccountAddress,
     fair_queue: FairQueue,
-    insertions: u64,
+    /// Insertion number of the next submitted transaction.
+    next_insertion: u64,
+    /// Total size of all transactions in the pool, in bytes.
     bytes: usize,
     parked: Amount,
-    reasons: RemovalLog,
-    left: Vec<Removed>,
+    removal_log: RemovalLog,
+    /// Transactions that were removed unexecuted since the last [`Self::drain_removed`].
+    removed: Vec<Removed>,
 }
 
 impl Pool {
-    /// An empty pool.
+    /// Creates an empty pool.
     pub fn new(limits: MempoolConfig) -> Self {
         Self {
             limits,
@@ -66,18 +72,19 @@ impl Pool {
             by_hash: HashMap::default(),
             ready: BTreeMap::new(),
             expiries: BTreeMap::new(),
-            parking: BTreeSet::new(),
+            accounts_with_parked: BTreeSet::new(),
             evicted_last: AccountAddress::new([0; 32]),
             fair_queue: FairQueue::default(),
-            insertions: 0,
+            next_insertion: 0,
             bytes: 0,
             parked: Amount::default(),
-            reasons: RemovalLog::default(),
-            left: Vec::new(),
+            removal_log: RemovalLog::default(),
+            removed: Vec::new(),
         }
     }
 
-    /// How many transactions are in the pool, those of blocks that are not durable included.
+    /// Returns the number of transactions in the pool, including those of blocks that are not
+    /// durable yet.
     pub(crate) fn len(&self) -> usize {
         self.by_hash.len()
     }
@@ -90,32 +97,35 @@ impl Pool {
         meter.parked_bytes.set(self.parked.bytes);
     }
 
-    /// In how many bytes a stop would save it now.
+    /// Returns the size of the file that a stop would save the pool in now, in bytes.
     pub(super) fn saved_bytes(&self) -> u64 {
-        file::file_bytes(self.len(), self.bytes)
+        file::file_bytes_bound(self.len(), self.bytes)
     }
 
-    /// Whether a block could be made.
+    /// Returns whether a block can take a transaction.
     pub fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// The transaction `hash`, if it is in the pool.
+    /// Returns the transaction with this hash, if the pool holds it.
     pub fn get(&self, hash: &HashValue) -> Option<&Arc<CheckedTransaction>> {
         self.by_hash.get(hash)
     }
 
-    /// Why the transaction `hash` left, if that is still known.
+    /// Returns why the transaction with this hash was removed, if the pool still has the reason.
     pub fn removal_reason(&self, hash: &HashValue) -> Option<&RemovalReason> {
-        self.reasons.get(hash)
+        self.removal_log.get(hash)
     }
 
-    /// Who left since the last call, in order.
+    /// Returns the transactions that were removed unexecuted since the last call, in order.
     pub fn drain_removed(&mut self) -> Vec<Removed> {
-        std::mem::take(&mut self.left)
+        std::mem::take(&mut self.removed)
     }
 
-    /// The next transactions for a block, in order; they stay in the pool until the block is durable.
+    /// Returns the next transactions for a block, in order.
+    ///
+    /// The transactions remain in the pool until the block is durable. A first transaction above
+    /// `bytes_max` is returned alone.
     pub fn take_batch(&mut self, limits: BatchLimits) -> Vec<Arc<CheckedTransaction>> {
         let mut batch = Vec::new();
         let mut bytes = 0usize;
@@ -139,18 +149,18 @@ impl Pool {
         batch
     }
 
-    /// Whose time has come leaves.
+    /// Removes the waiting transactions that have expired at `now_secs`, in Unix seconds.
     pub fn expire(&mut self, now_secs: u64) {
         while let Some((&(at_secs, _), transaction)) = self.expiries.first_key_value() {
             if at_secs > now_secs {
                 break;
             }
             let key = PoolKey::of(transaction.raw());
-            self.drop_entry(key, RemovalReason::Expired { at_secs });
+            self.remove_entry(key, RemovalReason::Expired { at_secs });
         }
     }
 
-    /// Everything in the pool, in the order in which it came in.
+    /// Returns all transactions of the pool in the order of their insertion.
     pub fn contents(&self) -> Vec<Pending> {
         let mut entries: Vec<&Entry> = Vec::with_capacity(self.len());
         for account in self.accounts.values() {
@@ -164,46 +174,51 @@ impl Pool {
         pending.collect()
     }
 
-    /// Remembers why a transaction left or never came in again.
+    /// Records why a transaction was removed or could not be restored.
     pub(crate) fn record_removal(&mut self, hash: HashValue, reason: RemovalReason) {
-        self.reasons.record(hash, reason.clone());
-        self.left.push((hash, reason));
+        self.removal_log.record(hash, reason.clone());
+        self.removed.push((hash, reason));
     }
 
-    /// Puts an entry into its account and all indices; gives the one whose place it took.
-    fn put(&mut self, PoolKey { sender, protector }: PoolKey, entry: Entry) -> Option<Entry> {
+    /// Inserts an entry into its account and all indices. Returns the entry that it replaces, if
+    /// any.
+    fn insert_entry(
+        &mut self,
+        PoolKey { sender, protector }: PoolKey,
+        entry: Entry,
+    ) -> Option<Entry> {
         let hash = entry.transaction.hash();
         self.bytes += entry.transaction.size_bytes();
         self.by_hash.insert(hash, Arc::clone(&entry.transaction));
-        self.reasons.forget(&hash);
+        self.removal_log.remove(&hash);
         self.index_waiting(&entry);
         let old = self.change(sender, |account| account.insert(protector, entry));
         if let Some(old) = &old {
-            self.forget(old);
+            self.unindex(old);
         }
         old
     }
 
-    /// Takes an entry out of its account, with a reason.
-    fn drop_entry(&mut self, PoolKey { sender, protector }: PoolKey, reason: RemovalReason) {
+    /// Removes an entry from the pool and records the reason.
+    fn remove_entry(&mut self, PoolKey { sender, protector }: PoolKey, reason: RemovalReason) {
         if let Some(entry) = self.change(sender, |account| account.remove(protector)) {
-            self.forget(&entry);
+            self.unindex(&entry);
             self.record_removal(entry.transaction.hash(), reason);
         }
     }
 
-    /// Takes an entry that has left its account out of the other indices.
-    fn forget(&mut self, entry: &Entry) {
+    /// Removes an entry that is no longer in its account from the other indices.
+    fn unindex(&mut self, entry: &Entry) {
         self.bytes -= entry.transaction.size_bytes();
         self.by_hash.remove(&entry.transaction.hash());
-        if !entry.taken {
+        if !entry.is_taken {
             self.unindex_waiting(entry);
         }
     }
 
-    /// An entry waits from now on: it came in, or its block gave it back.
+    /// Adds an entry to the indices of waiting transactions: it is new, or its block returned it.
     fn index_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.wait(entry.price());
+        self.fair_queue.add_waiting(entry.price());
         self.expiries
             .insert(entry.expiry_key(), Arc::clone(&entry.transaction));
         if is_orderless(entry) {
@@ -212,17 +227,21 @@ impl Pool {
         }
     }
 
-    /// An entry waits no longer: a block has it, or it left.
+    /// Removes an entry from the indices of waiting transactions: a block took it, or it was
+    /// removed.
     fn unindex_waiting(&mut self, entry: &Entry) {
-        self.fair_queue.stop_waiting(entry.price());
+        self.fair_queue.remove_waiting(entry.price());
         self.expiries.remove(&entry.expiry_key());
         if is_orderless(entry) {
             self.ready.remove(&entry.ready_key());
         }
     }
 
-    /// Changes an account and brings the indices over accounts after it. The account must be there;
-    /// it goes when it is empty afterwards. A head that is new gets a turn that has not passed.
+    /// Changes an account and updates the indices over accounts.
+    ///
+    /// A new head of the sequence gets a start tag that has not passed. An account that is empty
+    /// after the change is removed. If the pool does not hold the account, the function does
+    /// nothing and returns the default value.
     fn change<R: Default>(
         &mut self,
         address: AccountAddress,
@@ -231,11 +250,11 @@ impl Pool {
         let Some(account) = self.accounts.get_mut(&address) else {
             return R::default();
         };
-        let (head, parked_before) = account.face();
+        let (head, parked_before) = account.head_and_parked();
         let key_before = head.map(Entry::ready_key);
         let result = change(account);
-        account.expose_head(&self.fair_queue);
-        let (head, parked) = account.face();
+        account.retag_new_head(&self.fair_queue);
+        let (head, parked) = account.head_and_parked();
         let key = head.map(Entry::ready_key);
         if key != key_before {
             if let Some(before) = key_before {
@@ -248,9 +267,9 @@ impl Pool {
             self.parked.remove(parked_before);
             self.parked.add(parked);
             if parked.count == 0 {
-                self.parking.remove(&address);
+                self.accounts_with_parked.remove(&address);
             } else if parked_before.count == 0 {
-                self.parking.insert(address);
+                self.accounts_with_parked.insert(address);
             }
         }
         if account.is_empty() {
@@ -260,7 +279,7 @@ impl Pool {
     }
 }
 
-/// Whether it is ready by itself.
+/// Returns whether the transaction has a nonce and is therefore ready without its predecessors.
 fn is_orderless(entry: &Entry) -> bool {
     matches!(entry.transaction.raw().replay_protector(), Nonce(_))
 }

@@ -1,4 +1,4 @@
-//! The pool's rules over a plain list, in which everything is found anew each time.
+//! A model of the pool: the same rules over a plain list, computed without indices.
 
 use super::Removed;
 use crate::{
@@ -22,8 +22,8 @@ pub(super) struct Item {
     pub(super) transaction: Arc<CheckedTransaction>,
     pub(super) inserted_at_secs: u64,
     pub(super) expires_at_secs: u64,
-    pub(super) taken: bool,
-    arrived: u64,
+    pub(super) is_taken: bool,
+    insertion: u64,
     start_tag: u64,
 }
 
@@ -57,20 +57,21 @@ impl Item {
 pub(super) struct Model {
     pub(super) limits: MempoolConfig,
     pub(super) items: Vec<Item>,
-    /// The next sequence numbers on the ledger, 0 where there is none.
+    /// Next sequence number of each account on the ledger. A missing entry stands for 0.
     pub(super) numbers: BTreeMap<AccountAddress, u64>,
-    pub(super) left: Vec<Removed>,
-    arrivals: u64,
+    pub(super) removed: Vec<Removed>,
+    insertions: u64,
     evicted_last: AccountAddress,
     newest_start_tag: u64,
-    /// The turn that each price has reached at which somebody waits.
-    reached: BTreeMap<u64, u64>,
-    /// The last turn of each account at each price at which it waits.
+    /// Start tag that each price with waiting transactions has reached.
+    reached_tags: BTreeMap<u64, u64>,
+    /// Highest start tag of each account at each price at which it has waiting transactions.
     last_start_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// The last turn of each account at each price that was taken while it waits there.
-    last_taken: BTreeMap<(AccountAddress, u64), u64>,
-    /// Of each account the number after the highest that was its head, up to its gap.
-    exposed_ends: BTreeMap<AccountAddress, u64>,
+    /// Highest start tag of each account at each price that was taken while the account had
+    /// transactions waiting there.
+    last_taken_tags: BTreeMap<(AccountAddress, u64), u64>,
+    /// Of each account the number after its highest former head, at most its first gap.
+    head_ends: BTreeMap<AccountAddress, u64>,
 }
 
 impl Model {
@@ -79,14 +80,14 @@ impl Model {
             limits,
             items: Vec::new(),
             numbers: BTreeMap::new(),
-            left: Vec::new(),
-            arrivals: 0,
+            removed: Vec::new(),
+            insertions: 0,
             evicted_last: AccountAddress::new([0; 32]),
             newest_start_tag: 0,
-            reached: BTreeMap::new(),
+            reached_tags: BTreeMap::new(),
             last_start_tags: BTreeMap::new(),
-            last_taken: BTreeMap::new(),
-            exposed_ends: BTreeMap::new(),
+            last_taken_tags: BTreeMap::new(),
+            head_ends: BTreeMap::new(),
         }
     }
 
@@ -102,7 +103,7 @@ impl Model {
         self.items.iter().map(Item::size).sum()
     }
 
-    /// The first number of an account that is missing.
+    /// Returns the first missing number of an account.
     fn gap(&self, sender: AccountAddress) -> u64 {
         let mut numbers = self.number(sender)..;
         let missing = numbers.find(|&number| self.find(key(sender, number)).is_none());
@@ -111,17 +112,17 @@ impl Model {
 
     fn is_parked(&self, item: &Item) -> bool {
         let PoolKey { sender, protector } = item.key();
-        matches!(protector, SequenceNumber(number) if !item.taken && number > self.gap(sender))
+        matches!(protector, SequenceNumber(number) if !item.is_taken && number > self.gap(sender))
     }
 
-    /// Whether a block could take it now: all before it are taken.
+    /// Returns whether a block could take the transaction now, because all before it are taken.
     fn is_next(&self, item: &Item) -> bool {
         let PoolKey { sender, protector } = item.key();
         let is_taken = |number| {
             let before = self.find(key(sender, number));
-            before.is_some_and(|before| before.taken)
+            before.is_some_and(|before| before.is_taken)
         };
-        !item.taken
+        !item.is_taken
             && match protector {
                 Nonce(_) => true,
                 SequenceNumber(number) => (self.number(sender)..number).all(is_taken),
@@ -132,7 +133,7 @@ impl Model {
         self.items.iter().any(|item| self.is_next(item))
     }
 
-    /// The answer, and whom the pool then holds at that place.
+    /// Returns the hash of the transaction that the pool then holds under the key, or the error.
     pub(super) fn submit(
         &mut self,
         transaction: &Arc<CheckedTransaction>,
@@ -152,10 +153,10 @@ impl Model {
         if expires_at_secs <= now_secs {
             return Err(Discard::from(ValidationStatus::TransactionExpired).into());
         }
-        self.arrivals += 1;
+        self.insertions += 1;
         let price = raw.gas_unit_price;
-        let reached = self
-            .reached
+        let reached_tag = self
+            .reached_tags
             .get(&price)
             .copied()
             .unwrap_or(self.newest_start_tag);
@@ -167,9 +168,9 @@ impl Model {
             transaction: Arc::clone(transaction),
             inserted_at_secs,
             expires_at_secs,
-            taken: false,
-            arrived: self.arrivals,
-            start_tag: reached.max(after_own),
+            is_taken: false,
+            insertion: self.insertions,
+            start_tag: reached_tag.max(after_own),
         };
         match self.find(key).cloned() {
             Some(old) => self.resubmit(&old, item),
@@ -202,16 +203,16 @@ impl Model {
                 pending: old.hash(),
             });
         }
-        if old.taken {
+        if old.is_taken {
             let PoolKey { sender, protector } = old.key();
             return Err(match protector {
                 Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
                 SequenceNumber(given) => {
-                    let taken = |number: &u64| {
+                    let is_taken = |number: &u64| {
                         let item = self.find(key(sender, *number));
-                        item.is_some_and(|item| item.taken)
+                        item.is_some_and(|item| item.is_taken)
                     };
-                    let current = (self.number(sender)..).find(|number| !taken(number));
+                    let current = (self.number(sender)..).find(|number| !is_taken(number));
                     let current = current.expect("the list is finite");
                     SubmitError::SequenceNumberTooOld { given, current }
                 }
@@ -225,26 +226,26 @@ impl Model {
             return Err(SubmitError::InvalidUpdate(text));
         }
         if self.bytes() - old.size() + new.size() > self.limits.capacity_bytes {
-            return Err(self.full());
+            return Err(self.full_error());
         }
         let hash = new.hash();
         self.push(new);
-        self.drop_item(old.hash(), Some(RemovalReason::Replaced(hash)));
+        self.remove_item(old.hash(), Some(RemovalReason::Replaced(hash)));
         Ok(hash)
     }
 
     fn add(&mut self, new: Item) -> Result<HashValue, SubmitError> {
         let PoolKey { sender, protector } = new.key();
         let is_orderless = |item: &Item| matches!(item.key().protector, Nonce(_));
-        let own = self.items.iter().filter(|item| item.key().sender == sender);
-        let own = own
+        let of_account = self.items.iter().filter(|item| item.key().sender == sender);
+        let account_len = of_account
             .filter(|item| is_orderless(item) == is_orderless(&new))
             .count();
-        let could_run = match protector {
+        let is_ready = match protector {
             Nonce(_) => true,
             SequenceNumber(number) => number == self.gap(sender),
         };
-        let (what, capacity) = match protector {
+        let (kind, capacity) = match protector {
             Nonce(_) => (
                 "orderless transactions",
                 self.limits.capacity_per_account_orderless,
@@ -253,26 +254,26 @@ impl Model {
         };
         let mut after = self.clone();
         let hash = new.hash();
-        let mut own_victim = None;
-        if own >= capacity {
+        let mut account_victim = None;
+        if account_len >= capacity {
             let victim = self.highest_parked(sender);
-            let fills_gap = could_run && matches!(protector, SequenceNumber(_));
+            let fills_gap = is_ready && matches!(protector, SequenceNumber(_));
             let Some(victim) = victim.filter(|_| fills_gap) else {
                 let reason = format!(
-                    "Mempool over capacity for account. Number of {what} from account: {own}, Capacity: {capacity}"
+                    "Mempool over capacity for account. Number of {kind} from account: {account_len}, Capacity: {capacity}"
                 );
                 return Err(SubmitError::AccountFull { reason });
             };
-            own_victim = Some(victim);
+            account_victim = Some(victim);
         }
         after.push(new);
-        if let Some(victim) = own_victim {
-            let why = "to make room for an earlier transaction of its account".to_owned();
-            after.drop_item(victim, Some(RemovalReason::Evicted(why)));
+        if let Some(victim) = account_victim {
+            let explanation = "to make room for an earlier transaction of its account".to_owned();
+            after.remove_item(victim, Some(RemovalReason::Evicted(explanation)));
         }
         while !after.fits() {
-            if !could_run || !after.evict() {
-                return Err(self.full());
+            if !is_ready || !after.evict() {
+                return Err(self.full_error());
             }
         }
         *self = after;
@@ -284,7 +285,7 @@ impl Model {
             && self.bytes() <= self.limits.capacity_bytes
     }
 
-    fn full(&self) -> SubmitError {
+    fn full_error(&self) -> SubmitError {
         let (count, bytes) = (self.items.len(), self.bytes());
         let reason = if count >= self.limits.capacity_transactions {
             let capacity = self.limits.capacity_transactions;
@@ -304,7 +305,7 @@ impl Model {
             .map(Item::hash)
     }
 
-    /// Evicts the highest parked one of the next account in order that has any.
+    /// Evicts the highest parked transaction of the next account, in address order, that has one.
     fn evict(&mut self) -> bool {
         let parked = self.items.iter().filter(|item| self.is_parked(item));
         let accounts: BTreeSet<_> = parked.map(|item| item.key().sender).collect();
@@ -316,9 +317,10 @@ impl Model {
         };
         self.evicted_last = account;
         let victim = self.highest_parked(account).expect("the account has one");
-        let why = "to make room in a full pool for a transaction that could be executed at once"
-            .to_owned();
-        self.drop_item(victim, Some(RemovalReason::Evicted(why)));
+        let explanation =
+            "to make room in a full pool for a transaction that could be executed at once"
+                .to_owned();
+        self.remove_item(victim, Some(RemovalReason::Evicted(explanation)));
         true
     }
 
@@ -328,7 +330,7 @@ impl Model {
         while batch.len() < limits.transactions_max {
             let next = self.items.iter().filter(|item| self.is_next(item));
             let best =
-                next.min_by_key(|item| (Reverse(item.price()), item.start_tag, item.arrived));
+                next.min_by_key(|item| (Reverse(item.price()), item.start_tag, item.insertion));
             let Some(best) = best.cloned() else { break };
             bytes += best.size();
             if !batch.is_empty() && bytes > limits.bytes_max {
@@ -336,11 +338,11 @@ impl Model {
             }
             batch.push(best.hash());
             self.newest_start_tag = self.newest_start_tag.max(best.start_tag);
-            let reached = self.reached.entry(best.price()).or_default();
-            *reached = (*reached).max(best.start_tag);
+            let reached_tag = self.reached_tags.entry(best.price()).or_default();
+            *reached_tag = (*reached_tag).max(best.start_tag);
             let key = (best.key().sender, best.price());
-            for turns in [&mut self.last_taken, &mut self.last_start_tags] {
-                let last = turns.entry(key).or_default();
+            for tags in [&mut self.last_taken_tags, &mut self.last_start_tags] {
+                let last = tags.entry(key).or_default();
                 *last = (*last).max(best.start_tag);
             }
             self.set_taken(best.hash(), true);
@@ -349,76 +351,73 @@ impl Model {
     }
 
     pub(super) fn expire(&mut self, now_secs: u64) {
-        let mut late: Vec<_> = self
+        let mut expired: Vec<_> = self
             .items
             .iter()
-            .filter(|item| !item.taken)
+            .filter(|item| !item.is_taken)
             .cloned()
             .collect();
-        late.retain(|item| item.expires_at_secs <= now_secs);
-        late.sort_by_key(|item| (item.expires_at_secs, item.arrived));
-        for item in late {
+        expired.retain(|item| item.expires_at_secs <= now_secs);
+        expired.sort_by_key(|item| (item.expires_at_secs, item.insertion));
+        for item in expired {
             let at_secs = item.expires_at_secs;
-            self.drop_item(item.hash(), Some(RemovalReason::Expired { at_secs }));
+            self.remove_item(item.hash(), Some(RemovalReason::Expired { at_secs }));
         }
     }
 
-    pub(super) fn set_taken(&mut self, hash: HashValue, taken: bool) {
+    pub(super) fn set_taken(&mut self, hash: HashValue, is_taken: bool) {
         if let Some(item) = self.items.iter_mut().find(|item| item.hash() == hash) {
-            item.taken = taken;
-            if !taken {
+            item.is_taken = is_taken;
+            if !is_taken {
                 let item = item.clone();
-                self.wait(&item);
+                self.add_waiting(&item);
             }
         }
-        self.forget_turns();
-        self.expose_heads();
+        self.remove_unused_tags();
+        self.retag_new_heads();
     }
 
     fn push(&mut self, item: Item) {
-        self.wait(&item);
+        self.add_waiting(&item);
         self.items.push(item);
-        self.expose_heads();
+        self.retag_new_heads();
     }
 
-    /// Who has become the head of its account gets a turn that has not passed.
-    pub(super) fn expose_heads(&mut self) {
+    /// Gives each transaction that has become the head of its account a start tag that has not
+    /// passed.
+    pub(super) fn retag_new_heads(&mut self) {
         let senders: BTreeSet<_> = self.items.iter().map(|item| item.key().sender).collect();
-        self.exposed_ends
-            .retain(|sender, _| senders.contains(sender));
+        self.head_ends.retain(|sender, _| senders.contains(sender));
         for sender in senders {
             let gap = self.gap(sender);
-            let end = self
-                .exposed_ends
-                .get(&sender)
-                .map_or(0, |&end| end.min(gap));
-            self.exposed_ends.insert(sender, end);
+            let end = self.head_ends.get(&sender).map_or(0, |&end| end.min(gap));
+            self.head_ends.insert(sender, end);
             let mut numbers = self.number(sender)..gap;
             let waits = |&number: &u64| {
                 self.find(key(sender, number))
-                    .is_some_and(|item| !item.taken)
+                    .is_some_and(|item| !item.is_taken)
             };
             let Some(head) = numbers.find(waits).filter(|&head| head >= end) else {
                 continue;
             };
-            self.exposed_ends.insert(sender, head + 1);
+            self.head_ends.insert(sender, head + 1);
             let mut items = self.items.iter_mut();
             let item = items
                 .find(|item| item.key() == key(sender, head))
                 .expect("found above");
-            let reached = self
-                .reached
+            let reached_tag = self
+                .reached_tags
                 .get(&item.price())
                 .unwrap_or(&self.newest_start_tag);
-            let last_taken = self.last_taken.get(&(sender, item.price()));
-            let after_own = last_taken.map_or(0, |last| last + 1);
-            item.start_tag = item.start_tag.max(*reached).max(after_own);
+            let last_taken_tag = self.last_taken_tags.get(&(sender, item.price()));
+            let after_own = last_taken_tag.map_or(0, |last| last + 1);
+            item.start_tag = item.start_tag.max(*reached_tag).max(after_own);
         }
     }
 
-    /// It has a share in the turns from now on.
-    fn wait(&mut self, item: &Item) {
-        self.reached
+    /// Records the start tag of a transaction that waits from now on.
+    fn add_waiting(&mut self, item: &Item) {
+        self.reached_tags
             .entry(item.price())
             .or_insert(self.newest_start_tag);
         let key = (item.key().sender, item.price());
@@ -426,22 +425,22 @@ impl Model {
         *last = (*last).max(item.start_tag);
     }
 
-    /// Takes it off the list; without a reason it was executed.
-    pub(super) fn drop_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
+    /// Removes a transaction from the list. `reason` is `None` if it was executed.
+    pub(super) fn remove_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
         self.items.retain(|item| item.hash() != hash);
-        self.left.extend(reason.map(|reason| (hash, reason)));
-        self.forget_turns();
-        self.expose_heads();
+        self.removed.extend(reason.map(|reason| (hash, reason)));
+        self.remove_unused_tags();
+        self.retag_new_heads();
     }
 
-    /// Where nobody waits any more there is no turn to remember.
-    fn forget_turns(&mut self) {
-        let waiting: Vec<_> = self.items.iter().filter(|item| !item.taken).collect();
+    /// Removes the start tags of prices and accounts without waiting transactions.
+    fn remove_unused_tags(&mut self) {
+        let waiting: Vec<_> = self.items.iter().filter(|item| !item.is_taken).collect();
         let at_price = |price: u64| waiting.iter().filter(move |item| item.price() == price);
-        self.reached
+        self.reached_tags
             .retain(|&price, _| at_price(price).next().is_some());
-        for turns in [&mut self.last_start_tags, &mut self.last_taken] {
-            turns.retain(|&(sender, price), _| {
+        for tags in [&mut self.last_start_tags, &mut self.last_taken_tags] {
+            tags.retain(|&(sender, price), _| {
                 at_price(price).any(|item| item.key().sender == sender)
             });
         }

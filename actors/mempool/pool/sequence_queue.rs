@@ -1,28 +1,31 @@
-//! The pending transactions of one account that have sequence numbers, in their order.
+//! The pending transactions of one account that have sequence numbers, in ascending order.
 //!
-//! Seen from the account's sequence number up, they are first *taken* (a block has them that is not
-//! durable yet), then *ready* (they follow without a gap), and from the first missing number on *parked*.
-//! Where a block left some out that a later block's follow, taken ones stand between ready ones: those
-//! above wait for them, but are not parked, because no number is missing.
+//! From the account's sequence number upward, transactions are first *taken* (a block that is not
+//! durable yet holds them), then *ready* (they follow without a gap), and *parked* above the first
+//! missing number. A block may leave out transactions that a later block's transactions follow.
+//! Taken transactions then lie between waiting ones. The waiting ones above them are not ready, but
+//! not parked either, because no number is missing.
 
 use super::{
     entry::{Amount, Entry},
     small_sorted_map::SmallSortedMap,
 };
 
-/// The transactions with sequence numbers of one account.
+/// The transactions of one account with sequence numbers.
 #[derive(Debug, Default)]
 pub(super) struct SequenceQueue {
-    /// The number of its next transaction on the ledger, as far as the pool knows.
+    /// Number of the account's next transaction on the ledger, as far as the pool knows.
     sequence_number: u64,
-    /// The next that a block would get: all from `sequence_number` to before it are taken.
+    /// Lowest number that no block has taken. All numbers from `sequence_number` to before it are
+    /// taken.
     next: u64,
-    /// All from `next` to before it are ready.
+    /// End of the ready numbers, which begin at `next`.
     ready_end: u64,
-    /// The first missing number: what lies above it is parked.
+    /// First missing number. Transactions above it are parked unless a block has taken them.
     gap: u64,
-    /// All from `next` to before it have been the head since they were last parked: they keep their turns.
-    exposed_end: u64,
+    /// End of the numbers, from `next`, that have been the head since they were last parked. These
+    /// transactions keep their start tags.
+    head_end: u64,
     parked: Amount,
     entries: SmallSortedMap<Entry>,
 }
@@ -34,7 +37,7 @@ impl SequenceQueue {
             next: sequence_number,
             ready_end: sequence_number,
             gap: sequence_number,
-            exposed_end: sequence_number,
+            head_end: sequence_number,
             ..Self::default()
         }
     }
@@ -51,12 +54,12 @@ impl SequenceQueue {
         self.sequence_number
     }
 
-    /// The lowest number that no block has.
+    /// Returns the lowest number that no block has taken.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The number that parked transactions wait for: the first that is missing.
+    /// Returns the first missing number, which parked transactions wait for.
     pub(super) fn first_gap(&self) -> u64 {
         self.gap
     }
@@ -73,137 +76,152 @@ impl SequenceQueue {
         self.entries.iter()
     }
 
-    /// The transaction that a block would get next.
+    /// Returns the transaction that a block takes next.
     pub(super) fn head(&self) -> Option<&Entry> {
         (self.next < self.ready_end)
             .then(|| self.entries.get(self.next))
             .flatten()
     }
 
-    /// The head, if it has become that since the last call. One that a block gave back has been it before.
-    pub(super) fn expose_head(&mut self) -> Option<&mut Entry> {
-        if self.next == self.ready_end || self.next < self.exposed_end {
+    /// Returns the head if it has become the head since the last call.
+    ///
+    /// A transaction that a block returned has been the head before.
+    pub(super) fn new_head(&mut self) -> Option<&mut Entry> {
+        if self.next == self.ready_end || self.next < self.head_end {
             return None;
         }
-        self.exposed_end = self.next + 1;
+        self.head_end = self.next + 1;
         self.entries.get_mut(self.next)
     }
 
-    /// The highest parked number.
+    /// Returns the highest parked number.
     pub(super) fn highest_parked(&self) -> Option<u64> {
         let mut parked = self.entries.range_from(self.gap).rev();
         parked
-            .find(|(_, entry)| !entry.taken)
+            .find(|(_, entry)| !entry.is_taken)
             .map(|(number, _)| number)
     }
 
-    /// What would be parked no longer with a newcomer at the first gap, except `but_not`.
-    pub(super) fn promoted_by_gap(&self, but_not: Option<u64>) -> Amount {
+    /// Returns the amount of parked transactions that a transaction at the first gap would promote.
+    ///
+    /// `excluded` is a number that is treated as missing.
+    pub(super) fn amount_promoted_by_gap(&self, excluded: Option<u64>) -> Amount {
         let mut amount = Amount::default();
         let mut expected = self.gap;
         for (number, entry) in self.entries.range_from(self.gap.saturating_add(1)) {
             expected += 1;
-            if number != expected || but_not == Some(number) {
+            if number != expected || excluded == Some(number) {
                 break;
             }
-            if !entry.taken {
+            if !entry.is_taken {
                 amount.add(Amount::of(entry));
             }
         }
         amount
     }
 
-    /// Puts a transaction at a free number, or in the place of one that no block has.
+    /// Inserts a transaction and returns the waiting transaction that it replaces, if any.
+    ///
+    /// No block may have taken the one with the same number.
     pub(super) fn insert(&mut self, sequence_number: u64, entry: Entry) -> Option<Entry> {
         let amount = Amount::of(&entry);
-        let before = self.entries.insert(sequence_number, entry);
-        if let Some(before) = &before {
+        let replaced = self.entries.insert(sequence_number, entry);
+        if let Some(replaced) = &replaced {
             if sequence_number >= self.gap {
-                self.parked.remove(Amount::of(before));
+                self.parked.remove(Amount::of(replaced));
                 self.parked.add(amount);
             }
         } else if sequence_number >= self.gap {
             self.parked.add(amount);
             self.promote();
         }
-        before
+        replaced
     }
 
-    /// Takes the head for a block.
+    /// Marks the head as taken by a block and returns it.
     pub(super) fn take(&mut self) -> Option<Entry> {
         if self.next == self.ready_end {
             return None;
         }
         let entry = self.entries.get_mut(self.next)?;
-        entry.taken = true;
+        entry.is_taken = true;
         let entry = entry.clone();
         self.next += 1;
-        // What other blocks have may follow, where one before it had gone back or was refused.
+        // Transactions that other blocks have taken may follow if one before them was left out or
+        // rejected.
         if self.next == self.ready_end && self.entries.get(self.next).is_some() {
-            self.settle();
+            self.recompute_marks();
         }
         Some(entry)
     }
 
-    /// Gives taken transactions back: their block did not execute them. At once for all of a block,
-    /// which may have many of one account. Tells which those were.
-    pub(super) fn untake(&mut self, sequence_numbers: &[u64]) -> Vec<Entry> {
-        let mut back = Vec::new();
+    /// Makes taken transactions wait again, because their block did not execute them.
+    ///
+    /// Returns the transactions that were taken before the call. One call handles all transactions
+    /// of a block, because each call scans the queue and a block may have many of one account.
+    pub(super) fn release(&mut self, sequence_numbers: &[u64]) -> Vec<Entry> {
+        let mut released = Vec::new();
         for &number in sequence_numbers {
-            if let Some(entry) = self.entries.get_mut(number).filter(|entry| entry.taken) {
-                entry.taken = false;
-                back.push(entry.clone());
+            if let Some(entry) = self.entries.get_mut(number).filter(|entry| entry.is_taken) {
+                entry.is_taken = false;
+                released.push(entry.clone());
             }
         }
-        self.settle();
-        back
+        self.recompute_marks();
+        released
     }
 
-    /// Takes one out; those above it wait for its number then. Only these are looked at, and none of them
-    /// again until its gap is filled, so that it costs little to take out many, in whatever order.
+    /// Removes a transaction. The waiting ones above it are then parked.
+    ///
+    /// Only these are visited, and not again until the gap is filled, so it is cheap to remove many
+    /// transactions in any order.
     pub(super) fn remove(&mut self, sequence_number: u64) -> Option<Entry> {
         let entry = self.entries.remove(sequence_number)?;
         if sequence_number >= self.gap {
-            if !entry.taken {
+            if !entry.is_taken {
                 self.parked.remove(Amount::of(&entry));
             }
             return Some(entry);
         }
         let after = self.entries.range_from(sequence_number);
         for (_, later) in after.take_while(|(number, _)| *number < self.gap) {
-            if !later.taken {
+            if !later.is_taken {
                 self.parked.add(Amount::of(later));
             }
         }
         self.next = self.next.min(sequence_number);
         self.ready_end = self.ready_end.min(sequence_number);
         self.gap = sequence_number;
-        self.exposed_end = self.exposed_end.min(sequence_number);
+        self.head_end = self.head_end.min(sequence_number);
         Some(entry)
     }
 
-    /// The ledger has executed all below `sequence_number`: they leave, in order.
+    /// Removes the transactions below `sequence_number`, because the ledger has passed them.
+    ///
+    /// Returns them in ascending order.
     pub(super) fn advance(&mut self, sequence_number: u64) -> Vec<Entry> {
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         while let Some(lowest) = self
             .entries
             .first_key()
             .filter(|&lowest| lowest < sequence_number)
         {
-            gone.extend(self.entries.remove(lowest));
+            removed.extend(self.entries.remove(lowest));
         }
         self.sequence_number = self.sequence_number.max(sequence_number);
-        // When all were taken, which is the way of a node that makes its own blocks, nothing else moves.
-        if self.next < self.sequence_number || gone.iter().any(|entry| !entry.taken) {
-            self.settle();
+        // If all removed transactions were taken, as on a node that makes its own blocks, the marks
+        // are still valid.
+        if self.next < self.sequence_number || removed.iter().any(|entry| !entry.is_taken) {
+            self.recompute_marks();
         }
-        gone
+        removed
     }
 
-    /// Moves the first gap and the end of the ready ones over what follows them.
+    /// Advances the first gap and the end of the ready transactions over the transactions that
+    /// follow.
     fn promote(&mut self) {
         while let Some(entry) = self.entries.get(self.gap) {
-            if !entry.taken {
+            if !entry.is_taken {
                 self.parked.remove(Amount::of(entry));
             }
             self.gap += 1;
@@ -212,28 +230,32 @@ impl SequenceQueue {
             && self
                 .entries
                 .get(self.ready_end)
-                .is_some_and(|entry| !entry.taken)
+                .is_some_and(|entry| !entry.is_taken)
         {
             self.ready_end += 1;
         }
     }
 
-    /// Finds anew what is taken, ready and parked.
-    fn settle(&mut self) {
+    /// Recomputes which transactions are taken, ready and parked.
+    fn recompute_marks(&mut self) {
         self.next = self.sequence_number;
-        while self.entries.get(self.next).is_some_and(|entry| entry.taken) {
+        while self
+            .entries
+            .get(self.next)
+            .is_some_and(|entry| entry.is_taken)
+        {
             self.next += 1;
         }
         self.ready_end = self.next;
         self.gap = self.next;
         self.parked = Amount::default();
         for (_, entry) in self.entries.range_from(self.next) {
-            if !entry.taken {
+            if !entry.is_taken {
                 self.parked.add(Amount::of(entry));
             }
         }
         self.promote();
-        self.exposed_end = self.exposed_end.min(self.gap);
+        self.head_end = self.head_end.min(self.gap);
     }
 }
 
@@ -250,7 +272,7 @@ mod tests {
             start_tag: 0,
             inserted_at_secs: 0,
             expires_at_secs: 1,
-            taken: false,
+            is_taken: false,
         }
     }
 
@@ -258,7 +280,7 @@ mod tests {
     enum Step {
         Insert(u64),
         Take,
-        Untake(u64),
+        Release(u64),
         Remove(u64),
         Advance(u64),
     }
@@ -267,34 +289,34 @@ mod tests {
         prop_oneof![
             4 => (0..12u64).prop_map(Step::Insert),
             4 => Just(Step::Take),
-            1 => (0..12u64).prop_map(Step::Untake),
+            1 => (0..12u64).prop_map(Step::Release),
             2 => (0..12u64).prop_map(Step::Remove),
             1 => (0..6u64).prop_map(Step::Advance),
         ]
     }
 
     proptest! {
-        /// What each step changes in place is what looking at everything finds.
+        /// Compares the marks that each step updates incrementally with recomputed ones.
         #[test]
-        fn the_marks_are_where_they_would_be_found(steps in prop::collection::vec(step(), 0..60)) {
-            let mut lane = SequenceQueue::new(0);
+        fn marks_equal_recomputed_ones_after_every_step(steps in prop::collection::vec(step(), 0..60)) {
+            let mut queue = SequenceQueue::new(0);
             for step in steps {
                 match step {
                     Step::Insert(number) => {
-                        let is_taken = lane.get(number).is_some_and(|entry| entry.taken);
-                        if number >= lane.sequence_number && !is_taken {
-                            lane.insert(number, entry(number));
+                        let is_taken = queue.get(number).is_some_and(|entry| entry.is_taken);
+                        if number >= queue.sequence_number && !is_taken {
+                            queue.insert(number, entry(number));
                         }
                     }
-                    Step::Take => drop(lane.take()),
-                    Step::Untake(number) => drop(lane.untake(&[number])),
-                    Step::Remove(number) => drop(lane.remove(number)),
-                    Step::Advance(number) => drop(lane.advance(number)),
+                    Step::Take => drop(queue.take()),
+                    Step::Release(number) => drop(queue.release(&[number])),
+                    Step::Remove(number) => drop(queue.remove(number)),
+                    Step::Advance(number) => drop(queue.advance(number)),
                 }
-                let marks = |lane: &SequenceQueue| (lane.next, lane.ready_end, lane.gap, lane.parked);
-                let kept = marks(&lane);
-                lane.settle();
-                prop_assert_eq!(kept, marks(&lane), "after {:?}", step);
+                let marks = |queue: &SequenceQueue| (queue.next, queue.ready_end, queue.gap, queue.parked);
+                let incremental = marks(&queue);
+                queue.recompute_marks();
+                prop_assert_eq!(incremental, marks(&queue), "after {:?}", step);
             }
         }
     }

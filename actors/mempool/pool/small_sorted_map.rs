@@ -1,32 +1,34 @@
-//! A map with numbers as keys, in their order, that takes little room while it holds little.
+//! A sorted map with integer keys that uses little memory for few entries.
 //!
-//! Most accounts of a large pool have one pending transaction, for which a node of a B-tree has room
-//! eleven times over; a few have thousands, among which a sorted list would move too much.
+//! Most accounts of a large pool have one pending transaction, but a node of a B-tree has capacity
+//! for eleven. A few accounts have thousands, and a sorted list would move too many entries for
+//! them.
 
 use std::collections::BTreeMap;
 
-/// Up to so many entries lie in a list, which is searched and moved as fast as a tree of their size.
-const FEW_MAX: usize = 8;
+/// Maximum number of entries in the list. Search and insertion in a list of this size are as fast
+/// as in a tree.
+const LIST_LEN_MAX: usize = 8;
 
-/// The map.
+/// A sorted map that is a list up to [`LIST_LEN_MAX`] entries and a tree above.
 #[derive(Debug)]
 pub(super) enum SmallSortedMap<V> {
-    /// In ascending order.
-    Few(Vec<(u64, V)>),
-    Many(BTreeMap<u64, V>),
+    /// Entries in ascending order of their keys.
+    List(Vec<(u64, V)>),
+    Tree(BTreeMap<u64, V>),
 }
 
 impl<V> Default for SmallSortedMap<V> {
     fn default() -> Self {
-        Self::Few(Vec::new())
+        Self::List(Vec::new())
     }
 }
 
 impl<V> SmallSortedMap<V> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Few(few) => few.len(),
-            Self::Many(many) => many.len(),
+            Self::List(list) => list.len(),
+            Self::Tree(tree) => tree.len(),
         }
     }
 
@@ -36,48 +38,48 @@ impl<V> SmallSortedMap<V> {
 
     pub(super) fn get(&self, key: u64) -> Option<&V> {
         match self {
-            Self::Few(few) => position(few, key).ok().map(|at| &few[at].1),
-            Self::Many(many) => many.get(&key),
+            Self::List(list) => position(list, key).ok().map(|index| &list[index].1),
+            Self::Tree(tree) => tree.get(&key),
         }
     }
 
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         match self {
-            Self::Few(few) => position(few, key).ok().map(|at| &mut few[at].1),
-            Self::Many(many) => many.get_mut(&key),
+            Self::List(list) => position(list, key).ok().map(|index| &mut list[index].1),
+            Self::Tree(tree) => tree.get_mut(&key),
         }
     }
 
-    /// Gives the value whose place the new one took.
+    /// Inserts a value and returns the value that it replaces, if any.
     pub(super) fn insert(&mut self, key: u64, value: V) -> Option<V> {
-        if let Self::Few(few) = self {
-            let at = match position(few, key) {
-                Ok(at) => return Some(std::mem::replace(&mut few[at].1, value)),
-                Err(at) => at,
+        if let Self::List(list) = self {
+            let index = match position(list, key) {
+                Ok(index) => return Some(std::mem::replace(&mut list[index].1, value)),
+                Err(index) => index,
             };
-            if few.len() < FEW_MAX {
-                if few.len() == few.capacity() {
-                    // One, two, four, eight: a list would begin with four.
-                    few.reserve_exact(few.len().max(1));
+            if list.len() < LIST_LEN_MAX {
+                if list.len() == list.capacity() {
+                    // Capacities of one, two, four and eight: `Vec` itself would begin with four.
+                    list.reserve_exact(list.len().max(1));
                 }
-                few.insert(at, (key, value));
+                list.insert(index, (key, value));
                 return None;
             }
-            *self = Self::Many(std::mem::take(few).into_iter().collect());
+            *self = Self::Tree(std::mem::take(list).into_iter().collect());
         }
         match self {
-            Self::Few(_) => None,
-            Self::Many(many) => many.insert(key, value),
+            Self::List(_) => None,
+            Self::Tree(tree) => tree.insert(key, value),
         }
     }
 
     pub(super) fn remove(&mut self, key: u64) -> Option<V> {
         let (value, is_empty) = match self {
-            Self::Few(few) => {
-                let value = position(few, key).ok().map(|at| few.remove(at).1);
-                (value, few.is_empty())
+            Self::List(list) => {
+                let value = position(list, key).ok().map(|index| list.remove(index).1);
+                (value, list.is_empty())
             }
-            Self::Many(many) => (many.remove(&key), many.is_empty()),
+            Self::Tree(tree) => (tree.remove(&key), tree.is_empty()),
         };
         if is_empty {
             *self = Self::default();
@@ -85,7 +87,7 @@ impl<V> SmallSortedMap<V> {
         value
     }
 
-    /// The lowest key.
+    /// Returns the lowest key.
     pub(super) fn first_key(&self) -> Option<u64> {
         self.iter().next().map(|(key, _)| key)
     }
@@ -94,23 +96,23 @@ impl<V> SmallSortedMap<V> {
         self.range_from(0)
     }
 
-    /// The entries with `first` and above, ascending.
+    /// Returns the entries with keys of at least `first`, in ascending order.
     pub(super) fn range_from(&self, first: u64) -> impl DoubleEndedIterator<Item = (u64, &V)> {
-        let (few, many) = match self {
-            Self::Few(few) => {
-                let at = position(few, first).unwrap_or_else(|at| at);
-                (Some(few[at..].iter()), None)
+        let (list, tree) = match self {
+            Self::List(list) => {
+                let index = position(list, first).unwrap_or_else(|index| index);
+                (Some(list[index..].iter()), None)
             }
-            Self::Many(many) => (None, Some(many.range(first..))),
+            Self::Tree(tree) => (None, Some(tree.range(first..))),
         };
-        let few = few.into_iter().flatten().map(|(key, value)| (*key, value));
-        few.chain(many.into_iter().flatten().map(|(key, value)| (*key, value)))
+        let list = list.into_iter().flatten().map(|(key, value)| (*key, value));
+        list.chain(tree.into_iter().flatten().map(|(key, value)| (*key, value)))
     }
 }
 
-/// Where `key` is in the list, or where it would be.
-fn position<V>(few: &[(u64, V)], key: u64) -> Result<usize, usize> {
-    few.binary_search_by_key(&key, |(key, _)| *key)
+/// Returns the index of `key` in the list, or the index at which to insert it.
+fn position<V>(list: &[(u64, V)], key: u64) -> Result<usize, usize> {
+    list.binary_search_by_key(&key, |(key, _)| *key)
 }
 
 #[cfg(test)]
@@ -120,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map_of_any_size(
+        fn behaves_like_a_btree_map_at_any_size(
             steps in prop::collection::vec((any::<bool>(), 0..24u64, any::<u8>()), 0..200)
         ) {
             let (mut map, mut model) = (SmallSortedMap::default(), BTreeMap::new());
@@ -146,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn one_entry_takes_the_room_of_one() {
+    fn allocates_capacity_for_one_entry_only() {
         let mut map = SmallSortedMap::default();
         map.insert(7, 7);
-        assert!(matches!(&map, SmallSortedMap::Few(few) if few.capacity() == 1));
+        assert!(matches!(&map, SmallSortedMap::List(list) if list.capacity() == 1));
     }
 }

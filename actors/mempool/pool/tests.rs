@@ -1,4 +1,4 @@
-//! The pool's rules, one test each; those of orderless transactions and of fairness in files of their own.
+//! Tests of the pool's rules. Submodules test limits, orderless transactions and fairness.
 
 mod fairness;
 mod limits;
@@ -41,17 +41,20 @@ fn take(pool: &mut Pool, transactions_max: usize) -> Vec<(u64, u64)> {
         bytes_max: usize::MAX,
     };
     let batch = pool.take_batch(limits);
-    batch.iter().map(|transaction| name(transaction)).collect()
+    batch
+        .iter()
+        .map(|transaction| sender_and_number(transaction))
+        .collect()
 }
 
-fn name(transaction: &CheckedTransaction) -> (u64, u64) {
+fn sender_and_number(transaction: &CheckedTransaction) -> (u64, u64) {
     let raw = transaction.raw();
     let bytes = raw.sender.as_bytes();
     (u64::from(bytes[31]), raw.sequence_number)
 }
 
 #[test]
-fn blocks_take_the_best_price_first_and_accounts_in_sequence() {
+fn takes_the_highest_price_first_and_each_account_in_sequence() {
     let mut pool = pool(|_| ());
     submit(&mut pool, draft(1, 0).price(200)).unwrap();
     submit(&mut pool, draft(1, 1).price(900)).unwrap();
@@ -66,7 +69,7 @@ fn blocks_take_the_best_price_first_and_accounts_in_sequence() {
 }
 
 #[test]
-fn a_gap_parks_what_follows_until_it_is_filled() {
+fn parks_transactions_above_a_gap_until_it_is_filled() {
     let mut pool = pool(|_| ());
     submit(&mut pool, draft(1, 2)).unwrap();
     submit(&mut pool, draft(1, 1)).unwrap();
@@ -82,7 +85,7 @@ fn accepts_a_pending_transaction_only_with_its_first_signature() {
         let pending = submit(&mut pool, first.clone()).unwrap().hash();
         for is_taken in [false, true] {
             if is_taken {
-                assert_eq!(pool.take_batch(ALL).len(), 1);
+                assert_eq!(pool.take_batch(NO_LIMITS).len(), 1);
             }
             assert_eq!(submit(&mut pool, first.clone()).unwrap().hash(), pending);
             let error = submit(&mut pool, first.clone().signature(9)).unwrap_err();
@@ -100,12 +103,12 @@ fn accepts_a_pending_transaction_only_with_its_first_signature() {
 }
 
 #[test]
-fn accepts_another_signature_of_a_transaction_that_has_left() {
+fn accepts_another_signature_after_the_first_transaction_was_rejected() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0)).unwrap();
-    let taken = pool.take_batch(ALL);
-    let refused = (Arc::clone(&taken[0]), ValidationStatus::InvalidAuthKey);
-    pool.commit(&block(1, &[], &[refused]));
+    let taken = pool.take_batch(NO_LIMITS);
+    let rejected = (Arc::clone(&taken[0]), ValidationStatus::InvalidAuthKey);
+    pool.commit(&block(1, &[], &[rejected]));
     let second = submit(&mut pool, draft(1, 0).signature(9)).unwrap();
     assert!(pool.get(&second.hash()).is_some());
     assert!(matches!(
@@ -115,18 +118,18 @@ fn accepts_another_signature_of_a_transaction_that_has_left() {
 }
 
 #[test]
-fn only_a_higher_price_replaces() {
+fn replaces_a_transaction_only_at_a_higher_price() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0).price(200)).unwrap();
-    let words =
+    let error_text =
         |outcome: Result<_, SubmitError>| outcome.map(|_: Arc<_>| ()).unwrap_err().to_string();
     assert_eq!(
-        words(submit(&mut pool, draft(1, 0).argument(b"other"))),
+        error_text(submit(&mut pool, draft(1, 0).argument(b"other"))),
         "Transaction already in mempool with a different payload"
     );
     let expiration = draft(1, 0).expires_at(5_000);
     assert_eq!(
-        words(submit(&mut pool, expiration)),
+        error_text(submit(&mut pool, expiration)),
         "Transaction already in mempool with a different expiration timestamp"
     );
     let max_gas = Draft {
@@ -134,11 +137,11 @@ fn only_a_higher_price_replaces() {
         ..draft(1, 0)
     };
     assert_eq!(
-        words(submit(&mut pool, max_gas)),
+        error_text(submit(&mut pool, max_gas)),
         "Transaction already in mempool with a different max gas amount"
     );
     assert_eq!(
-        words(submit(&mut pool, draft(1, 0).price(199))),
+        error_text(submit(&mut pool, draft(1, 0).price(199))),
         "Transaction already in mempool with a higher gas price"
     );
     let second = submit(&mut pool, draft(1, 0).price(201)).unwrap();
@@ -151,16 +154,16 @@ fn only_a_higher_price_replaces() {
         pool.removal_reason(&first.hash()).unwrap().to_string(),
         format!("replaced by {}", second.hash())
     );
-    assert_eq!(pool.take_batch(ALL)[0].hash(), second.hash());
+    assert_eq!(pool.take_batch(NO_LIMITS)[0].hash(), second.hash());
 }
 
-const ALL: BatchLimits = BatchLimits {
+const NO_LIMITS: BatchLimits = BatchLimits {
     transactions_max: usize::MAX,
     bytes_max: usize::MAX,
 };
 
 #[test]
-fn what_a_block_has_cannot_be_replaced() {
+fn rejects_a_replacement_of_a_taken_transaction() {
     let mut pool = pool(|_| ());
     submit(&mut pool, draft(1, 0)).unwrap();
     submit(&mut pool, draft(1, 1)).unwrap();
@@ -173,7 +176,7 @@ fn what_a_block_has_cannot_be_replaced() {
 }
 
 #[test]
-fn numbers_that_the_ledger_has_passed_are_refused() {
+fn rejects_sequence_numbers_that_the_ledger_has_passed() {
     let mut pool = pool(|_| ());
     let too_old = |error| matches!(error, SubmitError::Invalid(discard) if discard.status == ValidationStatus::SequenceNumberTooOld);
     assert!(too_old(submit_at(&mut pool, draft(1, 4), 5).unwrap_err()));
@@ -181,20 +184,20 @@ fn numbers_that_the_ledger_has_passed_are_refused() {
     submit_at(&mut pool, draft(1, 6), 5).unwrap();
     let taken = pool.take_batch(BatchLimits {
         transactions_max: 1,
-        ..ALL
+        ..NO_LIMITS
     });
     pool.commit(&block(1, &taken, &[]));
-    // The caller read the account before that block.
+    // The caller read the account before that block was durable.
     assert!(too_old(submit_at(&mut pool, draft(1, 5), 5).unwrap_err()));
 }
 
 #[test]
-fn a_commit_removes_and_promotes() {
+fn removes_committed_transactions_and_promotes_later_ones() {
     let mut pool = pool(|_| ());
     for number in [0, 1, 3] {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let taken = pool.take_batch(ALL);
+    let taken = pool.take_batch(NO_LIMITS);
     assert_eq!(taken.len(), 2);
     pool.commit(&block(1, &taken, &[]));
     assert_eq!((pool.len(), pool.has_ready()), (1, false));
@@ -204,13 +207,13 @@ fn a_commit_removes_and_promotes() {
 }
 
 #[test]
-fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
+fn removes_rejected_transactions_and_returns_premature_ones_to_the_pool() {
     let mut pool = pool(|_| ());
     for number in 0..3 {
         submit(&mut pool, draft(1, number)).unwrap();
     }
-    let taken = pool.take_batch(ALL);
-    let refused = [
+    let taken = pool.take_batch(NO_LIMITS);
+    let rejected = [
         (
             Arc::clone(&taken[0]),
             ValidationStatus::InsufficientBalanceForTransactionFee,
@@ -224,12 +227,12 @@ fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
             ValidationStatus::SequenceNumberTooNew,
         ),
     ];
-    pool.commit(&block(1, &[], &refused));
-    let left = pool.drain_removed();
-    assert_eq!(left.len(), 1);
-    assert_eq!(left[0].0, taken[0].hash());
+    pool.commit(&block(1, &[], &rejected));
+    let removed = pool.drain_removed();
+    assert_eq!(removed.len(), 1);
+    assert_eq!(removed[0].0, taken[0].hash());
     assert_eq!(
-        left[0].1.to_string(),
+        removed[0].1.to_string(),
         "rejected: INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"
     );
     assert_eq!((pool.len(), pool.has_ready()), (2, false));
@@ -238,18 +241,18 @@ fn refused_ones_leave_with_their_status_and_early_ones_go_back() {
 }
 
 #[test]
-fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
+fn returns_left_out_transactions_to_the_pool_in_order() {
     let mut pool = pool(|_| ());
     for number in 0..4 {
         submit(&mut pool, draft(1, number).price(300)).unwrap();
     }
     submit(&mut pool, draft(2, 0).price(200).expires_at(NOW + 50)).unwrap();
-    let taken = pool.take_batch(ALL);
+    let taken = pool.take_batch(NO_LIMITS);
     submit(&mut pool, draft(3, 0).price(250)).unwrap();
     submit(&mut pool, draft(1, 5)).unwrap();
     let full = leaving_out(block(1, &taken[..1], &[]), &taken[1..]);
     pool.commit(&full);
-    assert_eq!(pool.contents().len(), 6, "a stop would save them all");
+    assert_eq!(pool.contents().len(), 6, "a stop would save all of them");
     pool.commit(&full);
     assert_eq!((pool.len(), pool.drain_removed()), (6, Vec::new()));
     assert!(
@@ -258,17 +261,17 @@ fn those_for_which_a_block_had_no_room_go_back_in_their_order() {
             .all(|one| pool.removal_reason(&one.hash()).is_none())
     );
     submit_at(&mut pool, draft(1, 4), 1).unwrap();
-    // By price as ever: account 1 up to where its price falls, 3, 2, and the rest of 1.
+    // In the order of prices: account 1 until its price falls, then 3, 2 and the rest of 1.
     let order = [(1, 1), (1, 2), (1, 3), (3, 0), (2, 0), (1, 4), (1, 5)];
     assert_eq!(take(&mut pool, 9), order);
 }
 
 #[test]
-fn those_for_which_a_block_had_no_room_still_expire() {
+fn expires_transactions_that_a_block_left_out() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0).expires_at(NOW + 50)).unwrap();
     submit(&mut pool, draft(1, 1).expires_at(NOW + 60)).unwrap();
-    let taken = pool.take_batch(ALL);
+    let taken = pool.take_batch(NO_LIMITS);
     pool.expire(NOW + 50);
     pool.commit(&leaving_out(block(1, &[], &[]), &taken));
     pool.expire(NOW + 50);
@@ -278,48 +281,51 @@ fn those_for_which_a_block_had_no_room_still_expire() {
 }
 
 #[test]
-fn expiry_is_the_earlier_of_the_own_and_the_pools() {
+fn expires_at_the_earlier_of_own_expiration_and_time_to_live() {
     let mut pool = pool(|limits| limits.ttl_secs = 600);
-    let own = submit(&mut pool, draft(1, 0).expires_at(NOW + 10)).unwrap();
-    let ttl = submit(&mut pool, draft(1, 1)).unwrap();
+    let by_own_expiration = submit(&mut pool, draft(1, 0).expires_at(NOW + 10)).unwrap();
+    let by_ttl = submit(&mut pool, draft(1, 1)).unwrap();
     pool.expire(NOW + 9);
     assert_eq!(pool.drain_removed(), []);
     pool.expire(NOW + 10);
     assert_eq!(
         pool.drain_removed(),
-        [(own.hash(), RemovalReason::Expired { at_secs: NOW + 10 })]
+        [(
+            by_own_expiration.hash(),
+            RemovalReason::Expired { at_secs: NOW + 10 }
+        )]
     );
-    assert!(!pool.has_ready(), "what follows is parked");
+    assert!(!pool.has_ready(), "the next transaction is parked");
     pool.expire(NOW + 600);
     assert_eq!(
         pool.drain_removed(),
-        [(ttl.hash(), RemovalReason::Expired { at_secs: NOW + 600 })]
+        [(by_ttl.hash(), RemovalReason::Expired { at_secs: NOW + 600 })]
     );
     assert_eq!(pool.len(), 0);
     assert!(
         submit(&mut pool, draft(1, 0).expires_at(NOW)).is_err(),
-        "expired when it came"
+        "expired at submission"
     );
 }
 
 #[test]
-fn what_a_block_has_does_not_expire() {
+fn expires_taken_transactions_only_after_they_wait_again() {
     let mut pool = pool(|_| ());
     submit(&mut pool, draft(1, 0).expires_at(NOW + 1)).unwrap();
-    let taken = pool.take_batch(ALL);
+    let taken = pool.take_batch(NO_LIMITS);
     pool.expire(NOW + 100);
     assert_eq!(pool.len(), 1);
-    let early = [(
+    let premature = [(
         Arc::clone(&taken[0]),
         ValidationStatus::SequenceNumberTooNew,
     )];
-    pool.commit(&block(1, &[], &early));
+    pool.commit(&block(1, &[], &premature));
     pool.expire(NOW + 100);
-    assert_eq!(pool.len(), 0, "but once it is back, it does");
+    assert_eq!(pool.len(), 0, "a released transaction expires");
 }
 
 #[test]
-fn a_batch_ends_at_its_bytes_but_is_never_empty() {
+fn ends_a_batch_at_its_byte_limit_but_never_before_one_transaction() {
     let size = draft(1, 0).checked().size_bytes();
     let mut pool = pool(|_| ());
     for number in 0..3 {
@@ -334,28 +340,28 @@ fn a_batch_ends_at_its_bytes_but_is_never_empty() {
 }
 
 #[test]
-fn contents_keep_the_order_of_arrival() {
+fn returns_contents_in_the_order_of_insertion() {
     let mut pool = pool(|_| ());
     for (sender, number) in [(3, 0), (1, 1), (2, 0), (1, 0)] {
         submit(&mut pool, draft(sender, number)).unwrap();
     }
     take(&mut pool, 1);
-    let names: Vec<_> = pool
+    let order: Vec<_> = pool
         .contents()
         .iter()
-        .map(|pending| name(&pending.transaction))
+        .map(|pending| sender_and_number(&pending.transaction))
         .collect();
-    assert_eq!(names, [(3, 0), (1, 1), (2, 0), (1, 0)]);
+    assert_eq!(order, [(3, 0), (1, 1), (2, 0), (1, 0)]);
 }
 
 #[test]
-fn who_expires_on_the_way_into_a_block_has_expired() {
+fn records_as_expired_a_transaction_that_a_block_rejects_as_expired() {
     let mut pool = pool(|_| ());
-    let late = submit(&mut pool, draft(1, 0).expires_at(NOW + 5)).unwrap();
+    let expiring = submit(&mut pool, draft(1, 0).expires_at(NOW + 5)).unwrap();
     take(&mut pool, 1);
-    let refused = [(Arc::clone(&late), ValidationStatus::TransactionExpired)];
-    pool.commit(&block(1, &[], &refused));
+    let rejected = [(Arc::clone(&expiring), ValidationStatus::TransactionExpired)];
+    pool.commit(&block(1, &[], &rejected));
     let expired = RemovalReason::Expired { at_secs: NOW + 5 };
-    assert_eq!(pool.drain_removed(), [(late.hash(), expired)]);
+    assert_eq!(pool.drain_removed(), [(expiring.hash(), expired)]);
     assert_eq!(pool.len(), 0);
 }

@@ -16,15 +16,15 @@
 //!
 //! `docs/decisions/clock.md` compares the alternatives.
 
-/// Lead of the wall clock over elapsed time that is taken as true at once.
+/// Lead of the wall clock over elapsed time that is accepted immediately.
 ///
-/// Covers a leap second, the steps of common NTP clients, and a thread that loses its core between
+/// Covers a leap second, the steps of common NTP clients, and a thread that is preempted between
 /// its readings of the two clocks. A wrong clock shifts a block by no more than this.
 pub(super) const TOLERANCE_USECS: u64 = 5_000_000;
 
 /// Time for which a larger lead must persist before the line follows it.
 ///
-/// Longer than a wrong reading that is corrected by itself, and short for a lead that is true.
+/// Longer than a wrong reading that corrects itself, and short for a lead that is correct.
 pub(super) const PERSISTENCE_USECS: u64 = 60_000_000;
 
 /// Additional time by which the line advances while it follows, per time elapsed.
@@ -34,14 +34,14 @@ pub(super) const PERSISTENCE_USECS: u64 = 60_000_000;
 /// minutes, which the chain waits for when it is corrected.
 pub(super) const FOLLOW_USECS_PER_USEC: u64 = 9;
 
-/// Time between two observations that counts as observed.
+/// Maximum time between two observations that counts as observed.
 ///
 /// The mempool observes at least once per second. After a longer pause, such as a suspend, the
-/// clock has not been seen to be ahead for all of it.
+/// observations do not show that the clock was ahead for all of it.
 pub(super) const OBSERVED_USECS_MAX: u64 = 5_000_000;
 
-/// Earliest believed time on a chain without blocks after genesis, 2026-01-01: a clock before it
-/// was never set.
+/// Earliest believed time on a chain without blocks after genesis: 2026-01-01. An earlier reading
+/// means that the clock was never set.
 pub(super) const EARLIEST_USECS: u64 = 1_767_225_600_000_000;
 
 /// Configured limits of belief.
@@ -54,7 +54,7 @@ pub(crate) struct ClockLimits {
     pub(crate) confirmed_until_usecs: u64,
 }
 
-/// How the wall clock relates to the ledger's time.
+/// Relation of the wall clock to the ledger's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockState {
     /// The wall clock is the ledger's time.
@@ -63,9 +63,10 @@ pub enum ClockState {
     Ahead,
     /// The wall clock is ahead by more than the limit. The ledger's time does not follow.
     TooFarAhead,
-    /// The wall clock is behind the newest block. Block time nearly stands still until it is not.
+    /// The wall clock is behind the newest block. Block time hardly advances until the clock
+    /// reaches it.
     Behind,
-    /// The wall clock has not been believable since the start. No block is made.
+    /// No reading of the wall clock since the start was believable. The node orders no blocks.
     Unbelieved,
 }
 
@@ -76,7 +77,7 @@ struct Lead {
     observed_for_usecs: u64,
 }
 
-/// The ledger's time: what elapsed time and the newest block allow the wall clock to be.
+/// The ledger's time: the wall clock, bounded by elapsed time and the newest block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BoundedTime {
     limits: ClockLimits,
@@ -91,7 +92,8 @@ pub(crate) struct BoundedTime {
 }
 
 impl BoundedTime {
-    /// Starts on a chain whose newest block has the time `newest_block_usecs`, 0 for genesis.
+    /// Creates the value for a start on a chain whose newest block has the time
+    /// `newest_block_usecs`; 0 means genesis.
     pub(crate) fn new(
         limits: ClockLimits,
         newest_block_usecs: u64,
@@ -120,7 +122,8 @@ impl BoundedTime {
         bounded_usecs.max(self.newest_block_usecs)
     }
 
-    /// Takes a reading into account. To be called about once per second, and before each block.
+    /// Updates the line and the state with a reading. The caller must call this about once per
+    /// second and before each block.
     pub(crate) fn observe(&mut self, wall_usecs: u64, elapsed_usecs: u64) {
         if self.is_believed {
             self.follow(wall_usecs, elapsed_usecs);
@@ -139,7 +142,8 @@ impl BoundedTime {
         self.newest_block_usecs = block_usecs;
     }
 
-    /// Returns whether blocks may be made.
+    /// Returns whether the wall clock has been believed since the start. Blocks may be ordered
+    /// only then.
     pub(crate) fn is_believed(&self) -> bool {
         self.is_believed
     }
@@ -179,7 +183,8 @@ impl BoundedTime {
         lead_usecs <= self.limits.jump_max_usecs || wall_usecs <= self.limits.confirmed_until_usecs
     }
 
-    /// Whether the line may follow a lead, however slowly. Without blocks no lead contradicts any.
+    /// Returns whether the line may follow the lead. On a chain without blocks no block time
+    /// contradicts a lead.
     fn may_follow(&self, lead_usecs: u64) -> bool {
         lead_usecs <= self.limits.jump_max_usecs || !self.has_blocks()
     }

@@ -8,8 +8,8 @@ use crate::{SequencerConfig, StorageUnavailable, runtime::clock::bounded::ClockS
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 
-/// How far past the current clock a suggested `sequencer.clock_confirmed_until_secs` is: time to
-/// change the setting and restart.
+/// Lead of a suggested `sequencer.clock_confirmed_until_secs` over the current clock, in seconds.
+/// It leaves time to change the setting and to restart.
 const CONFIRMATION_SECS: u64 = 3_600;
 
 /// The system clock compared with the ledger's time.
@@ -17,14 +17,16 @@ const CONFIRMATION_SECS: u64 = 3_600;
 pub struct ClockStatus {
     /// The state at the last observation.
     pub state: ClockState,
-    /// How far the system clock is ahead of the ledger's time now, in microseconds. Negative: behind.
+    /// Lead of the system clock over the ledger's time now, in microseconds. Negative if the
+    /// system clock is behind.
     pub drift_usecs: i64,
 }
 
 /// The ledger's time. Cheap to clone; all clones share one [`BoundedTime`].
 ///
-/// The mempool observes the clock, at least once per second, and the sequencer records the time of
-/// each block. All other threads only read. A change is one compare-and-swap, as of the Head.
+/// The mempool observes the clock at least once per second, and the sequencer records the time of
+/// each block. All other threads only read. A change is one compare-and-swap, like a change of
+/// the Head.
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerClock {
     source: Clock,
@@ -32,7 +34,8 @@ pub(crate) struct LedgerClock {
 }
 
 impl LedgerClock {
-    /// Starts on a chain whose newest block has the time `newest_block_usecs`, 0 for genesis.
+    /// Creates the clock of a chain whose newest block has the time `newest_block_usecs`; 0 means
+    /// genesis. Logs the state unless the clocks agree.
     pub(crate) fn new(source: Clock, config: &SequencerConfig, newest_block_usecs: u64) -> Self {
         let limits = ClockLimits {
             jump_max_usecs: config.clock_jump_max_secs.saturating_mul(1_000_000),
@@ -52,7 +55,7 @@ impl LedgerClock {
         }
     }
 
-    /// Returns the clock of the system.
+    /// Returns the system clock.
     pub(crate) fn source(&self) -> &Clock {
         &self.source
     }
@@ -70,13 +73,13 @@ impl LedgerClock {
         self.now_usecs() / 1_000_000
     }
 
-    /// Reads the clock and takes the reading into account, as [`Self::observe_at`] does.
+    /// Reads the clock and observes the reading as [`Self::observe_at`] does.
     pub(crate) fn observe(&self) -> u64 {
         self.observe_at(self.source.read())
     }
 
-    /// Takes a reading into account and returns the ledger's time then, in microseconds since the
-    /// Unix epoch. Logs a change of the clock's state.
+    /// Observes a reading and returns the ledger's time at it, in microseconds since the Unix
+    /// epoch. Logs a change of the clock's state.
     pub(crate) fn observe_at(&self, reading: ClockReading) -> u64 {
         let ClockReading {
             wall_usecs,
@@ -91,27 +94,29 @@ impl LedgerClock {
 
     /// Records that a block with the time `block_usecs` was ordered at `reading`.
     ///
-    /// The reading is the one that gave the block its time: a suspend after it is time that passed,
-    /// not a block that is behind.
+    /// `reading` must be the one from which the block got its time. A suspend after that reading
+    /// then counts as elapsed time, and the block does not count as late.
     pub(crate) fn record_block(&self, block_usecs: u64, reading: ClockReading) {
         let elapsed_usecs = reading.elapsed_usecs;
         self.change(|bounded| bounded.record_block(block_usecs, elapsed_usecs));
     }
 
-    /// Returns whether blocks may be made.
+    /// Returns whether blocks may be ordered.
     pub(crate) fn is_believed(&self) -> bool {
         self.bounded.load().is_believed()
     }
 
-    /// Returns why no block is made, if the clock is not believed.
+    /// Returns the reason that no block may be ordered, or `None` if the clock is believed.
     pub(crate) fn unbelieved(&self) -> Option<StorageUnavailable> {
         let bounded = self.bounded.load();
         (!bounded.is_believed()).then(|| {
-            StorageUnavailable::ClockUnbelieved(disbelief(&bounded, self.source.now_usecs()).into())
+            StorageUnavailable::ClockUnbelieved(
+                disbelief_message(&bounded, self.source.now_usecs()).into(),
+            )
         })
     }
 
-    /// Returns the system clock compared with the ledger's time.
+    /// Returns the state of the clock and its lead over the ledger's time.
     pub(crate) fn status(&self) -> ClockStatus {
         let reading = self.source.read();
         let bounded = self.bounded.load();
@@ -121,7 +126,8 @@ impl LedgerClock {
         }
     }
 
-    /// Replaces the value by what `change` makes of it; calls it again if another thread was faster.
+    /// Applies `change` to the value. Calls it again if another thread has replaced the value in
+    /// the meantime.
     fn change(&self, change: impl Fn(&mut BoundedTime)) -> Changed {
         let mut current = self.bounded.load();
         loop {
@@ -131,11 +137,11 @@ impl LedgerClock {
             if after == before {
                 return Changed { before, after };
             }
-            let found = self.bounded.compare_and_swap(&*current, Arc::new(after));
-            if Arc::ptr_eq(&current, &found) {
+            let previous = self.bounded.compare_and_swap(&*current, Arc::new(after));
+            if Arc::ptr_eq(&current, &previous) {
                 return Changed { before, after };
             }
-            current = found;
+            current = previous;
         }
     }
 }
@@ -155,8 +161,9 @@ fn drift_usecs(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) -> i6
     }
 }
 
-/// Words for a clock that is not believed: what it reads, against which limit, and what to do.
-fn disbelief(bounded: &BoundedTime, wall_usecs: u64) -> String {
+/// Returns the message about a clock that is not believed: its reading, the limit, and the
+/// remedy.
+fn disbelief_message(bounded: &BoundedTime, wall_usecs: u64) -> String {
     let wall_secs = wall_usecs / 1_000_000;
     if bounded.newest_block_usecs() == 0 {
         return format!(
@@ -168,21 +175,21 @@ fn disbelief(bounded: &BoundedTime, wall_usecs: u64) -> String {
         "the system clock reads {wall_secs} (Unix seconds), {} after the newest block, and \
          sequencer.clock_jump_max_secs allows {}; if the clock is right, restart the node with \
          sequencer.clock_confirmed_until_secs={}",
-        duration_words(wall_usecs.saturating_sub(bounded.newest_block_usecs())),
-        duration_words(bounded.limits().jump_max_usecs),
+        format_duration(wall_usecs.saturating_sub(bounded.newest_block_usecs())),
+        format_duration(bounded.limits().jump_max_usecs),
         wall_secs.saturating_add(CONFIRMATION_SECS),
     )
 }
 
 /// Returns a duration in days, or in seconds if it is shorter than a day.
-fn duration_words(usecs: u64) -> String {
+fn format_duration(usecs: u64) -> String {
     match usecs / 1_000_000 {
         secs @ 0..86_400 => format!("{secs} s"),
         secs => format!("{:.1} days", secs as f64 / 86_400.0),
     }
 }
 
-/// Logs the state, which has changed.
+/// Logs a new state of the clock.
 fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
     let drift_secs = drift_usecs(bounded, wall_usecs, elapsed_usecs) / 1_000_000;
     match bounded.state() {
@@ -207,7 +214,7 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
              reached it"
         ),
         ClockState::Unbelieved => tracing::error!(
-            cause = %disbelief(bounded, wall_usecs),
+            cause = %disbelief_message(bounded, wall_usecs),
             "the system clock is not believed: no block is made and submissions are refused until it is right"
         ),
     }

@@ -1,4 +1,4 @@
-//! The clocks of the system, as a value that tests replace.
+//! The system clocks, as a value that tests replace.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -10,7 +10,7 @@ use std::{
 /// One reading of both clocks of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    /// Microseconds since the Unix epoch. Anyone may set this clock, in either direction.
+    /// Microseconds since the Unix epoch. This clock can be set in either direction at any time.
     pub wall_usecs: u64,
     /// Microseconds since an arbitrary start. Never goes back, cannot be set, and includes the time
     /// that the machine was suspended.
@@ -32,8 +32,8 @@ enum Source {
 impl Clock {
     /// Creates a clock from `now_usecs`, which returns microseconds since the Unix epoch.
     ///
-    /// The same value serves as elapsed time: a step of such a clock is time that passed, not a
-    /// clock that was set.
+    /// The same value serves as elapsed time, so a step of such a clock counts as elapsed time
+    /// and not as a change of the setting.
     pub fn new(now_usecs: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self::from_readings(move || {
             let now_usecs = now_usecs();
@@ -44,7 +44,7 @@ impl Clock {
         })
     }
 
-    /// Creates a clock whose two readings differ as `read` decides.
+    /// Creates a clock from `read`, which returns both readings.
     pub fn from_readings(read: impl Fn() -> ClockReading + Send + Sync + 'static) -> Self {
         Self(Source::Replaced(Arc::new(read)))
     }
@@ -53,8 +53,8 @@ impl Clock {
     pub fn read(&self) -> ClockReading {
         match &self.0 {
             Source::System => {
-                // First, because a thread that loses its core between the two readings then sees a
-                // wall clock that is ahead for a moment, which is ignored, and not one that is behind.
+                // First, because a thread that is preempted between the two readings then sees a
+                // wall clock that is ahead, which is ignored, and not one that is behind.
                 let elapsed_usecs = system_elapsed_usecs();
                 ClockReading {
                     wall_usecs: system_wall_usecs(),
@@ -78,8 +78,8 @@ impl Clock {
         self.now_usecs() / 1_000_000
     }
 
-    /// Returns elapsed time in microseconds: for intervals, because no step of the wall clock
-    /// changes it.
+    /// Returns elapsed time in microseconds. It suits intervals, because no step of the wall
+    /// clock changes it.
     pub fn elapsed_usecs(&self) -> u64 {
         match &self.0 {
             Source::System => system_elapsed_usecs(),

@@ -1,4 +1,5 @@
-//! The ledger's time under wrong clocks: at a start and while running, with and without load.
+//! Tests of the ledger's time under wrong clocks: at a start and while running, with and without
+//! load.
 
 use super::{
     ClockState,
@@ -23,13 +24,14 @@ const LIMITS: ClockLimits = ClockLimits {
 struct Chain {
     bounded: BoundedTime,
     elapsed_usecs: u64,
-    /// How far the wall clock is ahead of the right time.
+    /// Lead of the wall clock over the right time.
     offset_usecs: i64,
     newest_usecs: u64,
 }
 
 impl Chain {
-    /// Starts a node at `START`, with a wall clock off by `offset_usecs` and a newest block `age_usecs` old.
+    /// Starts a node at `START`. The wall clock is off by `offset_usecs`, and the newest block is
+    /// `age_usecs` old.
     fn started(limits: ClockLimits, age_usecs: u64, offset_usecs: i64) -> Self {
         let newest_usecs = START - age_usecs;
         let wall_usecs = START.saturating_add_signed(offset_usecs);
@@ -67,7 +69,10 @@ impl Chain {
     /// Orders a block and returns its time.
     fn block(&mut self) -> u64 {
         self.observe();
-        assert!(self.bounded.is_believed(), "no block is made before");
+        assert!(
+            self.bounded.is_believed(),
+            "blocks require a believed clock"
+        );
         self.newest_usecs = self.now_usecs().max(self.newest_usecs + 1);
         self.bounded
             .record_block(self.newest_usecs, self.elapsed_usecs);
@@ -80,7 +85,8 @@ impl Chain {
         self.block()
     }
 
-    /// Lets time pass, with a block every `pause_usecs`, or with nothing but an observation every second.
+    /// Advances time by `usecs`, with a block every `pause_usecs`. Without a pause, only observes
+    /// once per second.
     fn run(&mut self, usecs: u64, pause_usecs: Option<u64>) {
         let end_usecs = self.elapsed_usecs + usecs;
         while self.elapsed_usecs < end_usecs {
@@ -99,7 +105,7 @@ impl Chain {
         }
     }
 
-    /// How far the newest block is ahead of the right time.
+    /// Returns the lead of the newest block over the right time.
     fn ahead_usecs(&self) -> i64 {
         self.newest_usecs as i64 - self.true_usecs() as i64
     }
@@ -109,7 +115,7 @@ impl Chain {
 const LOADS: [Option<u64>; 3] = [None, Some(SEC), Some(10_000)];
 
 #[test]
-fn believes_a_clock_within_the_limit_at_a_start_at_once() {
+fn believes_a_clock_within_the_limit_immediately_at_a_start() {
     for age_usecs in [SEC, 7 * DAY, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, age_usecs, 0);
         assert_eq!(chain.block(), START);
@@ -118,7 +124,7 @@ fn believes_a_clock_within_the_limit_at_a_start_at_once() {
 }
 
 #[test]
-fn disbelieves_a_clock_beyond_the_limit_at_a_start_until_it_comes_back() {
+fn disbelieves_a_clock_beyond_the_limit_until_it_is_corrected() {
     for offset_usecs in [YEAR, 30 * DAY] {
         let mut chain = Chain::started(LIMITS, SEC, offset_usecs as i64);
         assert_eq!(chain.observe(), ClockState::Unbelieved);
@@ -145,7 +151,7 @@ fn adds_the_time_since_the_start_to_the_limit() {
 }
 
 #[test]
-fn believes_a_confirmed_clock_at_a_start_and_none_beyond() {
+fn believes_a_clock_at_a_start_up_to_the_confirmed_time() {
     let confirmed = ClockLimits {
         confirmed_until_usecs: START + HOUR,
         ..LIMITS
@@ -154,14 +160,14 @@ fn believes_a_confirmed_clock_at_a_start_and_none_beyond() {
     assert_eq!(chain.block(), START);
     let chain = Chain::started(confirmed, YEAR, HOUR as i64 + 1);
     assert!(!chain.bounded.is_believed());
-    // While running it changes nothing.
+    // While the node runs, the confirmation has no effect.
     let mut chain = Chain::started(confirmed, SEC, 0);
     chain.offset_usecs = HOUR as i64 - 1;
     assert_eq!(chain.block(), START);
 }
 
 #[test]
-fn believes_any_clock_that_was_set_on_a_chain_of_genesis_alone() {
+fn believes_any_clock_after_the_earliest_time_on_a_genesis_chain() {
     for (wall_usecs, is_believed) in [
         (0, false),
         (EARLIEST_USECS - 1, false),
@@ -173,11 +179,15 @@ fn believes_any_clock_that_was_set_on_a_chain_of_genesis_alone() {
     }
     let mut bounded = BoundedTime::new(LIMITS, 0, 0, 0);
     bounded.observe(START, SEC);
-    assert_eq!(bounded.now_usecs(START, SEC), START, "once it is set");
+    assert_eq!(
+        bounded.now_usecs(START, SEC),
+        START,
+        "the clock is believed once it is set"
+    );
 }
 
 #[test]
-fn a_chain_of_genesis_alone_adopts_any_clock_that_persists() {
+fn genesis_chain_adopts_any_clock_that_persists() {
     let mut bounded = BoundedTime::new(LIMITS, 0, START, 0);
     for elapsed_secs in 1..=200 {
         let wall_usecs = START + YEAR + elapsed_secs * SEC;
@@ -251,7 +261,7 @@ fn follows_a_lead_that_persists_at_a_bounded_rate() {
             chain.offset_usecs = lead_usecs as i64;
             chain.run(PERSISTENCE_USECS - SEC, load);
             chain.next_block();
-            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not at once");
+            assert_eq!(chain.ahead_usecs(), 0, "{load:?}: not followed immediately");
             chain.run(SEC + lead_usecs / FOLLOW_USECS_PER_USEC / 2, load);
             let half_usecs = chain.now_usecs() - chain.true_usecs();
             let spread_usecs = half_usecs.abs_diff(lead_usecs / 2);
@@ -286,7 +296,7 @@ fn does_not_count_a_pause_without_observations_as_persistence() {
 }
 
 #[test]
-fn takes_small_steps_at_once_and_gains_them_only_once() {
+fn follows_small_steps_immediately_but_gains_the_tolerance_once() {
     let mut chain = Chain::running();
     chain.offset_usecs = TOLERANCE_USECS as i64;
     assert_eq!(chain.block(), chain.wall_usecs());
@@ -304,7 +314,7 @@ fn takes_small_steps_at_once_and_gains_them_only_once() {
 }
 
 #[test]
-fn block_time_nearly_stands_still_while_the_clock_is_set_back() {
+fn block_time_hardly_advances_while_the_clock_is_set_back() {
     for load in [Some(SEC), Some(10_000)] {
         let mut chain = Chain::running();
         chain.run(SEC, load);
@@ -322,14 +332,14 @@ fn block_time_nearly_stands_still_while_the_clock_is_set_back() {
             "never before the newest block"
         );
         chain.offset_usecs = 0;
-        // The clock is ahead of the newest block by the minute that it was wrong for.
+        // The clock is ahead of the newest block by the minute for which it was wrong.
         chain.run(PERSISTENCE_USECS + 20 * SEC, load);
         assert_eq!(chain.next_block(), chain.true_usecs());
     }
 }
 
 #[test]
-fn continues_at_the_time_of_a_clock_that_was_set_back_once_it_reaches_the_newest_block() {
+fn follows_a_clock_set_back_once_it_reaches_the_newest_block() {
     let mut chain = Chain::running();
     chain.offset_usecs = -(HOUR as i64);
     chain.run(HOUR + 10 * SEC, Some(SEC));
@@ -358,11 +368,11 @@ fn survives_the_extremes_of_both_clocks() {
     }
 }
 
-/// What happens next to a chain.
+/// An event in the history of a chain.
 #[derive(Clone, Debug)]
 enum Event {
     Pass(u64),
-    /// Sets the wall clock so far from the right time.
+    /// Sets the wall clock to this offset from the right time.
     Set(i64),
     Observe,
     Block,
@@ -394,7 +404,8 @@ impl Chain {
 }
 
 proptest! {
-    /// Whatever the clock does, a block is bounded by its parent, elapsed time, and the tolerance.
+    /// For any sequence of readings, the parent, elapsed time, and the tolerance bound the time
+    /// of a block.
     #[test]
     fn bounds_each_block_by_its_parent_and_elapsed_time(
         age_usecs in 0..30 * DAY,
@@ -418,9 +429,9 @@ proptest! {
         }
     }
 
-    /// Readings beyond the limit, however many and however long, never enter a block.
+    /// No number of readings beyond the limit, over any time, enters a block.
     #[test]
-    fn a_clock_beyond_the_limit_never_enters_a_block(
+    fn blocks_never_contain_a_clock_beyond_the_limit(
         age_usecs in 0..30 * DAY,
         events in prop::collection::vec(
             event(prop_oneof![Just(0), 31 * DAY as i64..20 * YEAR as i64]),
@@ -437,9 +448,9 @@ proptest! {
         prop_assert!((0..=events.len() as i64).contains(&chain.ahead_usecs()));
     }
 
-    /// After any history within the limit, a clock that is right and stays so is reached.
+    /// After any history within the limit, the ledger's time reaches a clock that stays right.
     #[test]
-    fn reaches_a_clock_that_stays(
+    fn reaches_a_clock_that_stays_right(
         events in prop::collection::vec(event(-(2 * HOUR as i64)..2 * HOUR as i64), 1..100),
         load in prop_oneof![Just(None), Just(Some(SEC))],
     ) {

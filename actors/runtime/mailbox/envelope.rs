@@ -1,10 +1,10 @@
-//! A message on its way to an actor.
+//! A message together with its measurements.
 
 use super::metrics::{MailboxMetrics, RequestPermit};
 use crate::runtime::actor::{Actor, ActorMessage, Handler, label_index};
 use std::{sync::Arc, time::Instant};
 
-/// A message with what the mailbox measures of it.
+/// A message in a mailbox, and the data that the mailbox records about it.
 pub(crate) struct Envelope<A: Actor> {
     /// Calls the handler of the message.
     open: Box<dyn FnOnce(&mut A) + Send>,
@@ -17,7 +17,7 @@ pub(crate) struct Envelope<A: Actor> {
 }
 
 impl<A: Actor> Envelope<A> {
-    /// Wraps a message. `permit` is that of a request.
+    /// Wraps a message. A request passes its `permit`.
     pub(super) fn new<M: ActorMessage>(
         message: M,
         metrics: &Arc<MailboxMetrics>,
@@ -35,7 +35,8 @@ impl<A: Actor> Envelope<A> {
         }
     }
 
-    /// Creates an envelope that calls `open` and is counted as a message of the actor's first label.
+    /// Creates an envelope that calls `open`. It counts as a message with the actor's first
+    /// label.
     #[cfg(test)]
     pub(super) fn calling(
         open: impl FnOnce(&mut A) + Send + 'static,
@@ -50,8 +51,8 @@ impl<A: Actor> Envelope<A> {
         }
     }
 
-    /// Calls the handler of the message and records it. A panic of the handler ends the process:
-    /// actix alone would only drop the actor.
+    /// Calls the handler of the message and records it. A panic of the handler ends the process;
+    /// without the report, actix would only drop the actor.
     pub(crate) fn deliver(self, actor: &mut A) {
         drop(self.permit);
         let begun = Instant::now();

@@ -6,14 +6,15 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// Number of messages of a flood. A test fails, and does not hang, if an actor handles all of them first.
+/// Number of messages of a flood. The bound makes a test fail, instead of hang, if an actor
+/// handles all of them first.
 const MESSAGES: u32 = 100_000;
 
-/// Messages that follow each other in a mailbox without a gap.
+/// A sequence of messages that follow each other in a mailbox without a gap.
 pub(crate) struct Flood(Arc<AtomicU32>);
 
 impl Flood {
-    /// Returns whether the mailbox has been full of the flood's messages since its start.
+    /// Returns whether the flood has kept the mailbox non-empty since its start.
     pub(crate) fn is_running(&self) -> bool {
         self.0.load(SeqCst) > 0
     }

@@ -1,18 +1,18 @@
-//! Actors as actix runs them.
+//! The adapter that runs an actor in actix.
 
 use super::envelope::Envelope;
 use crate::runtime::actor::Actor;
 use actix::{Addr, ArbiterHandle, AsyncContext as _, Context, WrapFuture as _};
 use tokio::task::yield_now;
 
-/// Number of messages after which an actor lets the other tasks of its thread run: the actors that share
-/// the thread, and timers. actix itself handles messages until the mailbox is empty.
+/// Number of messages after which an actor yields to the other tasks of its thread: timers, and
+/// the actors that share the thread. actix itself handles messages until the mailbox is empty.
 const MESSAGES_PER_TURN: u32 = 64;
 
-/// An actor in the context of actix, which has one message and one handler for it.
+/// An actor in an actix context. Its only actix message is the envelope.
 pub(super) struct Hosted<A> {
     actor: A,
-    /// Messages handled since the other tasks of the thread ran.
+    /// Number of messages handled since the last yield.
     handled: u32,
 }
 

@@ -21,7 +21,7 @@ counters! {
         pub capacity: Computed<usize>,
         /// Number of requests that wait now.
         pub depth: Computed<usize>,
-        /// Highest number of requests that waited at once.
+        /// Maximum number of requests that waited simultaneously.
         pub high_water: Gauge,
         /// Requests that were accepted.
         pub accepted: Counter,
@@ -53,7 +53,7 @@ counters! {
 pub(super) struct MailboxMetrics {
     actor: &'static str,
     thread: &'static str,
-    failure: FatalErrorReporter,
+    reporter: FatalErrorReporter,
     /// Requests that wait, and the capacity of the mailbox.
     waiting: Limit,
     /// Labels of the messages that the actor receives.
@@ -70,12 +70,12 @@ impl MailboxMetrics {
         (actor, thread): (&'static str, &'static str),
         labels: &'static [&'static str],
         capacity: usize,
-        failure: FatalErrorReporter,
+        reporter: FatalErrorReporter,
     ) -> Self {
         Self {
             actor,
             thread,
-            failure,
+            reporter,
             waiting: Limit::new(capacity),
             labels,
             handled_by_label: labels.iter().map(|_| Counter::default()).collect(),
@@ -91,7 +91,7 @@ impl MailboxMetrics {
 
     /// Returns a guard that reports a panic of the actor if it is dropped by one.
     pub(super) fn panic_guard(&self) -> PanicGuard<'_> {
-        self.failure.panic_guard(self.actor)
+        self.reporter.panic_guard(self.actor)
     }
 
     /// Acquires the permit of a request and counts the request. Returns `None` if the mailbox is

@@ -1,9 +1,10 @@
 //! The bounded mailbox in front of every actor.
 //!
-//! actix alone does not bound a mailbox: each sender owns a guaranteed slot, and `do_send` never
-//! looks at the capacity. So the bound is kept here: a *request*, which originates outside the
-//! node, is admitted only while fewer than `capacity` requests wait. *Protocol* messages between
-//! actors are bounded by their protocol, so they are always admitted and counted apart.
+//! actix alone does not bound a mailbox: each sender owns a guaranteed slot, and `do_send`
+//! ignores the capacity. So this module enforces the bound. A *request*, which originates outside
+//! the node, is accepted only while fewer than `capacity` requests wait. The protocols between
+//! actors bound their *protocol messages*, so a mailbox always accepts these and counts them
+//! separately.
 
 mod envelope;
 #[cfg(test)]
@@ -12,6 +13,8 @@ mod hosted;
 mod metrics;
 
 pub(crate) use envelope::Envelope;
+#[cfg(test)]
+pub(crate) use flood::Flood;
 pub use metrics::MailboxStatus;
 
 use super::{
@@ -33,13 +36,13 @@ enum Address<A: Actor> {
     Sink(Arc<dyn EnvelopeSink<A>>),
 }
 
-/// Receives the envelopes of an actor that a test runs.
+/// A receiver of the envelopes of an actor that a test runs.
 #[cfg(test)]
 pub(crate) trait EnvelopeSink<A: Actor>: Send + Sync {
     /// Returns whether the actor still runs.
     fn is_open(&self) -> bool;
 
-    /// Receives an envelope. Envelopes come in the order in which they were sent.
+    /// Receives an envelope. Envelopes arrive in the order in which they were sent.
     fn deliver(&self, envelope: Envelope<A>);
 }
 
@@ -71,7 +74,8 @@ impl<A: Actor> Address<A> {
     }
 }
 
-/// The way to an actor. Cheap to clone; all clones share the bound and the counts.
+/// A handle to the mailbox of an actor. Cheap to clone; all clones share the capacity and the
+/// metrics.
 pub(crate) struct Mailbox<A: Actor> {
     address: Address<A>,
     metrics: Arc<MailboxMetrics>,
@@ -97,8 +101,8 @@ impl<A: Actor> fmt::Debug for Mailbox<A> {
 impl<A: Actor> Mailbox<A> {
     /// Starts an actor on the thread of an arbiter.
     ///
-    /// At most `capacity` requests wait. `thread` is the name of the thread. A panic of a handler is
-    /// reported to `reporter`.
+    /// At most `capacity` requests wait. `thread` is the name of the thread. The mailbox reports
+    /// a panic of a handler to `reporter`.
     pub(super) fn start(
         arbiter: &ArbiterHandle,
         thread: &'static str,
@@ -128,7 +132,7 @@ impl<A: Actor> Mailbox<A> {
         self.address.is_open()
     }
 
-    /// The actor's name.
+    /// Returns the name of the actor.
     pub(crate) fn actor(&self) -> &'static str {
         self.metrics.actor()
     }
@@ -154,8 +158,8 @@ impl<A: Actor> Mailbox<A> {
         Ok(())
     }
 
-    /// Sends a message of the node's own protocols. One to an actor that is gone is dropped: the
-    /// node is stopping.
+    /// Sends a protocol message. It is dropped if the actor has stopped, because the node is
+    /// stopping then.
     pub(crate) fn send<M>(&self, message: M)
     where
         M: ActorMessage,
@@ -174,7 +178,7 @@ impl<A: Actor> Mailbox<A> {
             .send(Envelope::new(message, &self.metrics, permit));
     }
 
-    /// The mailbox narrowed to one kind of protocol message, for another actor to hold.
+    /// Returns a handle that sends only protocol messages of type `M`, for another actor.
     pub(crate) fn recipient<M>(&self) -> Recipient<M>
     where
         M: ActorMessage,
@@ -184,12 +188,13 @@ impl<A: Actor> Mailbox<A> {
         Recipient::new(move |message| mailbox.send(message))
     }
 
-    /// The numbers.
+    /// Returns the metrics of the mailbox.
     pub(crate) fn status(&self) -> MailboxStatus {
         self.metrics.status()
     }
 
-    /// Changes how many requests may wait, for the next request on. Those that wait already stay.
+    /// Changes the maximum number of waiting requests and returns the metrics. The change applies
+    /// to later requests; requests that already wait stay in the mailbox.
     pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
         self.metrics.set_capacity(capacity);
         self.status()
@@ -256,7 +261,7 @@ impl<A: Actor> PolledActor<A> {
     }
 }
 
-/// The way to whoever handles protocol messages of type `M`.
+/// A handle that sends protocol messages of type `M` to their receiver.
 pub(crate) struct Recipient<M>(Arc<dyn Fn(M) + Send + Sync>);
 
 impl<M> Clone for Recipient<M> {
@@ -267,12 +272,12 @@ impl<M> Clone for Recipient<M> {
 
 impl<M> fmt::Debug for Recipient<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Port(..)")
+        f.write_str("Recipient(..)")
     }
 }
 
 impl<M> Recipient<M> {
-    /// A port whose messages go to `send`.
+    /// Creates a handle that passes its messages to `send`.
     pub(crate) fn new(send: impl Fn(M) + Send + Sync + 'static) -> Self {
         Self(Arc::new(send))
     }

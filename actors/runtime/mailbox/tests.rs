@@ -1,4 +1,4 @@
-//! The bound is real, and it can be moved while the actor runs.
+//! Tests of the bound of a mailbox, its changes, and its metrics.
 
 use super::*;
 use actix::Arbiter;
@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An actor that handles a message for as long as the test wants.
+/// An actor that handles a message until the test releases it.
 struct Slow {
-    begun: mpsc::Sender<u32>,
-    go_on: mpsc::Receiver<()>,
+    started: mpsc::Sender<u32>,
+    release: mpsc::Receiver<()>,
 }
 
 impl Actor for Slow {
@@ -26,51 +26,51 @@ impl ActorMessage for Work {
 
 impl Handler<Work> for Slow {
     fn handle(&mut self, work: Work) {
-        self.begun.send(work.0).unwrap();
-        self.go_on.recv().unwrap();
+        self.started.send(work.0).unwrap();
+        self.release.recv().unwrap();
     }
 }
 
 struct Fixture {
     mailbox: Mailbox<Slow>,
-    failure: FatalErrorReporter,
-    begun: mpsc::Receiver<u32>,
-    go_on: mpsc::Sender<()>,
+    reporter: FatalErrorReporter,
+    started: mpsc::Receiver<u32>,
+    release: mpsc::Sender<()>,
     arbiter: Arbiter,
 }
 
 impl Fixture {
-    /// An actor that is busy with its first message.
+    /// Starts an actor and waits until it handles its first message.
     fn busy(capacity: usize) -> Self {
-        let (begun, has_begun) = mpsc::channel();
-        let (go_on, may_go_on) = mpsc::channel();
+        let (started_sender, started) = mpsc::channel();
+        let (release, released) = mpsc::channel();
         let arbiter = Arbiter::new();
         let actor = Slow {
-            begun,
-            go_on: may_go_on,
+            started: started_sender,
+            release: released,
         };
-        let failure = FatalErrorReporter::new();
+        let reporter = FatalErrorReporter::new();
         let fixture = Self {
-            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &failure),
-            failure,
-            begun: has_begun,
-            go_on,
+            mailbox: Mailbox::start(&arbiter.handle(), "slow", capacity, actor, &reporter),
+            reporter,
+            started,
+            release,
             arbiter,
         };
         fixture.mailbox.try_request(Work(0)).unwrap();
-        assert_eq!(fixture.begun.recv(), Ok(0));
+        assert_eq!(fixture.started.recv(), Ok(0));
         fixture
     }
 
-    fn request_many(&self, count: u32) -> usize {
-        let admitted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
-        admitted.count()
+    fn send_requests(&self, count: u32) -> usize {
+        let accepted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
+        accepted.count()
     }
 
-    /// Lets the actor finish `count` messages, and begin the next if there is one.
-    fn finish(&self, count: usize) {
+    /// Releases `count` messages, after which the actor begins the next one, if any.
+    fn release_messages(&self, count: usize) {
         for _ in 0..count {
-            self.go_on.send(()).unwrap();
+            self.release.send(()).unwrap();
         }
     }
 
@@ -78,27 +78,27 @@ impl Fixture {
         let Self {
             mailbox,
             arbiter,
-            go_on,
+            release,
             ..
         } = self;
-        drop(go_on);
+        drop(release);
         arbiter.stop();
-        // Ends by a panic when the actor was still at work, which is of no interest here.
+        // The thread panics if the actor still handles a message. The test does not depend on it.
         let _ = arbiter.join();
         mailbox.status()
     }
 }
 
 #[actix::test]
-async fn requests_beyond_the_capacity_are_refused_at_once() {
+async fn rejects_requests_beyond_the_capacity() {
     let fixture = Fixture::busy(4);
-    assert_eq!(fixture.request_many(2_000), 4);
+    assert_eq!(fixture.send_requests(2_000), 4);
     let is_overloaded = |outcome| matches!(outcome, Err(NodeError::Overloaded { actor: "slow" }));
     assert!(is_overloaded(fixture.mailbox.try_request(Work(0))));
     let clone = fixture.mailbox.clone();
     assert!(
         is_overloaded(clone.try_request(Work(0))),
-        "clones share the bound"
+        "clones share the capacity"
     );
     let status = fixture.mailbox.status();
     assert_eq!(
@@ -106,78 +106,92 @@ async fn requests_beyond_the_capacity_are_refused_at_once() {
         (4, 4, 4)
     );
     assert_eq!((status.accepted, status.refused), (5, 1_998));
-    fixture.finish(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
-    assert_eq!(fixture.request_many(10), 2, "what has begun waits no more");
-    let status = fixture.end();
+    fixture.release_messages(2);
     assert_eq!(
-        status.depth, 0,
-        "what was never handled gives its place back"
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
     );
+    assert_eq!(
+        fixture.send_requests(10),
+        2,
+        "messages in progress do not wait"
+    );
+    let status = fixture.end();
+    assert_eq!(status.depth, 0, "dropped requests release their permits");
 }
 
 #[actix::test]
-async fn the_capacity_changes_at_once_in_both_directions() {
+async fn applies_a_new_capacity_to_the_next_request() {
     let fixture = Fixture::busy(1);
-    assert_eq!(fixture.request_many(10), 1);
+    assert_eq!(fixture.send_requests(10), 1);
     assert_eq!(fixture.mailbox.set_capacity(3).capacity, 3);
-    assert_eq!(fixture.request_many(10), 2);
+    assert_eq!(fixture.send_requests(10), 2);
     fixture.mailbox.set_capacity(1);
-    assert_eq!(fixture.request_many(10), 0);
-    fixture.finish(1);
-    assert_eq!(fixture.begun.recv(), Ok(1));
-    assert_eq!(fixture.request_many(10), 0, "2 still wait, 1 may");
-    fixture.finish(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
-    assert_eq!(fixture.request_many(10), 1);
+    assert_eq!(fixture.send_requests(10), 0);
+    fixture.release_messages(1);
+    assert_eq!(fixture.started.recv(), Ok(1));
+    assert_eq!(
+        fixture.send_requests(10),
+        0,
+        "2 requests wait, and the capacity is 1"
+    );
+    fixture.release_messages(2);
+    assert_eq!(
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
+    );
+    assert_eq!(fixture.send_requests(10), 1);
     fixture.end();
 }
 
 #[actix::test]
-async fn messages_of_the_protocols_are_always_admitted_and_counted_apart() {
+async fn accepts_protocol_messages_beyond_the_capacity_and_counts_them_separately() {
     let fixture = Fixture::busy(1);
     let recipient = fixture.mailbox.recipient();
     for _ in 0..100 {
         recipient.send(Work(7));
     }
     assert_eq!(
-        fixture.request_many(10),
+        fixture.send_requests(10),
         1,
-        "they take no place of a request"
+        "protocol messages use no capacity"
     );
     let status = fixture.mailbox.status();
     assert_eq!(
         (status.protocol, status.accepted, status.depth),
         (100, 2, 1)
     );
-    fixture.finish(101);
+    fixture.release_messages(101);
     for _ in 0..100 {
-        assert_eq!(fixture.begun.recv(), Ok(7));
+        assert_eq!(fixture.started.recv(), Ok(7));
     }
-    assert_eq!(fixture.begun.recv(), Ok(1));
+    assert_eq!(fixture.started.recv(), Ok(1));
     assert_eq!(fixture.mailbox.status().handled, 101);
     fixture.end();
 }
 
 #[actix::test]
-async fn what_was_handled_is_counted_by_kind_and_by_time() {
-    const WORKED: Duration = Duration::from_millis(2);
+async fn counts_handled_messages_by_kind_and_duration() {
+    const BUSY_TIME: Duration = Duration::from_millis(2);
     let fixture = Fixture::busy(4);
-    assert_eq!(fixture.request_many(2), 2);
+    assert_eq!(fixture.send_requests(2), 2);
     let begun = Instant::now();
-    while begun.elapsed() < WORKED {
+    while begun.elapsed() < BUSY_TIME {
         std::hint::spin_loop();
     }
-    fixture.finish(2);
-    assert_eq!((fixture.begun.recv(), fixture.begun.recv()), (Ok(1), Ok(2)));
+    fixture.release_messages(2);
+    assert_eq!(
+        (fixture.started.recv(), fixture.started.recv()),
+        (Ok(1), Ok(2))
+    );
     let status = fixture.mailbox.status();
-    assert_eq!(status.handled, 2, "the third is at work");
+    assert_eq!(status.handled, 2, "the third message is in progress");
     assert_eq!(status.handled_by_kind, [("test", 2)].into());
     assert_eq!((status.waited.count(), status.handling.count()), (2, 2));
-    let at_least = WORKED.as_micros() as u64;
-    assert!(status.handled_micros >= at_least, "{status:?}");
+    let busy_micros = BUSY_TIME.as_micros() as u64;
+    assert!(status.handled_micros >= busy_micros, "{status:?}");
     assert!(
-        status.waited_micros >= at_least,
+        status.waited_micros >= busy_micros,
         "the second waited for the first: {status:?}"
     );
     assert!(status.busy_permille > 0, "{status:?}");
@@ -185,7 +199,7 @@ async fn what_was_handled_is_counted_by_kind_and_by_time() {
 }
 
 #[actix::test]
-async fn who_asks_an_actor_that_is_gone_is_told() {
+async fn rejects_requests_to_a_stopped_actor() {
     let fixture = Fixture::busy(4);
     let mailbox = fixture.mailbox.clone();
     fixture.end();
@@ -194,11 +208,14 @@ async fn who_asks_an_actor_that_is_gone_is_told() {
 }
 
 #[actix::test]
-async fn a_handler_that_panics_is_told() {
+async fn reports_a_panic_of_a_handler() {
     let fixture = Fixture::busy(1);
-    assert!(fixture.failure.get().is_none());
-    let failure = fixture.failure.clone();
-    // The handler at work has nobody left to wait for.
+    assert!(fixture.reporter.get().is_none());
+    let reporter = fixture.reporter.clone();
+    // Ends the release channel, so the handler in progress panics.
     fixture.end();
-    assert_eq!(failure.get().expect("it is told").thread, "slow");
+    assert_eq!(
+        reporter.get().expect("the panic is reported").thread,
+        "slow"
+    );
 }

@@ -1,5 +1,7 @@
-//! The threads behind the lanes: order, refusals, answers at a stop. The waker of an answer runs on the
-//! thread that gives it, so that a test sees the exact order, and can hold the thread.
+//! Tests of the lanes and their threads: order, rejections, and replies at a stop.
+//!
+//! A verdict runs the waker of its request on the signature thread. So a test can record the
+//! exact order of the verdicts and can block the thread.
 
 mod threads;
 
@@ -20,36 +22,38 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// What the check of [`Fixture::costly`] costs: its signatures, and a quarter of as many keys.
+/// Cost of the check of [`Fixture::costly`]: one per signature, and a quarter per key.
 const COSTLY: usize = SIGNATURES_MAX + SIGNATURES_MAX / 4;
 
 type Verdict = Result<CheckedTransaction, SubmitError>;
 
-/// Somebody who waits for a verdict.
+/// A request that waits for its verdict.
 type Waiting<'a> = Pin<Box<dyn Future<Output = Verdict> + 'a>>;
 
-/// Says who is answered, and holds the thread until the test lets it go on.
-struct Told {
+/// A waker that records the number of its request and then blocks the thread until the test
+/// releases it.
+struct VerdictWaker {
     number: usize,
-    answered: mpsc::Sender<usize>,
-    go_on: Option<Mutex<mpsc::Receiver<()>>>,
+    completed: mpsc::Sender<usize>,
+    release: Option<Mutex<mpsc::Receiver<()>>>,
 }
 
-impl Wake for Told {
+impl Wake for VerdictWaker {
     fn wake(self: Arc<Self>) {
-        let _ = self.answered.send(self.number);
-        if let Some(go_on) = &self.go_on {
-            // Gone: the test goes on, or has failed.
-            let _ = go_on.lock().unwrap().recv();
+        let _ = self.completed.send(self.number);
+        if let Some(release) = &self.release {
+            // An error means that the test has released the thread by dropping the sender, or has
+            // failed.
+            let _ = release.lock().unwrap().recv();
         }
     }
 }
 
-/// Both lanes before their thread is started, and everybody who is answered.
+/// A chain, a wallet, and the numbers of the requests in the order of their verdicts.
 struct Fixture {
     chain: Chain,
     wallet: Wallet,
-    answered: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
+    completed: (mpsc::Sender<usize>, mpsc::Receiver<usize>),
 }
 
 impl Fixture {
@@ -58,7 +62,7 @@ impl Fixture {
         Self {
             chain: build_chain(&genesis).unwrap(),
             wallet: funded().remove(0),
-            answered: mpsc::channel(),
+            completed: mpsc::channel(),
         }
     }
 
@@ -70,14 +74,14 @@ impl Fixture {
             .clone()
     }
 
-    /// A transaction with the signature of another.
+    /// Creates a transaction with the signature of another one.
     fn bad(&mut self) -> SignedTransaction {
         let mut signed = self.good();
         signed.raw.expiration_timestamp_secs += 1;
         signed
     }
 
-    /// A transaction with as many signatures as there may be, which do not hold.
+    /// Creates a transaction with the maximum number of signatures, all of them bad.
     fn costly(&mut self) -> SignedTransaction {
         let mut signed = self.good();
         let sender = AccountAuthenticator::MultiKey {
@@ -94,32 +98,33 @@ impl Fixture {
         signed
     }
 
-    /// Takes a place in the lane; the fixture is told the number once there is an answer.
-    fn ask<'a>(
+    /// Adds a transaction to the lane. The fixture receives `number` when the verdict is sent.
+    fn enqueue<'a>(
         &self,
         checks: &'a SignatureChecks,
         number: usize,
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Waiting<'a> {
-        let asked = self.try_ask(checks, number, transaction, lane, None);
-        asked.unwrap_or_else(|_| panic!("it was answered at once"))
+        let enqueued = self.try_enqueue(checks, number, transaction, lane, None);
+        enqueued.unwrap_or_else(|_| panic!("the verdict was ready at the first poll"))
     }
 
-    /// As [`Self::ask`], and holds the thread after the answer until `go_on` says so; the verdict, where
-    /// that comes before it can be waited for.
-    fn try_ask<'a>(
+    /// Adds a transaction to the lane as [`Self::enqueue`] does. With `release`, blocks the thread
+    /// after the verdict until a message arrives on it. Returns `Err` with the verdict if that is
+    /// ready at the first poll.
+    fn try_enqueue<'a>(
         &self,
         checks: &'a SignatureChecks,
         number: usize,
         transaction: SignedTransaction,
         lane: Lane,
-        go_on: Option<mpsc::Receiver<()>>,
+        release: Option<mpsc::Receiver<()>>,
     ) -> Result<Waiting<'a>, Box<Verdict>> {
-        let waker = Waker::from(Arc::new(Told {
+        let waker = Waker::from(Arc::new(VerdictWaker {
             number,
-            answered: self.answered.0.clone(),
-            go_on: go_on.map(Mutex::new),
+            completed: self.completed.0.clone(),
+            release: release.map(Mutex::new),
         }));
         let mut waiting: Waiting<'a> =
             Box::pin(checks.queue(transaction, lane, Permit::acquire(&checks.in_progress)));
@@ -129,19 +134,19 @@ impl Fixture {
         }
     }
 
-    fn next_answered(&self) -> usize {
-        self.answered.1.recv().unwrap()
+    fn next_completed(&self) -> usize {
+        self.completed.1.recv().unwrap()
     }
 }
 
-/// The answer of somebody who was told that there is one.
-fn answer(mut waiting: Waiting<'_>) -> Verdict {
+/// Returns the verdict of a request whose waker has run.
+fn take_verdict(mut waiting: Waiting<'_>) -> Verdict {
     match waiting
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()))
     {
         Poll::Ready(verdict) => verdict,
-        Poll::Pending => panic!("there is no answer"),
+        Poll::Pending => panic!("the verdict is pending"),
     }
 }
 
@@ -153,7 +158,7 @@ fn one_thread(queue_capacity: usize) -> (SignatureChecks, SignatureQueues) {
     })
 }
 
-fn is_refused(verdict: &Verdict) -> bool {
+fn is_invalid_signature(verdict: &Verdict) -> bool {
     let expected = ValidationStatus::InvalidSignature;
     matches!(verdict, Err(SubmitError::Invalid(Discard { status, .. })) if *status == expected)
 }
@@ -176,23 +181,23 @@ fn join(threads: Vec<JoinHandle<()>>) {
 }
 
 #[test]
-fn good_transactions_overtake_a_flood_which_still_has_its_share() {
+fn serves_good_transactions_before_a_flood_of_bad_ones() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
     const BAD: usize = 2 * GOOD;
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(2 * BAD);
-    let mut all = Vec::new();
+    let mut requests = Vec::new();
     for number in 0..BAD {
         let bad = fixture.bad();
-        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
+        requests.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
     }
     for number in BAD..BAD + GOOD {
         let good = fixture.good();
-        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+        requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
-    let failure = FatalErrorReporter::new();
-    let (shutdown, threads) = queues.serve(&fixture.chain, &failure).unwrap();
-    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let reporter = FatalErrorReporter::new();
+    let (shutdown, threads) = queues.start_threads(&fixture.chain, &reporter).unwrap();
+    let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
 
     let last_good = order.iter().rposition(|number| *number >= BAD).unwrap();
     let overtaking = order[..last_good]
@@ -200,46 +205,44 @@ fn good_transactions_overtake_a_flood_which_still_has_its_share() {
         .filter(|number| **number < BAD)
         .count();
     assert!(overtaking <= GOOD / TRUSTED_PER_UNTRUSTED, "{overtaking}");
-    assert!(
-        overtaking > 0,
-        "the flood waits until all others are served"
-    );
+    assert!(overtaking > 0, "the flood gets no share");
     let (bad, good): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|number| *number < BAD);
     assert!(bad.is_sorted() && good.is_sorted(), "first in, first out");
-    for (number, waiting) in all.into_iter().enumerate() {
-        let verdict = answer(waiting);
+    for (number, waiting) in requests.into_iter().enumerate() {
+        let verdict = take_verdict(waiting);
         assert_eq!(
-            (is_refused(&verdict), verdict.is_ok()),
+            (is_invalid_signature(&verdict), verdict.is_ok()),
             (number < BAD, number >= BAD)
         );
     }
     let [trusted, untrusted] = checks.status();
     assert_eq!((trusted.checked, trusted.bad), (GOOD as u64, 0));
     assert_eq!((untrusted.checked, untrusted.bad), (BAD as u64, BAD as u64));
-    assert!(trusted.batches < GOOD as u64, "many are checked at once");
+    assert!(trusted.batches < GOOD as u64, "batches contain many jobs");
     drop(shutdown);
     join(threads);
 }
 
-/// Else a flood of those with many signatures would take nearly all of the time.
+/// Without this rule, a flood of transactions with many signatures would take nearly all of the
+/// time.
 #[test]
-fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
+fn measures_the_share_of_a_flood_by_its_cost() {
     const GOOD: usize = 3 * TRUSTED_BATCH_MAX;
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(2 * GOOD * COSTLY);
-    let mut all = Vec::new();
+    let mut requests = Vec::new();
     for number in 0..GOOD {
         let bad = fixture.costly();
-        all.push(fixture.ask(&checks, number, bad, Lane::Untrusted));
+        requests.push(fixture.enqueue(&checks, number, bad, Lane::Untrusted));
     }
     for number in GOOD..2 * GOOD {
         let good = fixture.good();
-        all.push(fixture.ask(&checks, number, good, Lane::Trusted));
+        requests.push(fixture.enqueue(&checks, number, good, Lane::Trusted));
     }
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    let order: Vec<_> = all.iter().map(|_| fixture.next_answered()).collect();
+    let order: Vec<_> = requests.iter().map(|_| fixture.next_completed()).collect();
     let last_good = order.iter().rposition(|number| *number >= GOOD).unwrap();
     let overtaking = order[..last_good]
         .iter()
@@ -248,31 +251,32 @@ fn the_share_of_a_flood_is_of_the_work_that_it_makes() {
     let share = GOOD / TRUSTED_PER_UNTRUSTED / SIGNATURES_MAX;
     assert!(
         (1..=share).contains(&overtaking),
-        "{overtaking}, their share is {share}"
+        "{overtaking} overtake, the share is {share}"
     );
     assert!(
-        all.drain(..GOOD)
-            .all(|waiting| is_refused(&answer(waiting)))
+        requests
+            .drain(..GOOD)
+            .all(|waiting| is_invalid_signature(&take_verdict(waiting)))
     );
-    drop(all);
+    drop(requests);
     drop(shutdown);
     join(threads);
 }
 
 #[test]
-fn a_full_lane_refuses_and_the_other_does_not() {
+fn full_lane_rejects_while_the_other_accepts() {
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(1);
     let [first, second, third] = [fixture.good(), fixture.good(), fixture.good()];
-    let waiting = [fixture.ask(&checks, 0, first, Lane::Untrusted)];
-    assert!(is_overloaded(&answer(Box::pin(checks.queue(
+    let waiting = [fixture.enqueue(&checks, 0, first, Lane::Untrusted)];
+    assert!(is_overloaded(&take_verdict(Box::pin(checks.queue(
         second,
         Lane::Untrusted,
         Permit::acquire(&checks.in_progress)
     )))));
     let waiting = waiting
         .into_iter()
-        .chain([fixture.ask(&checks, 1, third, Lane::Trusted)]);
+        .chain([fixture.enqueue(&checks, 1, third, Lane::Trusted)]);
     let waiting: Vec<_> = waiting.collect();
     let [trusted, untrusted] = checks.status();
     assert_eq!(
@@ -285,32 +289,36 @@ fn a_full_lane_refuses_and_the_other_does_not() {
     );
 
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    assert_eq!([fixture.next_answered(), fixture.next_answered()], [1, 0]);
-    assert!(waiting.into_iter().all(|waiting| answer(waiting).is_ok()));
+    assert_eq!([fixture.next_completed(), fixture.next_completed()], [1, 0]);
+    assert!(
+        waiting
+            .into_iter()
+            .all(|waiting| take_verdict(waiting).is_ok())
+    );
     drop(shutdown);
     join(threads);
 }
 
-/// Else a lane of transactions with many signatures each would be a wait of many seconds.
+/// Without this rule, a lane full of transactions with many signatures would take many seconds.
 #[test]
-fn a_lane_is_full_of_work_and_not_of_transactions() {
+fn bounds_a_lane_by_cost() {
     const CAPACITY: usize = 100 * COSTLY;
     let mut fixture = Fixture::new();
     let (checks, queues) = one_thread(CAPACITY);
     let mut waiting = Vec::new();
-    let refused = loop {
+    let rejection = loop {
         let costly = fixture.costly();
-        match fixture.try_ask(&checks, waiting.len(), costly, Lane::Trusted, None) {
-            Ok(permit) => waiting.push(permit),
+        match fixture.try_enqueue(&checks, waiting.len(), costly, Lane::Trusted, None) {
+            Ok(request) => waiting.push(request),
             Err(verdict) => break verdict,
         }
     };
-    assert!(is_overloaded(&refused));
-    assert_eq!(waiting.len(), 75, "they leave a quarter to plain ones");
+    assert!(is_overloaded(&rejection));
+    assert_eq!(waiting.len(), 75, "a quarter is reserved for plain ones");
     let plain = fixture.good();
-    waiting.push(fixture.ask(&checks, 75, plain, Lane::Trusted));
+    waiting.push(fixture.enqueue(&checks, 75, plain, Lane::Trusted));
     let [trusted, untrusted] = checks.status();
     assert_eq!(
         (trusted.capacity_signatures, trusted.waiting),
@@ -323,14 +331,14 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     assert_eq!(untrusted.waiting_signatures, 0);
 
     let (shutdown, threads) = queues
-        .serve(&fixture.chain, &FatalErrorReporter::new())
+        .start_threads(&fixture.chain, &FatalErrorReporter::new())
         .unwrap();
-    let order: Vec<_> = waiting.iter().map(|_| fixture.next_answered()).collect();
+    let order: Vec<_> = waiting.iter().map(|_| fixture.next_completed()).collect();
     assert!(
         order.is_sorted(),
-        "first in, first out, whatever they cost: {order:?}"
+        "first in, first out, regardless of cost: {order:?}"
     );
-    assert!(answer(waiting.remove(75)).is_ok());
+    assert!(take_verdict(waiting.remove(75)).is_ok());
     let [trusted, _] = checks.status();
     assert_eq!((trusted.waiting, trusted.waiting_signatures), (0, 0));
     drop(waiting);
@@ -338,22 +346,21 @@ fn a_lane_is_full_of_work_and_not_of_transactions() {
     join(threads);
 }
 
-/// As many plain ones come as find room: one with many signatures finds room too.
 #[test]
-fn a_flood_of_plain_transactions_does_not_keep_costly_ones_out() {
+fn accepts_costly_transactions_during_a_flood_of_plain_ones() {
     const CAPACITY: usize = 4;
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(CAPACITY);
     let mut waiting = Vec::new();
     loop {
         let plain = fixture.good();
-        match fixture.try_ask(&checks, waiting.len(), plain, Lane::Trusted, None) {
-            Ok(permit) => waiting.push(permit),
+        match fixture.try_enqueue(&checks, waiting.len(), plain, Lane::Trusted, None) {
+            Ok(request) => waiting.push(request),
             Err(verdict) => break assert!(is_overloaded(&verdict)),
         }
     }
     assert_eq!(waiting.len(), 3);
     let costly = fixture.costly();
-    waiting.push(fixture.ask(&checks, 3, costly, Lane::Trusted));
+    waiting.push(fixture.enqueue(&checks, 3, costly, Lane::Trusted));
     assert_eq!(checks.status()[0].waiting_signatures, 3 + COSTLY);
 }

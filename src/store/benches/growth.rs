@@ -1,11 +1,11 @@
-//! How the cost of a transfer changes as the ledger grows.
+//! The cost of a transfer as the ledger grows.
 //!
 //! `cargo bench -p ledger-store --bench growth -- [total] [accounts] [per_commit] [window]`
 //!
-//! Commits `total` made-up transfers between random accounts, `per_commit` in a block and a
-//! commit, and prunes beside them when a `window` of versions is given. A transfer is a
-//! transaction, two events of streams, three writes and four kinds of index entries. Times are of
-//! the commits and prunes alone; making the blocks is not counted.
+//! Commits `total` made-up transfers between random accounts, `per_commit` in a block and a commit,
+//! and prunes beside them if a `window` of versions is given. A transfer is a transaction, two
+//! stream events, three writes, and entries of four kinds of indices. Times include commits and
+//! prunes, but not the generation of blocks.
 
 #![allow(clippy::print_stdout)]
 
@@ -13,7 +13,9 @@
 mod kit;
 
 use fastrand::Rng;
-use kit::{Maker, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer};
+use kit::{
+    BlockGenerator, VALUE_BYTES, address, genesis, resource_key, state_key, stream, transfer,
+};
 use ledger_crypto::HashValue;
 use ledger_store::{PageEnd, Snapshot, Store, StoreError, StoreOptions};
 use ledger_types::{EventKey, ExecutedBlock, WriteOp};
@@ -29,13 +31,13 @@ use std::{
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1 << 30,
 };
-/// Look-ups that a time is the mean of.
+/// Number of look-ups of which a time is the mean.
 const LOOKUPS: u64 = 4_000;
-/// Slots of one account, written over the whole run, that are listed together.
-const MANY_SLOTS: u64 = 10_000;
-/// That account.
+/// Number of resources of one account, which are written over the whole run and listed at the end.
+const MANY_RESOURCES: u64 = 10_000;
+/// Number of that account.
 const MANY: u64 = u64::MAX;
-/// Versions of a prune step.
+/// Maximum number of versions in a step of pruning.
 const PRUNE_VERSIONS: u64 = 5_000;
 
 struct Arguments {
@@ -47,7 +49,7 @@ struct Arguments {
 
 impl Arguments {
     fn read() -> Self {
-        // Cargo adds `--bench`.
+        // Cargo adds `--bench`, which is no number.
         let mut numbers = std::env::args()
             .skip(1)
             .filter_map(|argument| argument.parse().ok());
@@ -60,13 +62,13 @@ impl Arguments {
     }
 }
 
-/// What was committed, to be looked up again.
+/// A sample of committed transactions, which are looked up at the end.
 struct Sample {
     hashes: Vec<HashValue>,
 }
 
 impl Sample {
-    fn keep(&mut self, block: &ExecutedBlock) {
+    fn add(&mut self, block: &ExecutedBlock) {
         self.hashes
             .push(block.transactions[block.transactions.len() / 2].hash);
     }
@@ -76,9 +78,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::read();
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("ledger");
-    let mut maker = Maker::new();
+    let mut generator = BlockGenerator::new();
     let mut store = Store::open(&path, &OPTIONS)?;
-    store.initialize(&genesis(), &maker.first_block(BTreeMap::new()))?;
+    store.initialize(&genesis(), &generator.first_block(BTreeMap::new()))?;
     let (mut writer, reader) = store.split();
     let mut random = Rng::with_seed(42);
     let mut sample = Sample { hashes: Vec::new() };
@@ -94,16 +96,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             transfer(sender, recipient, &mut random)
         });
         let mut specs: Vec<_> = specs.collect();
-        let many = (commit - 1) * MANY_SLOTS / commits..commit * MANY_SLOTS / commits;
-        let written = many.map(|slot| {
+        let many = (commit - 1) * MANY_RESOURCES / commits..commit * MANY_RESOURCES / commits;
+        let written = many.map(|number| {
             (
-                resource_key(MANY, slot),
+                resource_key(MANY, number),
                 WriteOp::Put(vec![1; VALUE_BYTES].into()),
             )
         });
         specs[0].writes.extend(written);
-        let block = maker.block(specs);
-        sample.keep(&block);
+        let block = generator.block(specs);
+        sample.add(&block);
         let block = [Arc::new(block)];
         let (started, cpu) = (Instant::now(), cpu_time()?);
         writer.commit(&block)?;
@@ -143,7 +145,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How long this thread has been on a CPU: what other load on the machine does not change.
+/// Returns the CPU time of this thread, which does not depend on other load of the machine.
 fn cpu_time() -> Result<Duration, Box<dyn std::error::Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = text.split_whitespace().next().unwrap_or_default();
@@ -222,8 +224,8 @@ fn look_up(
         let account = address(random.u64(..accounts));
         snapshot
             .state_keys(&account, info.version, None)
-            .map(|state_keys| {
-                black_box(state_keys.count());
+            .map(|entries| {
+                black_box(entries.count());
             })
     })?;
     time(
@@ -231,11 +233,9 @@ fn look_up(
         &mut |random| {
             let account = address(random.u64(..accounts));
             let version = info.oldest_version + random.u64(..versions);
-            snapshot
-                .state_keys(&account, version, None)
-                .map(|state_keys| {
-                    black_box(state_keys.count());
-                })
+            snapshot.state_keys(&account, version, None).map(|entries| {
+                black_box(entries.count());
+            })
         },
     )?;
     time(
@@ -286,19 +286,20 @@ fn look_up(
     })
 }
 
-/// Lists the account with many slots.
+/// Lists the account with many resources.
 fn list_many(snapshot: &Snapshot) -> Result<(), StoreError> {
     let started = Instant::now();
-    let state_keys = snapshot.state_keys(&address(MANY), snapshot.ledger_info().version, None)?;
-    let listed = state_keys.filter(|slot| slot.as_ref().is_ok_and(|slot| slot.key_value.is_some()));
+    let entries = snapshot.state_keys(&address(MANY), snapshot.ledger_info().version, None)?;
+    let listed =
+        entries.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.key_value.is_some()));
     let count = listed.count();
     let elapsed = started.elapsed().as_secs_f64();
     println!("{:>8.1} ms the {count} slots of one account", elapsed * 1e3);
     Ok(())
 }
 
-/// Opens the directory after it was closed, and a copy made while it was open, which is what a
-/// killed process leaves.
+/// Opens the closed directory, and a copy that was made while it was open, as a killed process
+/// leaves it.
 fn reopen(
     path: &Path,
     parent: &Path,
@@ -310,7 +311,7 @@ fn reopen(
         let entry = entry?;
         let copy = killed.join(entry.file_name());
         fs::copy(entry.path(), &copy)?;
-        // Else opening waits for the copy to reach the disk.
+        // Otherwise, opening the store would wait until the copy is on the disk.
         fs::File::open(copy)?.sync_all()?;
     }
     close();

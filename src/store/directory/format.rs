@@ -1,6 +1,6 @@
-//! Format of the database, and creation of its tables.
+//! Format of a database: its check, the creation of tables, and the upgrade of an older format.
 
-use crate::directory::{
+use super::{
     error::{damaged, foreign},
     names::FILE_NAME,
 };
@@ -15,33 +15,49 @@ use crate::{
         },
     },
 };
-use redb::{Database, ReadTransaction, ReadableDatabase, TableError, TableHandle};
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableError, TableHandle};
 use std::path::Path;
 
-/// What a database says of itself.
-pub(crate) struct Identity {
-    pub(crate) digests: DigestKey,
+/// Format, digest key, and log state of a database.
+pub(crate) struct DatabaseIdentity {
     pub(crate) format: u64,
-    pub(crate) log: LogState,
+    pub(crate) digest_key: DigestKey,
+    pub(crate) log_state: LogState,
 }
 
-/// Checks the format of an opened database, or makes the tables of an empty one.
-pub(crate) fn prepare(database: &Database, directory: &Path) -> Result<Identity, StoreError> {
+/// Checks the format of an open database, and creates the tables of an empty one.
+///
+/// # Errors
+///
+/// Returns the errors of [`identity`], and [`StoreError::NoRandomness`] if the system provides no
+/// random bytes for a new digest key.
+pub(crate) fn prepare(
+    database: &Database,
+    directory: &Path,
+) -> Result<DatabaseIdentity, StoreError> {
     match identity(&database.begin_read()?, directory)? {
         Some(identity) => Ok(identity),
-        None => Ok(Identity {
-            digests: create_tables(database, DigestKey::random()?)?,
+        None => Ok(DatabaseIdentity {
             format: FORMAT,
-            log: LogState::default(),
+            digest_key: create_tables(database, DigestKey::random()?)?,
+            log_state: LogState::default(),
         }),
     }
 }
 
-/// Checks the format; `None` where there are no tables yet.
-pub(crate) fn identity(
+/// Returns the identity of a database, or `None` if it has no tables.
+///
+/// # Errors
+///
+/// * [`StoreError::Foreign`] if the database has tables of another program.
+/// * [`StoreError::NewerFormat`] and [`StoreError::OlderFormat`] for a format that this program
+///   does not read.
+/// * [`StoreError::Damaged`] if the format, the digest key, or the log state cannot be decoded.
+/// * [`StoreError::Database`] if the database fails.
+pub(super) fn identity(
     transaction: &ReadTransaction,
     directory: &Path,
-) -> Result<Option<Identity>, StoreError> {
+) -> Result<Option<DatabaseIdentity>, StoreError> {
     let meta = match transaction.open_table(META) {
         Ok(meta) => meta,
         Err(TableError::TableDoesNotExist(_)) => {
@@ -53,7 +69,8 @@ pub(crate) fn identity(
             }
             return Ok(None);
         }
-        // A table of this name that is of another kind is damage too: no other program names file and table so.
+        // A table of this name with other types is damage as well: no other program uses the same
+        // names for file and table.
         Err(error) => return Err(damaged(directory, error.to_string())),
     };
     let Some(format) = meta.get(META_FORMAT)? else {
@@ -76,28 +93,42 @@ pub(crate) fn identity(
             oldest: FORMAT_OLDEST,
             known: FORMAT,
         }),
-        Some(format @ FORMAT_OLDEST..=FORMAT) => {
-            let key = meta.get(META_DIGEST_KEY)?;
-            let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());
-            let digests = bytes
-                .map(DigestKey::from_bytes)
-                .ok_or_else(|| damaged(directory, "it has no digest key"))?;
-            let log = match meta.get(META_LOG)? {
-                Some(log) => decode(log.value(), "the state of the block log")
-                    .map_err(|error| damaged(directory, error.to_string()))?,
-                None => LogState::default(),
-            };
-            Ok(Some(Identity {
-                digests,
-                format,
-                log,
-            }))
-        }
+        Some(format @ FORMAT_OLDEST..=FORMAT) => Ok(Some(DatabaseIdentity {
+            format,
+            digest_key: digest_key(&meta, directory)?,
+            log_state: log_state(&meta, directory)?,
+        })),
         _ => Err(damaged(directory, "it names an unknown format")),
     }
 }
 
-/// Makes the tables of a database that has none, with this secret.
+fn digest_key(
+    meta: &impl ReadableTable<&'static str, &'static [u8]>,
+    directory: &Path,
+) -> Result<DigestKey, StoreError> {
+    let key = meta.get(META_DIGEST_KEY)?;
+    let bytes = key.as_ref().and_then(|key| key.value().try_into().ok());
+    bytes
+        .map(DigestKey::from_bytes)
+        .ok_or_else(|| damaged(directory, "it has no digest key"))
+}
+
+fn log_state(
+    meta: &impl ReadableTable<&'static str, &'static [u8]>,
+    directory: &Path,
+) -> Result<LogState, StoreError> {
+    match meta.get(META_LOG)? {
+        Some(log) => decode(log.value(), "the state of the block log")
+            .map_err(|error| damaged(directory, error.to_string())),
+        None => Ok(LogState::default()),
+    }
+}
+
+/// Creates the tables of a database without tables, with this digest key.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn create_tables_if_empty(
     database: &Database,
     key: DigestKey,
@@ -108,7 +139,7 @@ pub(crate) fn create_tables_if_empty(
     Ok(())
 }
 
-pub(crate) fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, StoreError> {
+fn create_tables(database: &Database, key: DigestKey) -> Result<DigestKey, StoreError> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(true);
     {
@@ -125,7 +156,11 @@ pub(crate) fn create_tables(database: &Database, key: DigestKey) -> Result<Diges
     Ok(key)
 }
 
-/// Makes a database of an older format one of the newest.
+/// Upgrades a database of an older format to the newest.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn upgrade(database: &Database) -> Result<(), StoreError> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(true);

@@ -1,51 +1,52 @@
-//! Whose a directory is: one store at a time. The database locks its own file, but there is a time before that
-//! file, in which two that start would take each other's place.
+//! The lock of a data directory, which one store holds at a time.
+//!
+//! redb locks its own file. Before that file exists, two stores that start at the same time could
+//! replace the file of each other, so the directory has a lock of its own.
 
+use super::error::io_error;
 use crate::StoreError;
 use std::{
     fs::{File, TryLockError},
-    io::{self, ErrorKind},
+    io::ErrorKind,
     path::Path,
-    sync::Arc,
 };
 
-/// The file that is locked. It is empty and stays: were it removed, another could lock its name anew while a
-/// third still has the one that was there.
+/// File of the lock.
+///
+/// The file is empty and is never removed. If it were, a process could lock a new file of this name
+/// while another one holds the lock of the removed file.
 pub(crate) const LOCK_NAME: &str = "ledger.lock";
 
-/// A directory that is ours until this is dropped, or the process ends in whatever way.
+/// A locked directory. The lock is released when this is dropped or when the process ends.
 #[derive(Debug)]
 pub(crate) struct DirectoryLock {
     _file: File,
 }
 
 impl DirectoryLock {
-    /// Takes a directory that is there.
+    /// Locks an existing directory.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] when another has it, in this process or another; [`StoreError::Directory`] when
-    /// nothing may be made in it.
-    pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
-        let failed = |error: io::Error| StoreError::Directory {
-            directory: directory.to_owned(),
-            source: Arc::new(error),
-        };
+    ///
+    /// Returns [`StoreError::InUse`] if this or another process holds the lock, and
+    /// [`StoreError::Directory`] if the lock file cannot be created.
+    pub(super) fn take(directory: &Path) -> Result<Self, StoreError> {
         let file = File::options()
             .create(true)
             .truncate(false)
             .write(true)
             .open(directory.join(LOCK_NAME))
-            .map_err(failed)?;
+            .map_err(io_error(directory))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
                 directory: directory.to_owned(),
             }),
-            // The database asks for the same of its file, and does without where there are no locks.
+            // redb locks its file in the same way, and works without locks where there are none.
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                 Ok(Self { _file: file })
             }
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+            Err(TryLockError::Error(error)) => Err(io_error(directory)(error)),
         }
     }
 }

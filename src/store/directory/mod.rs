@@ -1,4 +1,4 @@
-//! The data directory: names and their sync, lock, format, and checksums.
+//! The data directory: names and their sync, lock, format, and checksum verification.
 
 pub(crate) mod error;
 pub(crate) mod format;

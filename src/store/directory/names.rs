@@ -1,66 +1,73 @@
-//! The data directory and the names in it: whose they are, and that they are durable.
+//! Names in the data directory: the check of their owner, and their sync.
 
+use super::{
+    error::{foreign, io_error},
+    lock::LOCK_NAME,
+};
 use crate::StoreError;
-use crate::directory::{error::foreign, lock::LOCK_NAME};
-
-#[cfg(unix)]
 #[cfg(unix)]
 use std::io::ErrorKind;
-use std::{fs, io, path::Path, sync::Arc};
+use std::{fs, io, path::Path};
 
-/// The file of the ledger in its directory.
+/// File of the database.
 pub(crate) const FILE_NAME: &str = "ledger.redb";
-/// The block log beside it.
+/// File of the write-ahead log.
 pub(crate) const LOG_NAME: &str = "ledger.log";
-/// The name of the ledger's file until it is whole.
+/// File of the database until it is complete.
 pub(crate) const NEW_FILE_NAME: &str = "ledger.redb.new";
-/// What a freshly made file system has at its root.
+/// Directory at the root of a new file system.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// Makes the directory where there is none, for its owner alone: the secret of the digests lies in it, with
-/// which others could choose names that fill one block of the indices.
-pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
+/// Creates the directory if it is absent, with access for its owner alone.
+///
+/// It holds the key of the digests. With the key, others could choose names whose digests fill one
+/// block of the indices.
+pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(directory)
 }
 
-/// Refuses a directory of something else before anything is made in it.
-pub(crate) fn check_names(directory: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    };
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let is_ours = [LOST_AND_FOUND, LOCK_NAME, NEW_FILE_NAME, FILE_NAME]
+/// Checks that the directory is empty or holds a ledger, before anything is created in it.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Foreign`] for another file in a directory without a ledger, and
+/// [`StoreError::Directory`] if the directory cannot be listed.
+pub(super) fn check_names(directory: &Path) -> Result<(), StoreError> {
+    let failed = io_error(directory);
+    for entry in fs::read_dir(directory).map_err(&failed)? {
+        let name = entry.map_err(&failed)?.file_name();
+        let is_own = [LOST_AND_FOUND, LOCK_NAME, NEW_FILE_NAME, FILE_NAME]
             .iter()
-            .any(|ours| name == *ours);
-        // Beside a ledger anything may lie; another process may have made it just now.
-        if !is_ours && !directory.join(FILE_NAME).try_exists().map_err(failed)? {
+            .any(|own| name == *own);
+        // Beside a ledger, other files are allowed. Another process may have created the ledger
+        // since the listing began.
+        if !is_own && !directory.join(FILE_NAME).try_exists().map_err(&failed)? {
             return Err(foreign(directory, &name.to_string_lossy()));
         }
     }
     Ok(())
 }
 
-/// Makes the names of the file and of the directories above it durable; the database syncs contents only. At
-/// every start: whoever made them may have been killed before it came to this.
+/// Syncs the directory and those above it, because redb syncs only the content of its file.
+///
+/// Every start does this: the process that created the names may have been killed before its sync.
 #[cfg(unix)]
-pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
+pub(super) fn sync_names(directory: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let directory = directory.canonicalize()?;
     let device = fs::metadata(&directory)?.dev();
     sync_directory(&fs::File::open(&directory)?)?;
     for above in directory.ancestors().skip(1) {
-        // Nothing above a mount point was made by us.
+        // A node creates no directory above a mount point.
         if fs::metadata(above)?.dev() != device {
             break;
         }
         match fs::File::open(above) {
             Ok(above) => sync_directory(&above)?,
-            // One that may be passed but not listed cannot be synced; it is not ours either.
+            // A directory that can be traversed but not listed was not created by this user.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }
@@ -68,8 +75,10 @@ pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs a directory. File systems that know no such thing say that it is no operation for a directory: their
-/// names are as durable as they make them, and nothing that we do changes that.
+/// Syncs one directory.
+///
+/// File systems without this operation answer that it is invalid for a directory. Nothing else
+/// would make their names more durable, so this is no error.
 #[cfg(unix)]
 fn sync_directory(directory: &fs::File) -> io::Result<()> {
     match directory.sync_all() {
@@ -85,8 +94,9 @@ fn sync_directory(directory: &fs::File) -> io::Result<()> {
     }
 }
 
+/// Does nothing: only Unix systems sync directories.
 #[cfg(not(unix))]
-pub(crate) fn sync_names(_directory: &Path) -> io::Result<()> {
+pub(super) fn sync_names(_directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -96,10 +106,10 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_system_without_a_sync_of_directories_can_be_used() {
+    fn accepts_a_file_system_that_cannot_sync_directories() {
         let directory = fs::File::open("/proc").unwrap();
         let kind = directory.sync_all().unwrap_err().kind();
-        assert_eq!(kind, ErrorKind::InvalidInput, "an example no more");
+        assert_eq!(kind, ErrorKind::InvalidInput, "no longer an example");
         sync_directory(&directory).unwrap();
         sync_names(Path::new("/proc")).unwrap();
     }

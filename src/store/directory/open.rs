@@ -1,7 +1,7 @@
-//! From a directory to an open database: whose it is, which format it has, what was in memory.
+//! Opening of the files in a data directory, and the verification of checksums.
 
-use crate::directory::{
-    error::{BACKEND, damaged, database_error, unusable},
+use super::{
+    error::{BACKEND, damaged, database_error, io_error, unusable},
     format::{identity, prepare},
     lock::DirectoryLock,
     names::{FILE_NAME, LOG_NAME, NEW_FILE_NAME, check_names, make_directory, sync_names},
@@ -17,38 +17,66 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::Path,
-    sync::Arc,
 };
 
-/// Opens or makes the database file in `directory`, which is ours from then on. One that takes at most
-/// `check_bytes_max` on the disk is compared with its checksums before.
+/// An open database behind fault isolation.
+pub(crate) struct OpenDatabase {
+    pub(crate) database: Database,
+    pub(crate) disk_status: DiskStatus,
+}
+
+/// Locks a directory and opens the database file in it. Creates directory and file if absent.
+///
+/// Verifies the checksums of a file that takes at most `check_bytes_max` bytes on the disk.
+///
+/// # Errors
+///
+/// Returns the errors of [`Store::open_checked`](crate::Store::open_checked).
 pub(crate) fn open_file(
     directory: &Path,
     options: &StoreOptions,
     check_bytes_max: u64,
-) -> Result<((Database, DiskStatus), DirectoryLock), StoreError> {
-    let failed = |error: io::Error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    };
-    make_directory(directory).map_err(failed)?;
+) -> Result<(OpenDatabase, DirectoryLock), StoreError> {
+    let failed = io_error(directory);
+    make_directory(directory).map_err(&failed)?;
     check_names(directory)?;
     let lock = DirectoryLock::take(directory)?;
     let path = directory.join(FILE_NAME);
-    if !path.try_exists().map_err(failed)? {
+    if !path.try_exists().map_err(&failed)? {
         make_file(directory, &path, options)?;
-    } else if FileSize::of(directory).map_err(failed)?.disk_bytes <= check_bytes_max {
+    } else if FileSize::of(directory).map_err(&failed)?.disk_bytes <= check_bytes_max {
         check_file(directory, options)?;
     }
-    sync_names(directory).map_err(failed)?;
+    sync_names(directory).map_err(&failed)?;
     let backend = file_backend(directory)?;
     check_format(directory, options)?;
-    let database = open_shielded(backend, directory, options)?;
+    let database = open_isolated(backend, directory, options)?;
     Ok((database, lock))
 }
 
-/// Refuses a file that is not for this program before anything in it is changed, which opening it for writing
-/// does. One that was not closed as it should be can be read after its repair only, and is judged then.
+/// Opens the database in `backend`, which may be empty.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Damaged`] if the content is no database, and [`StoreError::Directory`] if
+/// the backend fails.
+pub(crate) fn open_backend(
+    backend: impl StorageBackend,
+    options: &StoreOptions,
+) -> Result<OpenDatabase, StoreError> {
+    open_isolated(backend, Path::new(BACKEND), options)
+}
+
+fn builder(options: &StoreOptions) -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
+    builder
+}
+
+/// Checks the format of the file before it is opened for writing, which changes it.
+///
+/// The format of a file that was not closed can be read only after its repair, so the caller checks
+/// it again.
 fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     match builder(options).open_read_only(directory.join(FILE_NAME)) {
         Ok(database) => identity(&database.begin_read()?, directory).map(drop),
@@ -57,32 +85,25 @@ fn check_format(directory: &Path, options: &StoreOptions) -> Result<(), StoreErr
     }
 }
 
-/// The file that is in `directory`.
+/// Opens the existing database file of a directory.
 fn file_backend(directory: &Path) -> Result<FileBackend, StoreError> {
-    let failed = |error: io::Error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    };
+    let failed = io_error(directory);
     let file = fs::File::options()
         .read(true)
         .write(true)
         .open(directory.join(FILE_NAME))
-        .map_err(failed)?;
-    // The database would begin a new ledger in it.
-    if file.metadata().map_err(failed)?.len() == 0 {
+        .map_err(&failed)?;
+    // redb would create a new database in an empty file.
+    if file.metadata().map_err(&failed)?.len() == 0 {
         return Err(damaged(directory, format!("{FILE_NAME} is empty")));
     }
     FileBackend::new(file).map_err(|error| database_error(directory, error))
 }
 
-/// Reads the whole file in `directory` and compares each page with its checksum. Changes nothing.
+/// Reads the whole database file and compares each page with its checksum, without changing it.
 fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?).map_err(|error| {
-        StoreError::Directory {
-            directory: directory.to_owned(),
-            source: Arc::new(error),
-        }
-    })?;
+    let scratch = FaultIsolatingBackend::scratch(file_backend(directory)?);
+    let scratch = scratch.map_err(io_error(directory))?;
     let opened = builder(options).create_with_backend(scratch);
     let checked = opened.and_then(|mut database| database.check_integrity());
     match checked.map_err(|error| database_error(directory, error))? {
@@ -94,41 +115,45 @@ fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError
     }
 }
 
-/// The database in `backend`, with what tells of the failures of its disk.
-fn open_shielded(
+/// Opens the database in `backend` behind fault isolation.
+fn open_isolated(
     backend: impl StorageBackend,
     directory: &Path,
     options: &StoreOptions,
-) -> Result<(Database, DiskStatus), StoreError> {
-    let (shield, disk) = FaultIsolatingBackend::new(backend);
-    let database = builder(options).create_with_backend(shield);
-    // A failed write comes first: what the database then says of its file follows from it.
-    disk.check().map_err(|error| unusable(directory, error))?;
+) -> Result<OpenDatabase, StoreError> {
+    let (backend, disk_status) = FaultIsolatingBackend::new(backend);
+    let database = builder(options).create_with_backend(backend);
+    // A failed write takes precedence, because an error of redb would be its consequence.
+    disk_status
+        .check()
+        .map_err(|error| unusable(directory, error))?;
     let database = database.map_err(|error| database_error(directory, error))?;
-    Ok((database, disk))
+    Ok(OpenDatabase {
+        database,
+        disk_status,
+    })
 }
 
-/// Makes the database under another name first, so that a crash leaves no half of one. The directory is
-/// locked: nobody else makes one in it.
+/// Creates the database file under a temporary name, so that a crash leaves no incomplete one.
+///
+/// The caller holds the lock of the directory, so no other process creates the file.
 fn make_file(directory: &Path, path: &Path, options: &StoreOptions) -> Result<(), StoreError> {
-    let failed = |error: io::Error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    };
+    let failed = io_error(directory);
     let new = directory.join(NEW_FILE_NAME);
     match fs::remove_file(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
     if let Err(error) = make_database(directory, &new, options) {
-        // It takes room, of which there may be none.
+        // The disk may be full, so the incomplete file is removed. If that fails too, the next
+        // start removes it.
         let _ = fs::remove_file(&new);
         return Err(error);
     }
     fs::rename(&new, path).map_err(failed)
 }
 
-/// Makes an empty ledger in the file `new`, and closes it.
+/// Creates an empty database in the file `new`, and closes it.
 fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result<(), StoreError> {
     let database = builder(options)
         .create(new)
@@ -139,60 +164,51 @@ fn make_database(directory: &Path, new: &Path, options: &StoreOptions) -> Result
         .map_err(|error| unusable(directory, error))
 }
 
-/// Opens or makes the database in `backend`.
-pub(crate) fn open_backend(
-    backend: impl StorageBackend,
-    options: &StoreOptions,
-) -> Result<(Database, DiskStatus), StoreError> {
-    open_shielded(backend, Path::new(BACKEND), options)
-}
-
-fn builder(options: &StoreOptions) -> Builder {
-    let mut builder = Builder::new();
-    builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
-    builder
-}
-
-pub(crate) fn log_file(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError> {
-    let failed = |error: io::Error| StoreError::Directory {
-        directory: directory.to_owned(),
-        source: Arc::new(error),
-    };
+/// Opens the file of the write-ahead log, which is created if it is absent.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Damaged`] if the file is absent and `is_needed`, and
+/// [`StoreError::Directory`] if it cannot be opened or created.
+pub(crate) fn open_log(directory: &Path, is_needed: bool) -> Result<FileBackend, StoreError> {
+    let failed = io_error(directory);
     let path = directory.join(LOG_NAME);
-    let is_there = path.try_exists().map_err(failed)?;
-    if !is_there && is_needed {
+    let exists = path.try_exists().map_err(&failed)?;
+    if !exists && is_needed {
         let reason = format!("{LOG_NAME} is missing, which has the newest blocks");
         return Err(damaged(directory, reason));
     }
-    let mut options = fs::File::options();
-    let file = options
+    let file = fs::File::options()
         .create(true)
         .truncate(false)
         .read(true)
         .write(true)
-        .open(path);
-    let file = file.map_err(failed)?;
-    if !is_there {
-        sync_names(directory).map_err(failed)?;
+        .open(path)
+        .map_err(&failed)?;
+    if !exists {
+        sync_names(directory).map_err(&failed)?;
     }
     FileBackend::new(file).map_err(|error| database_error(directory, error))
 }
 
-/// The size of a ledger's file.
+/// Size of a store's database file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileSize {
-    /// How long it is, in bytes; it grows by doubling up to 4 GB, then by that much.
+    /// Length of the file, in bytes. redb doubles it up to 4 GB, then adds 4 GB at a time.
     pub file_bytes: u64,
-    /// What it takes on the disk, in bytes: pages that nothing was ever written to take nothing. Where the
-    /// system does not tell, as much as it is long.
+    /// Space that the file takes on the disk, in bytes. Pages that were never written take none.
+    /// Equal to the length on systems that do not report it.
     pub disk_bytes: u64,
 }
 
 impl FileSize {
-    /// That of the ledger in `directory`. Costs one look at the file's metadata, however large it is.
+    /// Returns the size of the database file in `directory`.
+    ///
+    /// Reads only the metadata of the file.
     ///
     /// # Errors
-    /// When there is no such file, or it may not be looked at.
+    ///
+    /// Returns an error if the file does not exist or its metadata cannot be read.
     pub fn of(directory: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(directory.join(FILE_NAME))?;
         Ok(Self {
@@ -204,7 +220,7 @@ impl FileSize {
 
 #[cfg(unix)]
 fn disk_bytes(metadata: &fs::Metadata) -> u64 {
-    // By its definition in blocks of 512 bytes, whatever the file system's are.
+    // The unit is 512 bytes by definition, whatever the block size of the file system.
     std::os::unix::fs::MetadataExt::blocks(metadata).saturating_mul(512)
 }
 

@@ -1,6 +1,6 @@
 //! Index entries of a batch of blocks, before they are sorted.
 
-use crate::index::key::{
+use super::key::{
     AccountEntry, HashEntry, StateEntry, StreamEntry, account_entry, hash_entry, state_entry,
     stream_entry,
 };
@@ -10,7 +10,7 @@ use ledger_types::{
     AccountAddress, EventKey, ExecutedTransaction, ReplayProtector, StateKey, Transaction,
 };
 
-/// Entries of every kind that names rows, gathered before they are sorted.
+/// Entries of the kinds in [`Kind::OF_ROWS`](super::Kind::OF_ROWS), in order of their rows.
 #[derive(Debug)]
 pub(crate) struct IndexBatch {
     key: DigestKey,
@@ -21,6 +21,7 @@ pub(crate) struct IndexBatch {
 }
 
 impl IndexBatch {
+    /// Creates an empty batch.
     pub(crate) fn new(key: DigestKey) -> Self {
         Self {
             key,
@@ -31,7 +32,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds all that a transaction did.
+    /// Adds the entries of a transaction, its events, and its writes.
     pub(crate) fn add(&mut self, version: u64, executed: &ExecutedTransaction) {
         self.add_transaction(version, &executed.hash, &executed.transaction);
         for (number, event) in (0..).zip(&executed.events) {
@@ -44,7 +45,7 @@ impl IndexBatch {
         }
     }
 
-    /// Adds a transaction without its events and writes.
+    /// Adds the entries of a transaction without its events and writes.
     pub(crate) fn add_transaction(
         &mut self,
         version: u64,
@@ -62,37 +63,38 @@ impl IndexBatch {
             ReplayProtector::SequenceNumber(number) => {
                 account_entry(&self.key.account(sender), number, version)
             }
-            // Nonces have no order; the version stands for the number.
+            // Nonces have no order, so the version replaces the sequence number.
             ReplayProtector::Nonce(_) => {
                 account_entry(&self.key.orderless(sender), version, version)
             }
         });
     }
 
-    /// Adds an event of a stream.
+    /// Adds the entry of an event of a stream.
     pub(crate) fn add_event(&mut self, key: &EventKey, sequence_number: u64, position: Position) {
         let prefix = self.key.stream(key);
         self.streams
             .push(stream_entry(&prefix, sequence_number, position));
     }
 
-    /// Adds a write.
+    /// Adds the entry of a write.
     pub(crate) fn add_write(&mut self, key: &StateKey, position: Position) {
         let digest = self.key.state_key(key);
         self.states.push(state_entry(&digest, position));
     }
 
-    /// The entries of each kind, sorted and packed, in the order of [`Kind::OF_ROWS`].
+    /// Returns the sorted entries of each kind, in the order of
+    /// [`Kind::OF_ROWS`](super::Kind::OF_ROWS).
     pub(crate) fn into_sorted(self) -> [Vec<u8>; 4] {
-        fn pack<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
+        fn sort<const N: usize>(mut entries: Vec<[u8; N]>) -> Vec<u8> {
             entries.sort_unstable();
             entries.into_flattened()
         }
         [
-            pack(self.hashes),
-            pack(self.states),
-            pack(self.accounts),
-            pack(self.streams),
+            sort(self.hashes),
+            sort(self.states),
+            sort(self.accounts),
+            sort(self.streams),
         ]
     }
 }

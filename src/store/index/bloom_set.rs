@@ -1,30 +1,32 @@
-//! Bloom filters of all runs of a view.
+//! The bloom filters of all runs of a view.
 
-use crate::index::{
+use super::{
     bloom::{BloomFilter, bloom_id},
     key::Kind,
     manifest::{Manifest, Run},
-    run,
+    run::block::{blocks, first_entry},
 };
 use crate::{StoreError, tables::schema::RunTable};
 use std::{collections::HashMap, sync::Arc};
 
-/// The most bytes of filters in memory. At ten bits each that is 51 million entries, those of ten million transfers; the runs
-/// that find no room are searched without.
+/// Maximum size of all filters in memory, in bytes.
+///
+/// At ten bits per entry that covers 51 million entries, those of ten million transfers. Runs
+/// beyond the limit are searched without a filter.
 pub const BLOOM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The filters of all runs of a moment, by the number of the run; `None` for a run without one. Cheap to clone.
+/// The filters of all runs of a view, by run id. A run without a filter has `None`. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BloomFilters(Arc<HashMap<u64, Option<Arc<BloomFilter>>>>);
 
 impl BloomFilters {
-    /// What they take in memory, in bytes.
+    /// Returns the size of all filters, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         bytes_of(&self.0)
     }
 
-    /// Whether a run may hold entries of `key`; `false` is certain.
+    /// Returns whether a run may contain entries of `key`. `false` is certain.
     pub(crate) fn may_contain(&self, run: u64, key: &[u8]) -> bool {
         match self.0.get(&run) {
             Some(Some(filter)) => filter.may_contain(key),
@@ -32,12 +34,15 @@ impl BloomFilters {
         }
     }
 
-    /// The filters of the runs that `manifest` lists, of which those that are not here yet are read from `table`; of
-    /// `bytes_max` together.
+    /// Returns the filters of the runs in `manifest`, with at most `bytes_max` bytes.
+    ///
+    /// Reads the filters that `self` does not contain from `table`.
     ///
     /// # Errors
-    /// When the database fails or a filter is damaged.
-    pub(crate) fn of(
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a filter is damaged.
+    pub(crate) fn for_manifest(
         &self,
         manifest: &Manifest,
         table: &RunTable,
@@ -50,18 +55,18 @@ impl BloomFilters {
         if runs.len() == self.0.len() && runs.iter().all(|run| self.0.contains_key(&run.id)) {
             return Ok(self.clone());
         }
-        let (here, new): (Vec<&Run>, Vec<&Run>) = runs
+        let (loaded, new): (Vec<&Run>, Vec<&Run>) = runs
             .into_iter()
             .partition(|run| self.0.contains_key(&run.id));
-        let mut filters: HashMap<_, _> = here
+        let mut filters: HashMap<_, _> = loaded
             .iter()
             .map(|run| (run.id, self.0[&run.id].clone()))
             .collect();
-        let mut room_bytes = bytes_max.saturating_sub(bytes_of(&filters));
-        // Of each kind the newest first, which are the smallest and the most.
+        let mut available_bytes = bytes_max.saturating_sub(bytes_of(&filters));
+        // The newest runs of each kind come first, because they are the smallest and most numerous.
         for run in new.into_iter().rev() {
-            let filter = read(table, run, room_bytes)?;
-            room_bytes -= filter.as_ref().map_or(0, |filter| filter.bytes());
+            let filter = read_filter(table, run, available_bytes)?;
+            available_bytes -= filter.as_ref().map_or(0, |filter| filter.bytes());
             filters.insert(run.id, filter);
         }
         Ok(Self(Arc::new(filters)))
@@ -76,20 +81,22 @@ fn bytes_of(filters: &HashMap<u64, Option<Arc<BloomFilter>>>) -> u64 {
         .sum()
 }
 
-/// The filter of a run; `None` where it has none, one of more than `bytes_max`, or one that does not stand for all its
-/// entries: a program that writes none may have written a part of the run.
-fn read(
+/// Reads the filter of a run.
+///
+/// Returns `None` if the run has no filter, if the filter is larger than `bytes_max`, or if it does
+/// not cover all entries: a program without filters may have written a part of the run.
+fn read_filter(
     table: &RunTable,
     run: &Run,
     bytes_max: u64,
 ) -> Result<Option<Arc<BloomFilter>>, StoreError> {
     let mut filter = BloomFilter::default();
-    for segment in run::block::blocks(table, bloom_id(run.id))? {
+    for segment in blocks(table, bloom_id(run.id))? {
         let (key, row) = segment?;
-        filter.push(run::block::first_entry(key.value()), row.value())?;
+        filter.push(first_entry(key.value()), row.value())?;
         if filter.bytes() > bytes_max {
             return Ok(None);
         }
     }
-    Ok((filter.entries == run.entries && run.entries > 0).then(|| Arc::new(filter)))
+    Ok((filter.entries() == run.entries && run.entries > 0).then(|| Arc::new(filter)))
 }

@@ -1,9 +1,9 @@
-//! The digests of the state index and of the state below the window in order, each once.
+//! A scan of the distinct digests in the state index and in the pruned state, in order.
 //!
-//! A key that is written all the time has millions of entries, so what lies between two digests is
-//! passed with a seek, unless it is short.
+//! A key that is written all the time has millions of entries, so the scan seeks from one digest to
+//! the next unless the distance is short.
 
-use crate::index::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
+use super::{IndexReader, Kind, memtable::SortedEntries, run::cursor::RunCursor};
 use crate::{
     StoreError,
     tables::{
@@ -13,19 +13,26 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
-/// How many entries are stepped over before a seek: about what a seek costs.
-const STEPS_MAX: usize = 16;
+/// Maximum number of entries that the scan steps over before it seeks: about the cost of a seek.
+const STEPS_BEFORE_SEEK_MAX: usize = 16;
 
-/// Goes through digests in order.
+/// A scan of digests.
 pub(crate) struct DigestScan<'a> {
     sources: Vec<DigestSource<'a>>,
 }
 
 impl<'a> DigestScan<'a> {
-    /// Starts above `after`, or with the first one. Runs without a version in `versions` are passed over.
+    /// Starts a scan above `after`, or at the first digest.
+    ///
+    /// Skips runs without a version in `versions`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     ///
     /// # Panics
-    /// When an index is neither of kind `State` nor of kind `PrunedState`.
+    ///
+    /// Panics if an index is neither of kind [`Kind::State`] nor of kind [`Kind::PrunedState`].
     pub(crate) fn new(
         indices: &[IndexReader<'a>],
         versions: &RangeInclusive<u64>,
@@ -38,10 +45,10 @@ impl<'a> DigestScan<'a> {
                 "no digests"
             );
             let after = bound(index.kind, after);
-            for run in index.runs_of(versions) {
+            for run in index.runs(versions) {
                 sources.push(DigestSource::run(index.kind, index.table, run, &after)?);
             }
-            let tiers = index.tiers_of(versions);
+            let tiers = index.tiers(versions);
             sources.extend(
                 tiers
                     .iter()
@@ -51,29 +58,34 @@ impl<'a> DigestScan<'a> {
         Ok(Self { sources })
     }
 
-    /// The next digest.
+    /// Returns the next digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn next(&mut self) -> Result<Option<StateDigest>, StoreError> {
         let Some(least) = self.sources.iter().filter_map(DigestSource::digest).min() else {
             return Ok(None);
         };
         for source in &mut self.sources {
-            source.pass(&least)?;
+            source.advance_past(&least)?;
         }
         Ok(Some(least))
     }
 }
 
-/// What is above all entries of a digest and below those of the next; below all without one.
+/// Returns a bound above all entries of a digest and below those of the next, or a bound below all
+/// entries if there is no digest.
 fn bound(kind: Kind, digest: Option<&StateDigest>) -> Vec<u8> {
     let mut bound = digest.map(|digest| digest.to_vec()).unwrap_or_default();
     if digest.is_some() {
-        // No entry is of the greatest version.
+        // No entry has the greatest version.
         bound.resize(kind.width(), u8::MAX);
     }
     bound
 }
 
-/// Sorted entries, and the place among them.
+/// Sorted entries, with the position of the scan among them.
 enum DigestSource<'a> {
     Tier {
         entries: &'a SortedEntries,
@@ -104,7 +116,7 @@ impl<'a> DigestSource<'a> {
         })
     }
 
-    /// The digest of the entry this is at.
+    /// Returns the digest of the current entry.
     fn digest(&self) -> Option<StateDigest> {
         match self {
             Self::Tier { next, .. } => *next,
@@ -112,8 +124,8 @@ impl<'a> DigestSource<'a> {
         }
     }
 
-    /// Goes on to the first entry above a digest, if this is at that digest.
-    fn pass(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
+    /// Moves to the first entry above a digest if the current entry has that digest.
+    fn advance_past(&mut self, digest: &StateDigest) -> Result<(), StoreError> {
         if self.digest() != Some(*digest) {
             return Ok(());
         }
@@ -127,7 +139,7 @@ impl<'a> DigestSource<'a> {
                 run,
                 cursor,
             } => {
-                for _ in 0..STEPS_MAX {
+                for _ in 0..STEPS_BEFORE_SEEK_MAX {
                     cursor.advance()?;
                     if cursor
                         .peek()

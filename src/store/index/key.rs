@@ -1,4 +1,4 @@
-//! The entries of each kind of index.
+//! Kinds of indices, and the layout of their entries.
 
 use crate::tables::{
     digest::{PREFIX_BYTES, STATE_DIGEST_BYTES},
@@ -7,16 +7,21 @@ use crate::tables::{
 use ledger_crypto::HashValue;
 use serde::{Deserialize, Serialize};
 
-/// How many bytes of a transaction hash are kept; the row decides where two meet.
+/// Number of bytes of a transaction hash in an entry. The row decides if two collide.
 pub(crate) const HASH_PREFIX_BYTES: usize = 8;
 
 /// A kind of index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
+    /// Transactions by hash.
     Hash,
+    /// Writes by state key.
     State,
+    /// Transactions by sender.
     Account,
+    /// Events by stream.
     Stream,
+    /// The state below the window, by state key.
     PrunedState,
 }
 
@@ -29,10 +34,10 @@ impl Kind {
         Self::Stream,
         Self::PrunedState,
     ];
-    /// The kinds whose entries name rows, and are made anew from rows when the ledger is opened.
+    /// Kinds whose entries name rows. Opening a store makes their memtables from the rows.
     pub(crate) const OF_ROWS: [Self; 4] = [Self::Hash, Self::State, Self::Account, Self::Stream];
 
-    /// Bytes of an entry without payload.
+    /// Returns the size of an entry without its payload, in bytes.
     pub(crate) const fn width(self) -> usize {
         match self {
             Self::Hash => HASH_PREFIX_BYTES + 8,
@@ -43,13 +48,15 @@ impl Kind {
         }
     }
 
-    /// Whether entries carry a payload, and so vary in length.
+    /// Returns whether entries have a payload, and so vary in size.
     pub(crate) const fn has_payload(self) -> bool {
         matches!(self, Self::PrunedState)
     }
 
-    /// How many of an entry's bytes are the key that is asked for, for kinds that are searched for single keys. Pages of the
-    /// others are asked for mostly where there is something.
+    /// Returns the number of bytes of an entry that are the key of the bloom filter.
+    ///
+    /// Returns `None` for kinds without filters: their searches are for pages, and mostly find
+    /// entries.
     pub(crate) const fn bloom_key_bytes(self) -> Option<usize> {
         match self {
             Self::Hash => Some(HASH_PREFIX_BYTES),
@@ -58,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Where the version stands in an entry, for kinds whose entries name rows.
+    /// Returns the offset of the version in an entry, or `None` for entries that name no row.
     const fn version_offset(self) -> Option<usize> {
         match self {
             Self::Hash => Some(HASH_PREFIX_BYTES),
@@ -68,23 +75,27 @@ impl Kind {
         }
     }
 
-    /// The version of the row that an entry names.
+    /// Returns the version of the row that an entry names.
     pub(crate) fn version(self, entry: &[u8]) -> Option<u64> {
         self.version_offset().map(|offset| number(&entry[offset..]))
     }
 }
 
-/// The big endian number at the start of `bytes`.
+/// Returns the big endian number at the start of `bytes`.
+///
+/// # Panics
+///
+/// Panics if there are fewer than eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes[..8].try_into().expect("eight bytes"))
 }
 
-/// The sequence number of an entry of an account or a stream.
+/// Returns the sequence number of an entry of an account or a stream.
 pub(crate) fn sequence_number(entry: &[u8]) -> u64 {
     number(&entry[PREFIX_BYTES..])
 }
 
-/// The place that an entry of the state or of a stream names.
+/// Returns the position that an entry of the state or of a stream names.
 pub(crate) fn position(kind: Kind, entry: &[u8]) -> Option<Position> {
     let version = kind.version(entry)?;
     let tail = entry.len().checked_sub(4)?;

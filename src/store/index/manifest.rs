@@ -1,49 +1,49 @@
-//! Which runs there are, which of them are being merged, and which are being deleted.
+//! The manifest: which runs exist, which are being merged, and which are being deleted.
 //!
-//! The catalog is a row of its own, written in the commit that changed it: a merge that a crash
-//! interrupts goes on where its last durable step ended.
+//! The manifest is one row, written in the commit that changed it. A merge that a crash interrupts
+//! so continues after its last durable step.
 
-use crate::index::{bloom::bloom_id, key::Kind};
+use super::{bloom::bloom_id, key::Kind};
 use serde::{Deserialize, Serialize};
 
-/// A finished run.
+/// A complete run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// Its number, which begins the keys of its blocks.
+    /// Id of the run, which begins the keys of its blocks.
     pub id: u64,
-    /// How often its entries were merged.
+    /// Number of merges that the entries passed through.
     pub level: u32,
-    /// No entry is of an older version.
+    /// Lower bound of the versions of the entries, inclusive.
     pub first_version: u64,
-    /// No entry is of a newer version.
+    /// Upper bound of the versions of the entries, inclusive.
     pub last_version: u64,
-    /// How many entries it holds.
+    /// Number of entries.
     pub entries: u64,
 }
 
-/// A merge under way.
+/// A merge in progress.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MergeJob {
-    /// The level of the sources.
+    /// Level of the sources.
     pub level: u32,
-    /// The runs that are merged, oldest first; neighbours in the list of runs.
+    /// Ids of the merged runs, oldest first. They are adjacent in the list of runs.
     pub sources: Vec<u64>,
-    /// The number of the run that is written.
+    /// Id of the run that the merge writes.
     pub output: u64,
-    /// How many entries were written.
+    /// Number of entries that were written.
     pub written: u64,
-    /// The last entry that was taken from a source; empty before the first step.
+    /// The last entry that was read from a source. Empty before the first step.
     pub last_taken: Vec<u8>,
 }
 
 /// The runs of one index.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
-    /// Oldest first; levels never rise.
+    /// Oldest first. Levels never rise along the list.
     pub list: Vec<Run>,
-    /// At most one a level.
+    /// At most one job per level.
     pub jobs: Vec<MergeJob>,
-    /// Entries of versions from here on are in no run yet.
+    /// First version whose entries are in no run.
     pub unflushed_from: u64,
 }
 
@@ -52,22 +52,22 @@ pub(crate) struct Runs {
 pub(crate) struct Manifest {
     next_run: u64,
     indices: [Runs; Kind::ALL.len()],
-    /// Numbers that nothing names any more, of runs and of their filters, and whose blocks are being deleted.
+    /// Ids of discarded runs and of their bloom filters, whose blocks are being deleted.
     pub garbage: Vec<u64>,
 }
 
 impl Manifest {
-    /// The runs of an index.
+    /// Returns the runs of an index.
     pub(crate) fn runs(&self, kind: Kind) -> &Runs {
         &self.indices[kind as usize]
     }
 
-    /// The runs of an index, to change them.
+    /// Returns the runs of an index for a change.
     pub(crate) fn runs_mut(&mut self, kind: Kind) -> &mut Runs {
         &mut self.indices[kind as usize]
     }
 
-    /// A number no run had before.
+    /// Returns an unused run id.
     pub(crate) fn new_run(&mut self) -> u64 {
         self.next_run += 1;
         self.next_run
@@ -78,7 +78,7 @@ impl Manifest {
         self.runs_mut(kind).list.push(run);
     }
 
-    /// Puts the output of a finished merge in the place of its sources.
+    /// Replaces the sources of a complete merge by its output, and discards them.
     pub(crate) fn finish(&mut self, kind: Kind, job: &MergeJob) {
         let runs = self.runs_mut(kind);
         runs.jobs.retain(|other| other.output != job.output);
@@ -89,7 +89,7 @@ impl Manifest {
             .filter(|run| is_source(run))
             .cloned()
             .collect();
-        let place = runs
+        let insert_index = runs
             .list
             .iter()
             .position(is_source)
@@ -99,7 +99,7 @@ impl Manifest {
             && let (Some(oldest), Some(newest)) = (sources.first(), sources.last())
         {
             runs.list.insert(
-                place,
+                insert_index,
                 Run {
                     id: job.output,
                     level: job.level + 1,
@@ -112,8 +112,8 @@ impl Manifest {
         self.discard(sources.iter().map(|run| run.id));
     }
 
-    /// Drops the runs of an index whose every entry is below `oldest_version`, and merges of only
-    /// such runs.
+    /// Discards the runs of an index that are completely below `oldest_version`, and the merges of
+    /// only such runs.
     pub(crate) fn drop_below(&mut self, kind: Kind, oldest_version: u64) {
         let runs = self.runs_mut(kind);
         let is_below = |run: &Run| run.last_version < oldest_version;
@@ -123,20 +123,24 @@ impl Manifest {
             .filter(|run| is_below(run))
             .map(|run| run.id)
             .collect();
-        let is_kept = |id: &u64| !below.contains(id);
-        // A run that is being merged is dropped when the merge ends without it, or with it.
-        let (kept, dropped): (Vec<MergeJob>, Vec<MergeJob>) = std::mem::take(&mut runs.jobs)
-            .into_iter()
-            .partition(|job| job.sources.iter().any(is_kept));
-        let merging: Vec<u64> = kept.iter().flat_map(|job| job.sources.clone()).collect();
-        runs.jobs = kept;
+        let is_retained = |id: &u64| !below.contains(id);
+        // A source of another merge is discarded when that merge ends.
+        let (retained_jobs, dropped_jobs): (Vec<MergeJob>, Vec<MergeJob>) =
+            std::mem::take(&mut runs.jobs)
+                .into_iter()
+                .partition(|job| job.sources.iter().any(is_retained));
+        let merging: Vec<u64> = retained_jobs
+            .iter()
+            .flat_map(|job| job.sources.clone())
+            .collect();
+        runs.jobs = retained_jobs;
         runs.list
             .retain(|run| !below.contains(&run.id) || merging.contains(&run.id));
         self.discard(below.into_iter().filter(|id| !merging.contains(id)));
-        self.discard(dropped.iter().map(|job| job.output));
+        self.discard(dropped_jobs.iter().map(|job| job.output));
     }
 
-    /// Has runs deleted, and their filters.
+    /// Marks the blocks of runs and of their bloom filters for deletion.
     fn discard(&mut self, runs: impl Iterator<Item = u64>) {
         self.garbage
             .extend(runs.flat_map(|run| [run, bloom_id(run)]));

@@ -1,12 +1,13 @@
-//! The newest entries of an index, in memory until they become a run.
+//! Memtables: the newest entries of an index, in memory until they are flushed as a run.
 //!
-//! A list of sorted pieces, oldest first, each at least twice as long as the next: adding merges
-//! the pieces that are too short for that. An entry is copied log2 times at most and there are at
-//! most log2 pieces to search. Pieces never change, so a reader holds on to them at no cost.
+//! A memtable is a list of sorted tiers, oldest first, each at least twice as long as the next. New
+//! entries merge with the tiers that are too short for that. With n entries, each is copied at most
+//! log2(n) times, and there are at most log2(n) tiers to search. Tiers are immutable, so a clone
+//! for a reader costs only their reference counts.
 
 use std::{cmp::Ordering, ops::Range, sync::Arc};
 
-/// Sorted entries of one width, one after the other.
+/// Sorted entries of one width, in one allocation.
 #[derive(Debug)]
 pub(crate) struct SortedEntries {
     bytes: Vec<u8>,
@@ -14,22 +15,22 @@ pub(crate) struct SortedEntries {
 }
 
 impl SortedEntries {
-    /// Takes sorted entries.
+    /// Creates the value from sorted entries of `width` bytes each.
     pub(crate) fn new(bytes: Vec<u8>, width: usize) -> Self {
         Self { bytes, width }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() / self.width
     }
 
-    /// The entries in order.
+    /// Returns the entries in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.bytes.chunks_exact(self.width)
     }
 
-    /// The entries from `low` to `high`, both included, in order.
+    /// Returns the entries from `low` to `high`, both inclusive, in order.
     pub(crate) fn between(
         &self,
         low: &[u8],
@@ -40,7 +41,8 @@ impl SortedEntries {
     }
 }
 
-/// The bytes of the entries from `low` to `high`, both included, among sorted packed entries.
+/// Returns the byte range of the entries from `low` to `high`, both inclusive, among sorted
+/// entries.
 pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Range<usize> {
     let entry = |i: usize| &bytes[i * width..(i + 1) * width];
     let partition = |mut from: usize, mut to: usize, is_before: &dyn Fn(&[u8]) -> bool| {
@@ -56,18 +58,19 @@ pub(crate) fn between(bytes: &[u8], width: usize, low: &[u8], high: &[u8]) -> Ra
     };
     let all = bytes.len() / width;
     let start = partition(0, all, &|entry| entry < low);
-    // Mostly a few entries: those that are looked at for the end lie beside each other, until they are many.
-    let mut reach = 1;
-    while start + reach <= all && entry(start + reach - 1) <= high {
-        reach *= 2;
+    // Few entries match as a rule. The search for the end so reads adjacent entries first, in steps
+    // that double.
+    let mut step = 1;
+    while start + step <= all && entry(start + step - 1) <= high {
+        step *= 2;
     }
-    let end = partition(start + reach / 2, all.min(start + reach - 1), &|entry| {
+    let end = partition(start + step / 2, all.min(start + step - 1), &|entry| {
         entry <= high
     });
     start * width..end * width
 }
 
-/// The entries of an index that are in no run yet. Cheap to clone.
+/// Entries of an index that are in no run yet. Clones are cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Memtable {
     width: usize,
@@ -75,7 +78,7 @@ pub(crate) struct Memtable {
 }
 
 impl Memtable {
-    /// No entries yet, of `width` bytes each.
+    /// Creates an empty memtable of entries of `width` bytes.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,
@@ -83,7 +86,7 @@ impl Memtable {
         }
     }
 
-    /// Adds sorted entries, all of them newer than those before.
+    /// Adds sorted entries, which are newer than all entries before.
     pub(crate) fn push(&mut self, entries: Vec<u8>) {
         if entries.is_empty() {
             return;
@@ -98,17 +101,17 @@ impl Memtable {
         self.tiers.push(Arc::new(newest));
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.tiers.iter().map(|tier| tier.len()).sum()
     }
 
-    /// The sorted pieces, oldest first.
+    /// Returns the sorted tiers, oldest first.
     pub(crate) fn tiers(&self) -> &[Arc<SortedEntries>] {
         &self.tiers
     }
 
-    /// Takes all entries out, as one tier.
+    /// Removes and returns all entries.
     pub(crate) fn take(&mut self) -> SortedEntries {
         let mut all = SortedEntries::new(Vec::new(), self.width);
         while let Some(tier) = self.tiers.pop() {
@@ -118,6 +121,7 @@ impl Memtable {
     }
 }
 
+/// Merges two sorted lists. Of equal entries, those of `a` come first.
 fn merge(a: &SortedEntries, b: &SortedEntries) -> SortedEntries {
     let mut bytes = Vec::with_capacity(a.bytes.len() + b.bytes.len());
     let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
@@ -141,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn holds_what_was_pushed(groups in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..40), 0..40)) {
+        fn returns_all_pushed_entries_sorted(groups in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..40), 0..40)) {
             let mut memtable = Memtable::new(2);
             let mut expected: Vec<u16> = Vec::new();
             for group in groups {
@@ -158,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn between_is_inclusive(mut entries: Vec<u16>, low: u16, high: u16) {
+        fn finds_entries_between_inclusive_bounds(mut entries: Vec<u16>, low: u16, high: u16) {
             entries.sort_unstable();
             let bytes: Vec<u8> = entries.iter().flat_map(|n| n.to_be_bytes()).collect();
             let packed = SortedEntries::new(bytes, 2);

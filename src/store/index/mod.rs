@@ -1,24 +1,26 @@
-//! Finding rows by random keys: sorted runs of packed entries.
+//! Indices: sorted runs of packed entries, which find rows by random keys.
 //!
-//! New entries gather in memory (`recent`). Every [`merge::CompactionConfig::flush_after`] of them, or versions, they are
-//! written as a sorted run (`run`), and some runs of a level ([`merge::CompactionConfig::pick_compaction`]) merge into one of the next, a
-//! bounded step beside each commit (`merge`). So an entry is written once per level, always in
-//! order, and its cost does not grow with the tree. Runs of an index follow each other in time:
-//! each holds the entries of its own range of versions, so looking newest first may stop early.
+//! New entries gather in a [`memtable`]. After [`compaction::CompactionConfig::flush_after`]
+//! entries or versions it is flushed as a sorted [`run`]. Runs of one level merge into a run of the
+//! next ([`compaction`]), a bounded step beside each commit. An entry is so written once per level,
+//! always in order, and its cost does not grow with the tree. Runs of an index follow each other in
+//! time: each holds the entries of its own range of versions, so a search from the newest run may
+//! end early.
 //!
-//! | kind | entry | found by |
+//! | kind | entry | finds |
 //! |---|---|---|
 //! | `Hash` | hash 8, version 8 | transaction hash |
-//! | `State` | digest 16, version 8, number 4 | state key, or the address it belongs to |
+//! | `State` | digest 16, version 8, number 4 | state key, or its address |
 //! | `Account` | digest 12, sequence number 8, version 8 | sender |
 //! | `Account` | another digest 12, version 8, version 8 | sender of an orderless transaction |
 //! | `Stream` | digest 12, sequence number 8, version 8, number 4 | event stream |
-//! | `PrunedState` | digest 16; with the key and its write as payload | state key, below the window |
-//! | `PrunedState` | digest 16; with the stream and where it goes on | stream with pruned events |
+//! | `PrunedState` | digest 16; payload: key and write | state key, below the window |
+//! | `PrunedState` | digest 16; payload: stream and next number | stream with pruned events |
 //!
-//! Numbers are big endian, so that entries sort as bytes. Entries below the window are left out
-//! when runs merge, and a run wholly below it is dropped. The kinds of which single keys are asked for (`Hash`, `State`,
-//! `PrunedState`) have a `filter` beside each run, which says of most runs that do not hold a key that they do not.
+//! Numbers are big endian, so that entries sort as bytes. Merges drop entries below the window, and
+//! a run that is completely below it is discarded. Kinds that are searched for single keys (`Hash`,
+//! `State`, `PrunedState`) have a [`bloom`] filter beside each run, which excludes most runs that
+//! do not contain a key.
 
 pub(crate) mod batch;
 pub(crate) mod bloom;

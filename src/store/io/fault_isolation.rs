@@ -1,72 +1,77 @@
-//! Keeps the ledger readable when a write to its disk has failed.
+//! Fault isolation: keeps the ledger readable after a write to the disk has failed.
 //!
-//! FaultOverlay a failed write or sync redb also refuses to read what it does not have in memory. So the database
-//! never hears of one: from the first failure on nothing more goes to the disk, what the database still
-//! writes is kept in memory for it, and the writer, which asks [`DiskStatus::check`] overlay every commit, says that
-//! the commit failed and takes no more. Moments that were shown before are on the disk or in memory, and their
-//! pages are not written again while they are shown, so reading them goes on. What the disk holds is what a
-//! crash at the moment of the failure would have left.
+//! After a failed write or sync, redb refuses every read that its cache does not serve. So redb
+//! receives no such error. From the first fault, nothing more is written to the disk, and the
+//! further writes of redb go to an overlay in memory. The writer calls [`DiskStatus::check`] after
+//! every commit, fails the commit, and accepts no more. Snapshots opened before the fault stay
+//! readable: their pages are on the disk or in memory, and redb does not overwrite pages that a
+//! snapshot references. The content of the disk is what a crash at the fault would have left.
 //!
-//! Between two checkpoints pages of moments that are shown are written and not synced. FaultOverlay a failure the system
-//! may drop them from its memory, and what is read then is what stood there before. So they are read back at once
-//! and kept. (The block log has what they hold: the next start needs none of them.)
+//! Between two checkpoints, redb writes pages of published views without a sync. After a fault the
+//! operating system may drop them from its cache, and a read then returns the old content. So these
+//! pages are read back into the overlay immediately. (The write-ahead log has their content, so the
+//! next start needs none of them.)
 //!
-//! A read that fails is tried again a few times. One that goes on failing cannot be kept from the database: it
-//! reads no more then, except from memory, until it is opened anew.
+//! A read that fails is retried a few times. A permanent failure reaches redb, which then reads
+//! only from its cache until the database is opened again.
 
-use crate::StoreError;
-use crate::io::{
-    overlay::{FaultOverlay, parts, read},
+use super::{
+    overlay::{FaultOverlay, page_parts, read_with_retry},
     sync_stats::SyncTimer,
 };
+use crate::StoreError;
 use redb::{BackendError, StorageBackend};
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io::{self, ErrorKind},
     ops::Bound,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-/// What became of a disk. Cheap to clone.
+/// The status of a disk. Clones share it. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DiskStatus(Arc<SharedState>);
+pub(crate) struct DiskStatus(Arc<SharedStatus>);
 
 #[derive(Debug, Default)]
-struct SharedState {
-    /// Read before the lock, which is needed overlay a failure only.
+struct SharedStatus {
+    /// Whether there is an overlay. Read first, so that only accesses after a fault take the lock.
     has_failed: AtomicBool,
-    /// The length that was seen last: a disk that fails may not tell it any more.
+    /// The last known length of the file, because a failing disk may not report it.
     length: AtomicU64,
-    /// Pages that are written and not synced, by number.
+    /// Numbers of the pages that were written but not synced.
     unsynced: Mutex<BTreeSet<u64>>,
     sync_timer: SyncTimer,
     overlay: RwLock<Option<FaultOverlay>>,
 }
 
-impl SharedState {
+impl SharedStatus {
     fn unsynced(&self) -> MutexGuard<'_, BTreeSet<u64>> {
         self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_overlay(&self) -> RwLockReadGuard<'_, Option<FaultOverlay>> {
+        self.overlay.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_overlay(&self) -> RwLockWriteGuard<'_, Option<FaultOverlay>> {
+        self.overlay.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl DiskStatus {
-    /// Whether all writes and syncs until now were done.
+    /// Checks that all writes and syncs have succeeded.
     ///
     /// # Errors
-    /// The first that was not.
+    ///
+    /// Returns [`StoreError::Database`] with the first failure.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if !self.has_failed() {
             return Ok(());
         }
-        let overlay = self
-            .0
-            .overlay
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        match &*overlay {
+        match &*self.0.read_overlay() {
             Some(overlay) => Err(redb::StorageError::from(overlay.error()).into()),
             None => Ok(()),
         }
@@ -82,114 +87,94 @@ impl DiskStatus {
     }
 }
 
-/// A backend between the database and its disk.
+/// A storage backend that isolates redb from the faults of another one.
 #[derive(Debug)]
 pub(crate) struct FaultIsolatingBackend<B> {
     backend: B,
-    disk: DiskStatus,
+    status: DiskStatus,
 }
 
 impl<B: StorageBackend> FaultIsolatingBackend<B> {
-    /// Shields a database from the failures of `backend`, and tells of them.
+    /// Wraps `backend`, and returns the status of its disk.
     pub(crate) fn new(backend: B) -> (Self, DiskStatus) {
-        let disk = DiskStatus::default();
-        let shield = Self {
+        let status = DiskStatus::default();
+        let isolated = Self {
             backend,
-            disk: disk.clone(),
+            status: status.clone(),
         };
-        (shield, disk)
+        (isolated, status)
     }
 
-    /// Keeps everything that a database writes in memory, so that a look at a file changes nothing of it.
+    /// Wraps `backend` so that no write reaches it, for a read of a file that must not change.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the length of the file cannot be read.
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
-        let (shield, _) = Self::new(backend);
-        shield.len()?;
-        shield.record_fault(
+        let (isolated, _) = Self::new(backend);
+        isolated.len()?;
+        isolated.record_fault(
             "more is changed than is kept of",
             &ErrorKind::OutOfMemory.into(),
         );
-        Ok(shield)
+        Ok(isolated)
     }
 
-    /// Has the disk do something, or what stands in its place overlay a failure.
+    /// Changes the disk, or after a fault the overlay. A failure of the disk is the fault.
     fn modify(
         &self,
-        doing: &str,
-        on_disk: impl FnOnce(&B) -> io::Result<()>,
-        afterwards: impl FnOnce(&mut FaultOverlay) -> io::Result<()>,
+        operation: &str,
+        modify_disk: impl FnOnce(&B) -> io::Result<()>,
+        modify_overlay: impl FnOnce(&mut FaultOverlay) -> io::Result<()>,
     ) -> io::Result<()> {
-        if !self.disk.has_failed() {
-            match on_disk(&self.backend) {
+        if !self.status.has_failed() {
+            match modify_disk(&self.backend) {
                 Ok(()) => return Ok(()),
-                Err(error) => self.record_fault(doing, &error),
+                Err(error) => self.record_fault(operation, &error),
             }
         }
-        let mut overlay = self
-            .disk
-            .0
-            .overlay
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        overlay.as_mut().map_or(Ok(()), afterwards)
+        let mut overlay = self.status.0.write_overlay();
+        overlay.as_mut().map_or(Ok(()), modify_overlay)
     }
 
-    /// Notes the first failure.
-    fn record_fault(&self, doing: &str, error: &io::Error) {
-        let seen = &self.disk.0.length;
+    /// Creates the overlay, unless an earlier fault did.
+    fn record_fault(&self, operation: &str, error: &io::Error) {
+        let status = &self.status.0;
         let length = self
             .backend
             .len()
-            .unwrap_or_else(|_| seen.load(Ordering::Acquire));
-        let mut overlay = self
-            .disk
-            .0
-            .overlay
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+            .unwrap_or_else(|_| status.length.load(Ordering::Acquire));
+        let mut overlay = status.write_overlay();
         overlay.get_or_insert_with(|| {
-            let mut overlay = FaultOverlay {
-                kind: error.kind(),
-                cause: format!("{doing} the file of the ledger: {error}"),
-                length,
-                disk_length: length,
-                pages: BTreeMap::new(),
-            };
-            overlay.read_back(&self.backend, &std::mem::take(&mut *self.disk.0.unsynced()));
+            let cause = format!("{operation} the file of the ledger: {error}");
+            let mut overlay = FaultOverlay::new(error.kind(), cause, length);
+            overlay.read_back(&self.backend, &std::mem::take(&mut *status.unsynced()));
             overlay
         });
-        self.disk.0.has_failed.store(true, Ordering::Release);
+        status.has_failed.store(true, Ordering::Release);
     }
 }
 
 impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
     fn len(&self) -> io::Result<u64> {
-        if self.disk.has_failed()
-            && let Some(overlay) = &*self
-                .disk
-                .0
-                .overlay
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
+        let status = &self.status.0;
+        if self.status.has_failed()
+            && let Some(overlay) = &*status.read_overlay()
         {
-            return Ok(overlay.length);
+            return Ok(overlay.len());
         }
         let length = self.backend.len()?;
-        self.disk.0.length.store(length, Ordering::Release);
+        status.length.store(length, Ordering::Release);
         Ok(length)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        if self.disk.has_failed()
-            && let Some(overlay) = &*self
-                .disk
-                .0
-                .overlay
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
+        if self.status.has_failed()
+            && let Some(overlay) = &*self.status.0.read_overlay()
         {
             return overlay.read(&self.backend, offset, out);
         }
-        read(&self.backend, offset, out)
+        read_with_retry(&self.backend, offset, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
@@ -197,7 +182,7 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
             "changing the length of",
             |disk| {
                 disk.set_len(length)?;
-                self.disk.0.length.store(length, Ordering::Release);
+                self.status.0.length.store(length, Ordering::Release);
                 Ok(())
             },
             |overlay| {
@@ -208,11 +193,12 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        let status = &self.status.0;
         let sync = |disk: &B| {
-            let written = std::mem::take(&mut *self.disk.0.unsynced());
-            let synced = self.disk.0.sync_timer.time(|| disk.sync_data());
+            let written = std::mem::take(&mut *status.unsynced());
+            let synced = status.sync_timer.time(|| disk.sync_data());
             if synced.is_err() {
-                self.disk.0.unsynced().extend(written);
+                status.unsynced().extend(written);
             }
             synced
         };
@@ -220,14 +206,15 @@ impl<B: StorageBackend> StorageBackend for FaultIsolatingBackend<B> {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let status = &self.status.0;
         self.modify(
             "writing",
             |disk| {
                 disk.write(offset, data)?;
                 let end = offset.saturating_add(data.len() as u64);
-                self.disk.0.length.fetch_max(end, Ordering::AcqRel);
-                let pages = parts(offset, data.len()).map(|(number, ..)| number);
-                self.disk.0.unsynced().extend(pages);
+                status.length.fetch_max(end, Ordering::AcqRel);
+                let pages = page_parts(offset, data.len()).map(|part| part.page);
+                status.unsynced().extend(pages);
                 Ok(())
             },
             |overlay| overlay.write(&self.backend, offset, data),
@@ -281,31 +268,33 @@ mod tests {
 
     const PAGE: usize = 4096;
 
-    /// A disk of which a part fails.
+    /// A disk with faults that a test controls.
     #[derive(Debug, Default)]
-    struct Partly {
+    struct FaultyDisk {
         memory: Arc<InMemoryBackend>,
         faults: Arc<Faults>,
     }
 
     #[derive(Debug, Default)]
     struct Faults {
-        /// So many of the next reads fail.
+        /// Number of the next reads that fail.
         reads: AtomicU32,
+        /// Whether writes and syncs fail.
         changes: AtomicBool,
+        /// Whether the length cannot be read.
         len: AtomicBool,
     }
 
-    fn fails_if(is_failing: bool) -> io::Result<()> {
+    fn fail_if(is_failing: bool) -> io::Result<()> {
         match is_failing {
-            true => Err(io::Error::other("as the test wants it")),
+            true => Err(io::Error::other("an injected fault")),
             false => Ok(()),
         }
     }
 
-    impl StorageBackend for Partly {
+    impl StorageBackend for FaultyDisk {
         fn len(&self) -> io::Result<u64> {
-            fails_if(self.faults.len.load(SeqCst))?;
+            fail_if(self.faults.len.load(SeqCst))?;
             self.memory.len()
         }
 
@@ -314,100 +303,105 @@ mod tests {
                 .faults
                 .reads
                 .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
-            fails_if(left.is_ok())?;
+            fail_if(left.is_ok())?;
             self.memory.read(offset, out)
         }
 
         fn set_len(&self, length: u64) -> io::Result<()> {
-            fails_if(self.faults.changes.load(SeqCst))?;
+            fail_if(self.faults.changes.load(SeqCst))?;
             self.memory.set_len(length)
         }
 
         fn sync_data(&self) -> io::Result<()> {
-            fails_if(self.faults.changes.load(SeqCst))
+            fail_if(self.faults.changes.load(SeqCst))
         }
 
         fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-            fails_if(self.faults.changes.load(SeqCst))?;
+            fail_if(self.faults.changes.load(SeqCst))?;
             self.memory.write(offset, data)
         }
     }
 
-    /// A shielded disk of two pages of ones.
-    fn shielded() -> (FaultIsolatingBackend<Partly>, Arc<Faults>) {
-        let partly = Partly::default();
-        let faults = Arc::clone(&partly.faults);
-        let (shield, _) = FaultIsolatingBackend::new(partly);
-        shield.set_len(2 * PAGE as u64).unwrap();
-        shield.write(0, &[1; 2 * PAGE]).unwrap();
-        (shield, faults)
+    /// Returns an isolated disk of two pages of ones.
+    fn isolated() -> (FaultIsolatingBackend<FaultyDisk>, Arc<Faults>) {
+        let disk = FaultyDisk::default();
+        let faults = Arc::clone(&disk.faults);
+        let (backend, _) = FaultIsolatingBackend::new(disk);
+        backend.set_len(2 * PAGE as u64).unwrap();
+        backend.write(0, &[1; 2 * PAGE]).unwrap();
+        (backend, faults)
     }
 
-    fn page(shield: &FaultIsolatingBackend<Partly>, number: usize) -> io::Result<Vec<u8>> {
+    fn page(backend: &FaultIsolatingBackend<FaultyDisk>, number: usize) -> io::Result<Vec<u8>> {
         let mut page = vec![0; PAGE];
-        shield.read((number * PAGE) as u64, &mut page)?;
+        backend.read((number * PAGE) as u64, &mut page)?;
         Ok(page)
     }
 
     #[test]
-    fn a_read_that_fails_now_and_then_is_answered_and_one_that_always_does_is_not() {
-        let (shield, faults) = shielded();
+    fn retries_a_read_that_fails_a_few_times() {
+        let (backend, faults) = isolated();
         for failing in 1..=3 {
             faults.reads.store(failing, SeqCst);
-            assert_eq!(page(&shield, 0).unwrap(), [1; PAGE], "{failing} fail");
+            assert_eq!(page(&backend, 0).unwrap(), [1; PAGE], "{failing} fail");
         }
+    }
+
+    #[test]
+    fn returns_the_error_of_a_read_that_fails_permanently() {
+        let (backend, faults) = isolated();
         faults.reads.store(u32::MAX, SeqCst);
-        assert!(page(&shield, 0).is_err());
+        assert!(page(&backend, 0).is_err());
         assert!(
             u32::MAX - faults.reads.load(SeqCst) < 10,
-            "it tries on and on"
+            "too many attempts"
         );
     }
 
     #[test]
-    fn what_is_kept_after_a_failure_needs_no_disk() {
-        let (shield, faults) = shielded();
+    fn reads_overlay_pages_without_the_disk() {
+        let (backend, faults) = isolated();
         faults.changes.store(true, SeqCst);
         faults.reads.store(u32::MAX, SeqCst);
-        shield.write(0, &[2; PAGE]).unwrap();
-        assert_eq!(page(&shield, 0).unwrap(), [2; PAGE]);
-        assert!(page(&shield, 1).is_err(), "it is on the disk only");
+        backend.write(0, &[2; PAGE]).unwrap();
+        assert_eq!(page(&backend, 0).unwrap(), [2; PAGE]);
+        assert!(page(&backend, 1).is_err(), "the page is only on the disk");
         faults.reads.store(0, SeqCst);
-        shield.write(PAGE as u64, &[3; 2]).unwrap();
-        let both = page(&shield, 1).unwrap();
+        backend.write(PAGE as u64, &[3; 2]).unwrap();
+        let both = page(&backend, 1).unwrap();
         assert_eq!((&both[..2], &both[2..]), (&[3; 2][..], &[1; PAGE - 2][..]));
     }
 
-    /// After a failed sync the system may forget what was written: then the disk's own bytes are read.
+    /// After a failed sync, the operating system may drop written pages from its cache.
     #[test]
-    fn what_was_written_and_not_synced_is_kept_after_a_failure() {
-        let partly = Partly::default();
-        let (faults, memory) = (Arc::clone(&partly.faults), Arc::clone(&partly.memory));
-        let (shield, _) = FaultIsolatingBackend::new(partly);
-        shield.set_len(3 * PAGE as u64).unwrap();
-        shield.write(0, &[1; 3 * PAGE]).unwrap();
-        shield.sync_data().unwrap();
-        shield.write(PAGE as u64, &[2; PAGE]).unwrap();
+    fn reads_unsynced_pages_after_a_failed_sync() {
+        let disk = FaultyDisk::default();
+        let (faults, memory) = (Arc::clone(&disk.faults), Arc::clone(&disk.memory));
+        let (backend, _) = FaultIsolatingBackend::new(disk);
+        backend.set_len(3 * PAGE as u64).unwrap();
+        backend.write(0, &[1; 3 * PAGE]).unwrap();
+        backend.sync_data().unwrap();
+        backend.write(PAGE as u64, &[2; PAGE]).unwrap();
         faults.changes.store(true, SeqCst);
-        shield.sync_data().unwrap();
+        backend.sync_data().unwrap();
         memory.write(0, &[0; 3 * PAGE]).unwrap();
-        assert_eq!(page(&shield, 1).unwrap(), [2; PAGE]);
+        assert_eq!(page(&backend, 1).unwrap(), [2; PAGE]);
         assert_eq!(
-            page(&shield, 0).unwrap(),
+            page(&backend, 0).unwrap(),
             [0; PAGE],
-            "it was synced, and the disk has it"
+            "a synced page is read from the disk"
         );
     }
 
     #[test]
-    fn a_disk_that_fails_and_does_not_tell_its_length_is_shielded_from_too() {
-        let (shield, faults) = shielded();
+    fn isolates_a_disk_that_fails_to_report_its_length() {
+        let (backend, faults) = isolated();
         faults.changes.store(true, SeqCst);
         faults.len.store(true, SeqCst);
-        shield.write(0, &[2; PAGE]).unwrap();
-        assert_eq!(shield.len().unwrap(), 2 * PAGE as u64);
-        assert_eq!(page(&shield, 0).unwrap(), [2; PAGE]);
-        assert_eq!(page(&shield, 1).unwrap(), [1; PAGE]);
-        shield.sync_data().unwrap();
+        backend.write(0, &[2; PAGE]).unwrap();
+        assert_eq!(backend.len().unwrap(), 2 * PAGE as u64);
+        assert_eq!(page(&backend, 0).unwrap(), [2; PAGE]);
+        assert_eq!(page(&backend, 1).unwrap(), [1; PAGE]);
+        backend.sync_data().unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Files of a store: isolation of disk faults, and counters of syncs.
+//! File access of a store: isolation of disk faults, and timing of syncs.
 
 pub(crate) mod fault_isolation;
 pub(crate) mod overlay;

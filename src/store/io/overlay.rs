@@ -1,43 +1,65 @@
-//! Content of the database file after a fault.
+//! The content of the database file after a fault: pages in memory over the content of the disk.
 
 use redb::StorageBackend;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, ErrorKind},
+    ops::Range,
 };
 
-/// In what pieces writes are kept overlay a failure. The database writes whole pages of this size.
-const PAGE_BYTES: u64 = 4096;
-/// How much is kept overlay a failure: what is left of one commit. Beyond it the database hears of the
-/// failure overlay all, and reads no more.
+/// Size of a page, in bytes. redb writes whole pages of this size.
+pub(super) const PAGE_BYTES: u64 = 4096;
+/// Maximum number of pages in memory, which is enough for the rest of one commit. Beyond it redb
+/// receives the error, and fails to read as well.
 const OVERLAY_PAGES_MAX: usize = 65_536;
-/// How many of them may be pages that were written before and not synced.
+/// Maximum number of them that were written but not synced before the fault.
 const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
-/// The memory that this takes at most, in bytes.
+/// Maximum memory of the pages, in bytes.
 pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
-/// How often a read is tried before the database hears that it fails. Many a disk that fails once reads the next
-/// time; one that is gone says so at once, so that few tries cost nothing.
-const READ_TRIES: u32 = 4;
+/// Number of attempts to read before redb receives the error.
+///
+/// Many disks that fail once succeed the next time. A disk that is gone fails immediately, so that
+/// a few attempts cost nothing.
+const READ_ATTEMPTS: u32 = 4;
+
 type Page = [u8; PAGE_BYTES as usize];
 
-/// What there is overlay a failure.
+/// The content of the file after a fault.
 #[derive(Debug)]
 pub(super) struct FaultOverlay {
-    pub(super) kind: ErrorKind,
-    pub(super) cause: String,
-    /// The length that the database believes in.
-    pub(super) length: u64,
-    /// Up to here the disk's own bytes count.
-    pub(super) disk_length: u64,
-    pub(super) pages: BTreeMap<u64, Box<Page>>,
+    kind: ErrorKind,
+    cause: String,
+    /// Length of the file as redb sees it, in bytes.
+    length: u64,
+    /// Length up to which the content of the disk is valid, in bytes.
+    disk_length: u64,
+    /// Pages in memory, by number.
+    pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl FaultOverlay {
+    /// Creates an overlay over a file of `length` bytes.
+    pub(super) fn new(kind: ErrorKind, cause: String, length: u64) -> Self {
+        Self {
+            kind,
+            cause,
+            length,
+            disk_length: length,
+            pages: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the error of the fault.
     pub(super) fn error(&self) -> io::Error {
         io::Error::new(self.kind, self.cause.clone())
     }
 
-    /// Keeps what can be read of these pages.
+    /// Returns the length of the file as redb sees it, in bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads these pages into memory. Pages that cannot be read are skipped.
     pub(super) fn read_back(&mut self, backend: &impl StorageBackend, pages: &BTreeSet<u64>) {
         for &number in pages.iter().take(READ_BACK_PAGES_MAX) {
             let mut page = Box::new([0; PAGE_BYTES as usize]);
@@ -50,38 +72,51 @@ impl FaultOverlay {
         }
     }
 
+    /// Changes the length of the file.
     pub(super) fn set_length(&mut self, length: u64) {
         self.length = length;
-        // What is behind the end reads as zero should it grow again.
+        // If the file grows again, the content beyond this length reads as zero.
         self.disk_length = self.disk_length.min(length);
         self.pages.split_off(&length.div_ceil(PAGE_BYTES));
     }
 
+    /// Writes to pages in memory.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the fault if there are too many pages, and the error of a read if a
+    /// page is written in part and cannot be read.
     pub(super) fn write(
         &mut self,
         backend: &impl StorageBackend,
         offset: u64,
         data: &[u8],
     ) -> io::Result<()> {
-        for (number, start, part) in parts(offset, data.len()) {
-            if !self.pages.contains_key(&number) {
+        for part in page_parts(offset, data.len()) {
+            if !self.pages.contains_key(&part.page) {
                 if self.pages.len() >= OVERLAY_PAGES_MAX {
                     return Err(self.error());
                 }
                 let mut page = Box::new([0; PAGE_BYTES as usize]);
-                if part.len() < page.len() {
-                    self.read_disk(backend, number * PAGE_BYTES, page.as_mut_slice())?;
+                if part.bytes.len() < page.len() {
+                    self.read_disk(backend, part.page * PAGE_BYTES, page.as_mut_slice())?;
                 }
-                self.pages.insert(number, page);
+                self.pages.insert(part.page, page);
             }
-            if let Some(page) = self.pages.get_mut(&number) {
-                page[start..start + part.len()].copy_from_slice(&data[part]);
+            if let Some(page) = self.pages.get_mut(&part.page) {
+                page[part.start..part.start + part.bytes.len()].copy_from_slice(&data[part.bytes]);
             }
         }
         self.length = self.length.max(offset.saturating_add(data.len() as u64));
         Ok(())
     }
 
+    /// Reads from pages in memory, and from the disk where there are none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::UnexpectedEof`] if the range exceeds the file, and the
+    /// error of the disk if it fails.
     pub(super) fn read(
         &self,
         backend: &impl StorageBackend,
@@ -91,63 +126,77 @@ impl FaultOverlay {
         if offset.saturating_add(out.len() as u64) > self.length {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        let is_kept = |number| self.pages.contains_key(&number);
-        if !parts(offset, out.len()).all(|(number, ..)| is_kept(number)) {
+        let is_in_memory = |part: PagePart| self.pages.contains_key(&part.page);
+        if !page_parts(offset, out.len()).all(is_in_memory) {
             self.read_disk(backend, offset, out)?;
         }
-        for (number, start, part) in parts(offset, out.len()) {
-            if let Some(page) = self.pages.get(&number) {
-                let length = part.len();
-                out[part].copy_from_slice(&page[start..start + length]);
+        for part in page_parts(offset, out.len()) {
+            if let Some(page) = self.pages.get(&part.page) {
+                let length = part.bytes.len();
+                out[part.bytes].copy_from_slice(&page[part.start..part.start + length]);
             }
         }
         Ok(())
     }
 
-    /// The disk's own bytes, and zeros behind them.
+    /// Reads the content of the disk, and zeros beyond its valid length.
     fn read_disk(
         &self,
         backend: &impl StorageBackend,
         offset: u64,
         out: &mut [u8],
     ) -> io::Result<()> {
-        let there = self.disk_length.saturating_sub(offset);
-        let there = usize::try_from(there).unwrap_or(usize::MAX).min(out.len());
-        let (on_disk, behind) = out.split_at_mut(there);
-        behind.fill(0);
+        let valid = self.disk_length.saturating_sub(offset);
+        let valid = usize::try_from(valid).unwrap_or(usize::MAX).min(out.len());
+        let (on_disk, beyond) = out.split_at_mut(valid);
+        beyond.fill(0);
         if on_disk.is_empty() {
             return Ok(());
         }
-        read(backend, offset, on_disk)
+        read_with_retry(backend, offset, on_disk)
     }
 }
 
-/// Reads, again where that fails. That the file is too short is no matter of luck.
-pub(super) fn read(backend: &impl StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
-    let mut tries = READ_TRIES;
+/// Reads from the disk with a few attempts. A file that is too short is not read again.
+pub(super) fn read_with_retry(
+    backend: &impl StorageBackend,
+    offset: u64,
+    out: &mut [u8],
+) -> io::Result<()> {
+    let mut attempts = READ_ATTEMPTS;
     loop {
-        tries -= 1;
+        attempts -= 1;
         match backend.read(offset, out) {
-            Err(error) if tries > 0 && error.kind() != ErrorKind::UnexpectedEof => {}
+            Err(error) if attempts > 0 && error.kind() != ErrorKind::UnexpectedEof => {}
             outcome => return outcome,
         }
     }
 }
 
-/// The pages that `length` bytes from `offset` on lie in: the page's number, where in it they begin, and
-/// which of the bytes they are.
-pub(super) fn parts(
-    offset: u64,
-    length: usize,
-) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+/// The part of a byte range that lies in one page.
+pub(super) struct PagePart {
+    /// Number of the page.
+    pub(super) page: u64,
+    /// Offset of the part in the page.
+    start: usize,
+    /// Bytes of the range that the part covers.
+    bytes: Range<usize>,
+}
+
+/// Splits `length` bytes from `offset` by page.
+pub(super) fn page_parts(offset: u64, length: usize) -> impl Iterator<Item = PagePart> {
     let mut done = 0;
     std::iter::from_fn(move || {
         (done < length).then(|| {
-            let at = offset + done as u64;
-            let start = (at % PAGE_BYTES) as usize;
-            let part = done..length.min(done + PAGE_BYTES as usize - start);
-            done = part.end;
-            (at / PAGE_BYTES, start, part)
+            let position = offset + done as u64;
+            let start = (position % PAGE_BYTES) as usize;
+            let bytes = done..length.min(done + PAGE_BYTES as usize - start);
+            done = bytes.end;
+            PagePart {
+                page: position / PAGE_BYTES,
+                start,
+                bytes,
+            }
         })
     })
 }

@@ -17,7 +17,7 @@ counters! {
     }
 }
 
-/// Counts and times the syncs of one store. Clones share their counters.
+/// Timer of the syncs of one store. Clones share their counters.
 #[derive(Clone, Debug, Default)]
 pub struct SyncTimer(Arc<SyncCounters>);
 
@@ -29,9 +29,9 @@ impl SyncTimer {
 
     /// Calls `sync`, counts it, and returns its result.
     pub(crate) fn time<T>(&self, sync: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
+        let start = Instant::now();
         let result = sync();
-        let nanos = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.0.count.increment();
         self.0.nanos.add(nanos);
         result

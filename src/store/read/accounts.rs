@@ -1,238 +1,112 @@
-//! What is read by name in pages: the events of a stream, the transactions of an account.
+//! Reads of the transactions of an account, in pages.
 
-use crate::{
-    Snapshot, StoreError,
-    index::{
-        Kind,
-        key::{account_entry, position, stream_entry},
-    },
-    read::{
-        events::{StreamEvents, StreamRows},
-        pager::{Page, PageEnd, SequencePager},
-    },
-    tables::{digest::PREFIX_BYTES, rows::replay_protector, schema::Position},
+use super::{
+    pager::{Page, PageEnd, SequencePager},
+    snapshot::Snapshot,
 };
+use crate::{StoreError, index::Kind, tables::rows::replay_protector};
 use ledger_crypto::HashValue;
-use ledger_types::{AccountAddress, ContractEvent, EventKey, ReplayProtector};
+use ledger_types::{AccountAddress, ReplayProtector};
 use std::ops::RangeInclusive;
 
-/// A committed transaction of an account, in short.
+/// A summary of a committed transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransactionSummary {
-    /// The account.
+    /// The account that sent the transaction.
     pub sender: AccountAddress,
-    /// The transaction's version.
+    /// The version of the transaction.
     pub version: u64,
-    /// Its hash.
+    /// The hash of the transaction.
     pub hash: HashValue,
-    /// What keeps it from being replayed.
+    /// The sequence number or nonce of the transaction.
     pub replay_protector: ReplayProtector,
 }
 
-/// Gives the bounds of a number among the entries of a stream.
-fn stream_bound(prefix: [u8; PREFIX_BYTES]) -> impl Fn(u64, bool) -> Vec<u8> {
-    move |number, is_end| {
-        let place = if is_end { (u64::MAX, u32::MAX) } else { (0, 0) };
-        stream_entry(&prefix, number, place).to_vec()
-    }
-}
-
-/// Gives the bounds of a number among the entries of an account.
-fn account_bound(prefix: [u8; PREFIX_BYTES]) -> impl Fn(u64, bool) -> Vec<u8> {
-    move |number, is_end| account_entry(&prefix, number, if is_end { u64::MAX } else { 0 }).to_vec()
-}
-
-fn of_stream(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
-    SequencePager {
-        kind: Kind::Stream,
-        bound,
-        is_by_version: false,
-    }
-}
-
-fn of_account(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
-    SequencePager {
-        kind: Kind::Account,
-        bound,
-        is_by_version: false,
-    }
-}
-
-fn of_orderless(bound: &dyn Fn(u64, bool) -> Vec<u8>) -> SequencePager<'_> {
-    SequencePager {
-        is_by_version: true,
-        ..of_account(bound)
-    }
-}
-
-/// The page from a number on, or the newest one without it.
-fn page_from(start: Option<u64>, limit: usize) -> Page {
-    Page {
-        first_number: start.unwrap_or_default(),
-        versions: 0..=u64::MAX,
-        take: if start.is_some() {
-            PageEnd::Oldest
-        } else {
-            PageEnd::Newest
-        },
-        limit,
-    }
-}
-
 impl Snapshot {
-    /// Up to `limit` events of a stream with their versions, ascending, from number `start` or the
-    /// next one that is not pruned; without `start` the newest ones.
+    /// Returns the versions of up to `limit` transactions of an account, ascending.
+    ///
+    /// The page starts at a sequence number, or at the next one that is not pruned. Without one, it
+    /// has the newest transactions. Transactions with a nonce are not included.
     ///
     /// # Errors
-    /// When the database fails or a row is damaged.
-    pub fn events(
-        &self,
-        key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<(u64, ContractEvent)>, StoreError> {
-        Ok(self.stream_events(key, start, limit)?.into_events())
-    }
-
-    /// As [`Self::events`], each taken from its row with no more made of it than is needed to show it.
     ///
-    /// # Errors
-    /// As [`Self::events`].
-    pub fn stream_events(
-        &self,
-        key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
-    ) -> Result<StreamEvents, StoreError> {
-        let mut rows = StreamRows::new(key)?;
-        let events = self.stream_page(key, start, limit, |row, place| rows.read(row, place))?;
-        Ok(rows.with(events))
-    }
-
-    /// As [`Self::events`], each as its row: the version of its transaction and its BCS bytes.
-    ///
-    /// # Errors
-    /// As [`Self::events`].
-    pub fn stream_event_rows(
-        &self,
-        key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
-        let rows = StreamRows::new(key)?;
-        self.stream_page(key, start, limit, |row, (version, _)| {
-            Ok(rows.is_of_stream(row).then(|| (version, row.to_vec())))
-        })
-    }
-
-    /// What `read` makes of the rows of a page of a stream; `None` for a row of another stream.
-    fn stream_page<T>(
-        &self,
-        key: &EventKey,
-        start: Option<u64>,
-        limit: usize,
-        mut read: impl FnMut(&[u8], Position) -> Result<Option<T>, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let bound = stream_bound(self.view.digests.stream(key));
-        self.page(&of_stream(&bound), &page_from(start, limit), |entry| {
-            let Some(place) = position(Kind::Stream, entry) else {
-                return Ok(None);
-            };
-            match self.view.tables.events.get(place)? {
-                Some(row) => read(row.value(), place),
-                None => Ok(None),
-            }
-        })
-    }
-
-    /// The number of a stream's first event that is not pruned, or that its next one will have where
-    /// all are. `None` when it has had none: or when all were pruned by a release that did not record
-    /// how many.
-    ///
-    /// # Errors
-    /// When the database fails or a row is damaged.
-    pub fn first_event(&self, key: &EventKey) -> Result<Option<u64>, StoreError> {
-        let bound = stream_bound(self.view.digests.stream(key));
-        match self.first_retained(&of_stream(&bound))? {
-            Some(first) => Ok(Some(first)),
-            None => match self.last_going(&of_stream(&bound))? {
-                Some(last) => Ok(Some(last.saturating_add(1))),
-                None => self.view.pruned_events_end(key),
-            },
-        }
-    }
-
-    /// Up to `limit` versions of an account's transactions, ascending, from a sequence number or
-    /// the next one that is not pruned; without it the newest ones. Transactions with a nonce
-    /// instead of a sequence number are not among them.
-    ///
-    /// # Errors
-    /// When the database fails or a row is damaged.
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
     pub fn account_transactions(
         &self,
         sender: &AccountAddress,
         start_sequence_number: Option<u64>,
         limit: usize,
     ) -> Result<Vec<u64>, StoreError> {
-        let bound = account_bound(self.view.digests.account(sender));
-        let page = page_from(start_sequence_number, limit);
-        let found = self.page(&of_account(&bound), &page, |entry| {
-            self.summary(sender, entry, is_sequential)
-        })?;
-        Ok(found.into_iter().map(|summary| summary.version).collect())
+        let page = Page::from_number(start_sequence_number, limit);
+        let summaries = self
+            .sequential(sender)
+            .page(&page, |entry| self.summary(sender, entry, is_sequential))?;
+        Ok(summaries
+            .into_iter()
+            .map(|summary| summary.version)
+            .collect())
     }
 
-    /// The sequence number of an account's first transaction with one that is not pruned; `None` when
-    /// it has none left.
+    /// Returns the sequence number of an account's first transaction that is not pruned, or `None`
+    /// if there is none.
+    ///
+    /// Transactions with a nonce do not count.
     ///
     /// # Errors
-    /// When the database fails.
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub fn first_account_transaction(
         &self,
         sender: &AccountAddress,
     ) -> Result<Option<u64>, StoreError> {
-        let bound = account_bound(self.view.digests.account(sender));
-        self.first_retained(&of_account(&bound))
+        self.sequential(sender).first_retained()
     }
 
-    /// Up to `limit` summaries of an account's transactions within `versions`, ascending by version:
-    /// those with a sequence number and those with a nonce.
+    /// Returns up to `limit` summaries of an account's transactions in `versions`, ascending by
+    /// version, with sequence numbers and with nonces.
     ///
-    /// Both indices are asked for `limit` entries, so at most twice `limit` rows are read; finding the
-    /// place of a version among sequence numbers decodes none.
+    /// Reads `limit` entries of each of the two, so at most twice `limit` rows. Finding a version
+    /// among the sequence numbers decodes no row.
     ///
     /// # Errors
-    /// When the database fails or a row is damaged.
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
     pub fn transaction_summaries(
         &self,
         sender: &AccountAddress,
         versions: RangeInclusive<u64>,
-        take: PageEnd,
+        end: PageEnd,
         limit: usize,
     ) -> Result<Vec<TransactionSummary>, StoreError> {
         let page = Page {
             first_number: 0,
             versions,
-            take,
+            end,
             limit,
         };
-        let sequential = account_bound(self.view.digests.account(sender));
-        let orderless = account_bound(self.view.digests.orderless(sender));
-        let mut all = self.page(&of_account(&sequential), &page, |entry| {
-            self.summary(sender, entry, is_sequential)
-        })?;
-        all.extend(self.page(&of_orderless(&orderless), &page, |entry| {
+        let orderless = SequencePager::of_orderless(self, self.view.digest_key.orderless(sender));
+        let mut summaries = self
+            .sequential(sender)
+            .page(&page, |entry| self.summary(sender, entry, is_sequential))?;
+        summaries.extend(orderless.page(&page, |entry| {
             self.summary(sender, entry, |protector| !is_sequential(protector))
         })?);
-        all.sort_unstable_by_key(|summary| summary.version);
-        match take {
-            PageEnd::Oldest => all.truncate(limit),
-            PageEnd::Newest => drop(all.drain(..all.len().saturating_sub(limit))),
+        summaries.sort_unstable_by_key(|summary| summary.version);
+        match end {
+            PageEnd::Oldest => summaries.truncate(limit),
+            PageEnd::Newest => drop(summaries.drain(..summaries.len().saturating_sub(limit))),
         }
-        Ok(all)
+        Ok(summaries)
     }
 
-    /// The summary of the row that an entry names; `None` when that is not of `sender`, or of another kind.
+    fn sequential(&self, sender: &AccountAddress) -> SequencePager<'_> {
+        SequencePager::of_account(self, self.view.digest_key.account(sender))
+    }
+
+    /// Returns the summary of the row that an entry names, or `None` if the row has another sender
+    /// or another kind of replay protector.
     fn summary(
         &self,
         sender: &AccountAddress,

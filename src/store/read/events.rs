@@ -1,8 +1,15 @@
-//! Events of one stream. Their rows begin alike and nearly always have one type, which is decoded once: what is left
-//! of a row is its number and its data.
+//! Reads of the events of a stream, in pages.
+//!
+//! The rows of a stream begin with the same bytes, and nearly all of its events have one type,
+//! which is decoded once. The rest of a row is the number and the data of the event.
 
+use super::{
+    pager::{Page, SequencePager},
+    snapshot::Snapshot,
+};
 use crate::{
     StoreError,
+    index::{Kind, key::position},
     tables::{
         codec::{VARIANT_V1, decode, encode},
         schema::Position,
@@ -16,7 +23,7 @@ use ledger_types::{ContractEvent, EventKey, TypeTag};
 pub struct StreamEvents {
     /// The stream.
     pub key: EventKey,
-    /// Their types.
+    /// Types of the events.
     pub types: Vec<TypeTag>,
     /// The events, ascending.
     pub events: Vec<StreamEvent>,
@@ -25,72 +32,173 @@ pub struct StreamEvents {
 /// An event of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamEvent {
-    /// The version of its transaction.
+    /// The version of the transaction that emitted the event.
     pub version: u64,
-    /// Its number within the stream.
+    /// The number of the event within the stream.
     pub sequence_number: u64,
-    /// The place of its type among [`StreamEvents::types`].
+    /// Index of the type in [`StreamEvents::types`].
     pub type_index: usize,
-    /// BCS bytes.
+    /// The data of the event, in BCS.
     pub data: Bytes,
 }
 
 impl StreamEvents {
-    /// Each with the version of its transaction.
+    /// Returns the events with the versions of their transactions.
     ///
     /// # Panics
-    /// When a place is not one of a type, which no event of the store has.
+    ///
+    /// Panics if a `type_index` is out of bounds, which does not occur in events from a store.
     pub fn into_events(self) -> Vec<(u64, ContractEvent)> {
         let Self { key, types, events } = self;
-        let event = |event: StreamEvent| {
-            let of_stream = ContractEvent::V1 {
+        let with_version = |event: StreamEvent| {
+            let contract_event = ContractEvent::V1 {
                 key,
                 sequence_number: event.sequence_number,
                 type_tag: types[event.type_index].clone(),
                 data: event.data,
             };
-            (event.version, of_stream)
+            (event.version, contract_event)
         };
-        events.into_iter().map(event).collect()
+        events.into_iter().map(with_version).collect()
     }
 }
 
-/// Reads the rows of one stream.
-pub(crate) struct StreamRows {
+impl Snapshot {
+    /// Returns up to `limit` events of a stream with their versions, ascending.
+    ///
+    /// The page starts at the number `start`, or at the next one that is not pruned. Without
+    /// `start`, it has the newest events.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
+    pub fn events(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, ContractEvent)>, StoreError> {
+        Ok(self.stream_events(key, start, limit)?.into_events())
+    }
+
+    /// Returns the same events as [`Self::events`], decoded only as far as JSON needs it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::events`].
+    pub fn stream_events(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+    ) -> Result<StreamEvents, StoreError> {
+        let mut decoder = StreamDecoder::new(key)?;
+        let events = self.stream_page(key, start, limit, |row, position| {
+            decoder.decode(row, position)
+        })?;
+        Ok(decoder.finish(events))
+    }
+
+    /// Returns the same events as [`Self::events`], in BCS with the versions of their transactions.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
+    pub fn stream_event_rows(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, Vec<u8>)>, StoreError> {
+        let decoder = StreamDecoder::new(key)?;
+        self.stream_page(key, start, limit, |row, (version, _)| {
+            Ok(decoder.is_of_stream(row).then(|| (version, row.to_vec())))
+        })
+    }
+
+    /// Returns the results of `read` for the rows of a page. `read` returns `None` for a row of
+    /// another stream.
+    fn stream_page<T>(
+        &self,
+        key: &EventKey,
+        start: Option<u64>,
+        limit: usize,
+        mut read: impl FnMut(&[u8], Position) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let page = Page::from_number(start, limit);
+        self.stream_pager(key).page(&page, |entry| {
+            let Some(position) = position(Kind::Stream, entry) else {
+                return Ok(None);
+            };
+            match self.view.tables.events.get(position)? {
+                Some(row) => read(row.value(), position),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Returns the number of a stream's first event that is not pruned, or if all are, the number
+    /// of its next event.
+    ///
+    /// Returns `None` if the stream has had no events, or if all were pruned by a release that did
+    /// not record their number.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// an entry of the pruned state is damaged.
+    pub fn first_event(&self, key: &EventKey) -> Result<Option<u64>, StoreError> {
+        let pager = self.stream_pager(key);
+        if let Some(first) = pager.first_retained()? {
+            return Ok(Some(first));
+        }
+        match pager.last_below_window()? {
+            Some(last) => Ok(Some(last.saturating_add(1))),
+            None => self.view.pruned_events_end(key),
+        }
+    }
+
+    fn stream_pager(&self, key: &EventKey) -> SequencePager<'_> {
+        SequencePager::of_stream(self, self.view.digest_key.stream(key))
+    }
+}
+
+/// A decoder of the rows of one stream.
+struct StreamDecoder {
     key: EventKey,
-    /// What the row of an event of the stream begins with: the variant and the key.
-    begin: Vec<u8>,
+    /// First bytes in the rows of the stream: the variant and the key.
+    prefix: Vec<u8>,
     types: Vec<TypeTag>,
-    /// The bytes of the last one of them.
+    /// The last of the types, in BCS.
     last_type: Vec<u8>,
 }
 
-impl StreamRows {
-    /// Of the stream `key`.
-    pub(crate) fn new(key: &EventKey) -> Result<Self, StoreError> {
+impl StreamDecoder {
+    fn new(key: &EventKey) -> Result<Self, StoreError> {
         Ok(Self {
             key: *key,
-            begin: encode(&(VARIANT_V1, key))?,
+            prefix: encode(&(VARIANT_V1, key))?,
             types: Vec::new(),
             last_type: Vec::new(),
         })
     }
 
-    /// Whether a row is of the stream.
-    pub(crate) fn is_of_stream(&self, row: &[u8]) -> bool {
-        row.starts_with(&self.begin)
+    /// Returns whether a row belongs to the stream.
+    fn is_of_stream(&self, row: &[u8]) -> bool {
+        row.starts_with(&self.prefix)
     }
 
-    /// The event of a row; `None` where it is of another stream.
-    pub(crate) fn read(
+    /// Decodes the event of a row, or returns `None` if it belongs to another stream or to none.
+    fn decode(
         &mut self,
         row: &[u8],
-        place: Position,
+        position: Position,
     ) -> Result<Option<StreamEvent>, StoreError> {
-        if let Some(event) = self.read_alike(row, place.0) {
+        if let Some(event) = self.decode_same_type(row, position.0) {
             return Ok(Some(event));
         }
-        let event: ContractEvent = decode(row, format_args!("event {place:?}"))?;
+        let event: ContractEvent = decode(row, format_args!("event {position:?}"))?;
         let ContractEvent::V1 {
             key,
             sequence_number,
@@ -106,17 +214,19 @@ impl StreamRows {
         self.last_type = encode(&type_tag)?;
         self.types.push(type_tag);
         Ok(Some(StreamEvent {
-            version: place.0,
+            version: position.0,
             sequence_number,
             type_index: self.types.len() - 1,
             data,
         }))
     }
 
-    /// The event of a row of the same type as the one before. The bytes of a type tell where they end, so that a row
-    /// which goes on with those of another has that type.
-    fn read_alike(&self, row: &[u8], version: u64) -> Option<StreamEvent> {
-        let rest = row.strip_prefix(self.begin.as_slice())?;
+    /// Decodes the event of a row with the same type as the row before.
+    ///
+    /// The encoding of a type determines where it ends, so a row that continues with the bytes of
+    /// the last type has that type.
+    fn decode_same_type(&self, row: &[u8], version: u64) -> Option<StreamEvent> {
+        let rest = row.strip_prefix(self.prefix.as_slice())?;
         let (sequence_number, rest) = rest.split_first_chunk()?;
         let type_index = self.types.len().checked_sub(1)?;
         let data: &[u8] = bcs::from_bytes(rest.strip_prefix(self.last_type.as_slice())?).ok()?;
@@ -128,8 +238,8 @@ impl StreamRows {
         })
     }
 
-    /// What was read of the rows.
-    pub(crate) fn with(self, events: Vec<StreamEvent>) -> StreamEvents {
+    /// Adds the types that were decoded to the events of all rows.
+    fn finish(self, events: Vec<StreamEvent>) -> StreamEvents {
         StreamEvents {
             key: self.key,
             types: self.types,
@@ -157,12 +267,18 @@ mod tests {
         }
     }
 
-    fn read(rows: &mut StreamRows, number: u32, event: &ContractEvent) -> Option<StreamEvent> {
-        rows.read(&encode(event).unwrap(), (7, number)).unwrap()
+    fn decode_event(
+        decoder: &mut StreamDecoder,
+        number: u32,
+        event: &ContractEvent,
+    ) -> Option<StreamEvent> {
+        decoder
+            .decode(&encode(event).unwrap(), (7, number))
+            .unwrap()
     }
 
     #[test]
-    fn events_are_read_as_they_were_written_whatever_their_types() {
+    fn decodes_events_of_several_types() {
         let long = [5; 300];
         let all = [
             event(KEY, 0, "0x1::coin::DepositEvent", b"a"),
@@ -172,20 +288,20 @@ mod tests {
             event(KEY, 4, "u64", b"c"),
             event(KEY, u64::MAX, "0x1::coin::DepositEvent", b"d"),
         ];
-        let mut rows = StreamRows::new(&KEY).unwrap();
+        let mut decoder = StreamDecoder::new(&KEY).unwrap();
         let events = (0..).zip(&all);
         let events: Vec<_> = events
-            .map(|(number, event)| read(&mut rows, number, event).unwrap())
+            .map(|(number, event)| decode_event(&mut decoder, number, event).unwrap())
             .collect();
-        let places: Vec<_> = events.iter().map(|event| event.type_index).collect();
-        assert_eq!(places, [0, 0, 1, 2, 2, 3]);
+        let type_indices: Vec<_> = events.iter().map(|event| event.type_index).collect();
+        assert_eq!(type_indices, [0, 0, 1, 2, 2, 3]);
         let expected: Vec<_> = all.into_iter().map(|event| (7, event)).collect();
-        assert_eq!(rows.with(events).into_events(), expected);
+        assert_eq!(decoder.finish(events).into_events(), expected);
     }
 
     #[test]
-    fn what_is_of_another_stream_or_of_none_is_left_out() {
-        let mut rows = StreamRows::new(&KEY).unwrap();
+    fn skips_events_of_other_streams_and_of_none() {
+        let mut decoder = StreamDecoder::new(&KEY).unwrap();
         let of_module = ContractEvent::V2 {
             type_tag: TypeTag::U8,
             data: Bytes::new(),
@@ -194,25 +310,27 @@ mod tests {
             creation_number: 4,
             ..KEY
         };
-        for has_read in [false, true] {
-            assert_eq!(read(&mut rows, 0, &of_module), None);
+        for has_decoded in [false, true] {
+            assert_eq!(decode_event(&mut decoder, 0, &of_module), None);
             let of_other = event(other, 0, "u8", b"x");
-            assert_eq!(read(&mut rows, 0, &of_other), None);
-            for not_of_it in [&of_module, &of_other] {
-                assert!(!rows.is_of_stream(&encode(not_of_it).unwrap()));
+            assert_eq!(decode_event(&mut decoder, 0, &of_other), None);
+            for skipped in [&of_module, &of_other] {
+                assert!(!decoder.is_of_stream(&encode(skipped).unwrap()));
             }
-            assert!(has_read || read(&mut rows, 0, &event(KEY, 0, "u8", b"x")).is_some());
+            assert!(
+                has_decoded || decode_event(&mut decoder, 0, &event(KEY, 0, "u8", b"x")).is_some()
+            );
         }
     }
 
     #[test]
-    fn a_damaged_row_is_an_error_after_rows_that_were_read_too() {
-        let mut rows = StreamRows::new(&KEY).unwrap();
+    fn rejects_a_damaged_row_after_intact_ones() {
+        let mut decoder = StreamDecoder::new(&KEY).unwrap();
         let whole = encode(&event(KEY, 1, "u8", b"xyz")).unwrap();
-        rows.read(&whole, (7, 0)).unwrap();
+        decoder.decode(&whole, (7, 0)).unwrap();
         let longer = [&whole[..], &[0]].concat();
         for damaged in [&whole[..whole.len() - 1], &longer, &[], &[9]] {
-            assert!(rows.read(damaged, (7, 1)).is_err(), "{damaged:?}");
+            assert!(decoder.decode(damaged, (7, 1)).is_err(), "{damaged:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads: views of the database, snapshots, and queries on them.
+//! The read path: views of the database, snapshots, and queries on them.
 
 pub(crate) mod accounts;
 pub(crate) mod events;

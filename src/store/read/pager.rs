@@ -1,83 +1,175 @@
-//! Pages of what is numbered: the events of a stream, the transactions of an account.
+//! Pages of numbered entries: the events of a stream, the transactions of an account.
 //!
-//! Numbers rise with versions, so a place given by version is found among the numbers by halving
-//! them. Only the run that holds the version is looked at, and the entries in memory: a probe is one
-//! seek in each, there are at most as many probes as the number of the account's or stream's entries
-//! there has bits, and no row is decoded.
+//! Numbers rise with versions, so a binary search among the numbers finds a version. It reads only
+//! the runs that contain the version, and the memtable. A probe is one seek in each, the number of
+//! probes is at most the number of bits in the count of entries of the account or stream there, and
+//! no row is decoded.
 
+use super::snapshot::Snapshot;
 use crate::{
-    Snapshot, StoreError,
-    index::{Kind, key::sequence_number, reader::EntryRange},
+    StoreError,
+    index::{
+        IndexReader, Kind,
+        key::{account_entry, sequence_number, stream_entry},
+        reader::EntryRange,
+    },
+    tables::digest::PREFIX_BYTES,
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
-/// Which ones a page has where not all fit.
+/// The end at which a page with a limit lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PageEnd {
-    /// The first ones.
+    /// The page has the first entries.
     Oldest,
-    /// The last ones.
+    /// The page has the last entries.
     Newest,
 }
 
-/// The entries of one stream or account in their index.
-pub(crate) struct SequencePager<'a> {
-    pub kind: Kind,
-    /// The entry of a number with the least place, or with the greatest.
-    pub bound: &'a dyn Fn(u64, bool) -> Vec<u8>,
+/// A page of numbered entries.
+pub(super) struct Page {
+    /// Least number.
+    pub(super) first_number: u64,
+    /// Versions of the entries. The part outside the window is empty.
+    pub(super) versions: RangeInclusive<u64>,
+    /// End at which the page lies if not all entries fit.
+    pub(super) end: PageEnd,
+    /// Maximum number of entries.
+    pub(super) limit: usize,
+}
+
+impl Page {
+    /// Returns the page from a number, or the newest page without one.
+    pub(super) fn from_number(start: Option<u64>, limit: usize) -> Self {
+        Self {
+            first_number: start.unwrap_or_default(),
+            versions: 0..=u64::MAX,
+            end: if start.is_some() {
+                PageEnd::Oldest
+            } else {
+                PageEnd::Newest
+            },
+            limit,
+        }
+    }
+}
+
+/// A pager over the entries of one stream or account in a snapshot.
+pub(super) struct SequencePager<'a> {
+    snapshot: &'a Snapshot,
+    kind: Kind,
+    prefix: [u8; PREFIX_BYTES],
     /// Whether the number of an entry is its version.
-    pub is_by_version: bool,
+    is_by_version: bool,
 }
 
-/// A part of what is numbered.
-pub(crate) struct Page {
-    /// No number below this one.
-    pub first_number: u64,
-    /// No other versions; where they reach beyond the window, that part of them is empty.
-    pub versions: RangeInclusive<u64>,
-    pub take: PageEnd,
-    pub limit: usize,
-}
-
-/// Where a version lies among the numbers, as far as the runs around it tell.
-struct Split {
+/// The last number before a version and the first one from it.
+///
+/// The runs that contain the version determine both; `None` if they contain no such number.
+struct VersionSplit {
     /// The last number of an earlier version.
     before: Option<u64>,
-    /// The number from which on all are of this version or later ones.
+    /// The first number of this or a later version.
     from: Option<u64>,
 }
 
-impl Snapshot {
-    /// The rows of a page, ascending; `read` gives the row of an entry, or `None` for an entry of
-    /// another name with the same digest.
-    pub(crate) fn page<T>(
+/// A number with its relation to a version.
+#[derive(Clone, Copy)]
+struct Probe {
+    number: u64,
+    /// Whether the entry has this or a later version.
+    is_from: bool,
+}
+
+impl<'a> SequencePager<'a> {
+    /// Creates a pager over the events of a stream.
+    pub(super) fn of_stream(snapshot: &'a Snapshot, prefix: [u8; PREFIX_BYTES]) -> Self {
+        Self {
+            snapshot,
+            kind: Kind::Stream,
+            prefix,
+            is_by_version: false,
+        }
+    }
+
+    /// Creates a pager over the transactions of an account with sequence numbers.
+    pub(super) fn of_account(snapshot: &'a Snapshot, prefix: [u8; PREFIX_BYTES]) -> Self {
+        Self {
+            snapshot,
+            kind: Kind::Account,
+            prefix,
+            is_by_version: false,
+        }
+    }
+
+    /// Creates a pager over the orderless transactions of an account.
+    pub(super) fn of_orderless(snapshot: &'a Snapshot, prefix: [u8; PREFIX_BYTES]) -> Self {
+        Self {
+            is_by_version: true,
+            ..Self::of_account(snapshot, prefix)
+        }
+    }
+
+    fn index(&self) -> IndexReader<'a> {
+        self.snapshot.view.index(self.kind)
+    }
+
+    /// Returns the least entry with this number.
+    fn low(&self, number: u64) -> Vec<u8> {
+        match self.kind {
+            Kind::Stream => stream_entry(&self.prefix, number, (0, 0)).to_vec(),
+            _ => account_entry(&self.prefix, number, 0).to_vec(),
+        }
+    }
+
+    /// Returns the greatest entry with this number.
+    fn high(&self, number: u64) -> Vec<u8> {
+        match self.kind {
+            Kind::Stream => stream_entry(&self.prefix, number, (u64::MAX, u32::MAX)).to_vec(),
+            _ => account_entry(&self.prefix, number, u64::MAX).to_vec(),
+        }
+    }
+
+    fn version(&self, entry: &[u8]) -> u64 {
+        self.kind.version(entry).unwrap_or_default()
+    }
+
+    /// Returns the rows of a page, ascending.
+    ///
+    /// `read` returns the row of an entry, or `None` for an entry of another account or stream with
+    /// the same digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, or the error of `read`.
+    pub(super) fn page<T>(
         &self,
-        of: &SequencePager<'_>,
         page: &Page,
         mut read: impl FnMut(&[u8]) -> Result<Option<T>, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         let mut rows = Vec::new();
-        let oldest = self.info.oldest_version.max(*page.versions.start());
-        let newest = self.info.version.min(*page.versions.end());
+        let info = &self.snapshot.info;
+        let oldest = info.oldest_version.max(*page.versions.start());
+        let newest = info.version.min(*page.versions.end());
         if page.limit == 0 || oldest > newest {
             return Ok(rows);
         }
-        let is_ascending = page.take == PageEnd::Oldest;
+        let is_ascending = page.end == PageEnd::Oldest;
         let (low, high) = if is_ascending {
-            let before = self.split(of, oldest)?.before;
+            let before = self.split(oldest)?.before;
             let first = before.map_or(0, |number| number.saturating_add(1));
             (first.max(page.first_number), u64::MAX)
         } else {
-            (page.first_number, self.last_number(of, newest)?)
+            (page.first_number, self.last_number(newest)?)
         };
-        let span = EntryRange {
-            low: &(of.bound)(low, false),
-            high: &(of.bound)(high, true),
+        let range = EntryRange {
+            low: &self.low(low),
+            high: &self.high(high),
             versions: oldest..=newest,
         };
         let visit = |entry: &[u8]| {
-            let version = of.kind.version(entry).unwrap_or_default();
-            // The first entry beyond the wanted end ends the page.
+            let version = self.version(entry);
+            // The first entry beyond the far end ends the page.
             if version > newest || version < oldest {
                 let is_past = (version > newest) == is_ascending;
                 return if is_past {
@@ -96,11 +188,10 @@ impl Snapshot {
                 ControlFlow::Break(Ok(()))
             }
         };
-        let index = self.view.index(of.kind);
         let ended = if is_ascending {
-            index.oldest_first(&span, visit)
+            self.index().oldest_first(&range, visit)
         } else {
-            index.newest_first(&span, visit)
+            self.index().newest_first(&range, visit)
         };
         ended?.transpose()?;
         if !is_ascending {
@@ -109,37 +200,49 @@ impl Snapshot {
         Ok(rows)
     }
 
-    /// The first number whose row is in the window; entries of pruned rows may still stand in a run.
-    pub(crate) fn first_retained(&self, of: &SequencePager<'_>) -> Result<Option<u64>, StoreError> {
-        let before = self.split(of, self.info.oldest_version)?.before;
+    /// Returns the first number whose row is in the window. Runs may still contain entries of
+    /// pruned rows.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
+    pub(super) fn first_retained(&self) -> Result<Option<u64>, StoreError> {
+        let info = &self.snapshot.info;
+        let before = self.split(info.oldest_version)?.before;
         let first = before.map_or(0, |number| number.saturating_add(1));
-        let span = EntryRange {
-            low: &(of.bound)(first, false),
-            high: &(of.bound)(u64::MAX, true),
-            versions: self.info.oldest_version..=self.info.version,
+        let range = EntryRange {
+            low: &self.low(first),
+            high: &self.high(u64::MAX),
+            versions: info.oldest_version..=info.version,
         };
-        let found = self.view.index(of.kind).oldest_first(&span, |entry| {
-            let version = of.kind.version(entry).unwrap_or_default();
-            ControlFlow::Break((version <= self.info.version).then(|| sequence_number(entry)))
+        let found = self.index().oldest_first(&range, |entry| {
+            let version = self.version(entry);
+            ControlFlow::Break((version <= info.version).then(|| sequence_number(entry)))
         })?;
         Ok(found.flatten())
     }
 
-    /// The last number whose row is below the window and still there: where the window's lower end is
-    /// ahead of the database, which is between a durable step of pruning and the snapshots that show it.
-    pub(crate) fn last_going(&self, of: &SequencePager<'_>) -> Result<Option<u64>, StoreError> {
-        let (from, oldest) = (self.view.head.oldest_version, self.info.oldest_version);
+    /// Returns the last number whose row is below the window but not deleted.
+    ///
+    /// Such rows exist while the lower end of the window is ahead of the database, between a
+    /// durable step of pruning and the view that it publishes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
+    pub(super) fn last_below_window(&self) -> Result<Option<u64>, StoreError> {
+        let from = self.snapshot.view.head.oldest_version;
+        let oldest = self.snapshot.info.oldest_version;
         if from >= oldest {
             return Ok(None);
         }
-        let span = EntryRange {
-            low: &(of.bound)(0, false),
-            high: &(of.bound)(u64::MAX, true),
+        let range = EntryRange {
+            low: &self.low(0),
+            high: &self.high(u64::MAX),
             versions: from..=oldest - 1,
         };
-        self.view.index(of.kind).newest_first(&span, |entry| {
-            let version = of.kind.version(entry).unwrap_or_default();
-            if (from..oldest).contains(&version) {
+        self.index().newest_first(&range, |entry| {
+            if (from..oldest).contains(&self.version(entry)) {
                 ControlFlow::Break(sequence_number(entry))
             } else {
                 ControlFlow::Continue(())
@@ -147,91 +250,76 @@ impl Snapshot {
         })
     }
 
-    /// A number with none above it that is of `version` or an earlier one.
-    fn last_number(&self, of: &SequencePager<'_>, version: u64) -> Result<u64, StoreError> {
-        if version >= self.view.head.tip.version {
+    /// Returns a number above which no entry is of `version` or an earlier one.
+    fn last_number(&self, version: u64) -> Result<u64, StoreError> {
+        if version >= self.snapshot.view.head.tip.version {
             return Ok(u64::MAX);
         }
-        let from = self.split(of, version + 1)?.from;
+        let from = self.split(version + 1)?.from;
         Ok(from.map_or(u64::MAX, |number| number.saturating_sub(1)))
     }
 
-    /// Finds a version among the numbers; the head of this file says what that costs.
-    fn split(&self, of: &SequencePager<'_>, version: u64) -> Result<Split, StoreError> {
-        if version == 0 || of.is_by_version {
-            return Ok(Split {
+    /// Finds a version among the numbers. The module documentation states the cost.
+    fn split(&self, version: u64) -> Result<VersionSplit, StoreError> {
+        if version == 0 || self.is_by_version {
+            return Ok(VersionSplit {
                 before: version.checked_sub(1),
                 from: Some(version),
             });
         }
-        let (before, from) = match self.probe(of, 0, version)? {
+        let (before, from) = match self.first_from(0, version)? {
             None => (None, None),
-            Some((first, true)) => (None, Some(first)),
-            Some((first, false)) => match self.last_around(of, version)? {
-                Some((last, true)) => (Some(first), Some(last)),
-                last => (Some(last.map_or(first, |(last, _)| last)), None),
+            Some(first) if first.is_from => (None, Some(first.number)),
+            Some(first) => match self.last(version)? {
+                Some(last) if last.is_from => (Some(first.number), Some(last.number)),
+                last => (Some(last.map_or(first.number, |last| last.number)), None),
             },
         };
         let (Some(mut before), Some(mut from)) = (before, from) else {
-            return Ok(Split { before, from });
+            return Ok(VersionSplit { before, from });
         };
         while from - before > 1 {
             let middle = before + (from - before) / 2;
-            match self.probe(of, middle, version)? {
-                Some((number, false)) => before = number,
+            match self.first_from(middle, version)? {
+                Some(found) if !found.is_from => before = found.number,
                 _ => from = middle,
             }
         }
-        Ok(Split {
+        Ok(VersionSplit {
             before: Some(before),
             from: Some(from),
         })
     }
 
-    /// The first number not below `number` in the runs around `version`, and whether it is of that
-    /// version or a later one.
-    fn probe(
-        &self,
-        of: &SequencePager<'_>,
-        number: u64,
-        version: u64,
-    ) -> Result<Option<(u64, bool)>, StoreError> {
-        let span = EntryRange {
-            low: &(of.bound)(number, false),
-            high: &(of.bound)(u64::MAX, true),
+    /// Returns the first number from `number` in the runs that contain `version`.
+    fn first_from(&self, number: u64, version: u64) -> Result<Option<Probe>, StoreError> {
+        let range = EntryRange {
+            low: &self.low(number),
+            high: &self.high(u64::MAX),
             versions: version..=version,
         };
-        let index = self.view.index(of.kind);
-        index.oldest_first(&span, |entry| {
-            ControlFlow::Break(of.relative(entry, version))
+        self.index().oldest_first(&range, |entry| {
+            ControlFlow::Break(self.probe(entry, version))
         })
     }
 
-    /// As [`Self::probe`], of the last number.
-    fn last_around(
-        &self,
-        of: &SequencePager<'_>,
-        version: u64,
-    ) -> Result<Option<(u64, bool)>, StoreError> {
-        let span = EntryRange {
-            low: &(of.bound)(0, false),
-            high: &(of.bound)(u64::MAX, true),
+    /// Returns the last number in the runs that contain `version`.
+    fn last(&self, version: u64) -> Result<Option<Probe>, StoreError> {
+        let range = EntryRange {
+            low: &self.low(0),
+            high: &self.high(u64::MAX),
             versions: version..=version,
         };
-        let index = self.view.index(of.kind);
-        index.newest_first(&span, |entry| {
-            ControlFlow::Break(of.relative(entry, version))
+        self.index().newest_first(&range, |entry| {
+            ControlFlow::Break(self.probe(entry, version))
         })
     }
-}
 
-impl SequencePager<'_> {
-    /// The number of an entry, and whether it is of `version` or a later one.
-    fn relative(&self, entry: &[u8], version: u64) -> (u64, bool) {
-        let is_after = self
-            .kind
-            .version(entry)
-            .is_some_and(|found| found >= version);
-        (sequence_number(entry), is_after)
+    fn probe(&self, entry: &[u8], version: u64) -> Probe {
+        let entry_version = self.kind.version(entry);
+        Probe {
+            number: sequence_number(entry),
+            is_from: entry_version.is_some_and(|entry_version| entry_version >= version),
+        }
     }
 }

@@ -1,16 +1,19 @@
-//! A question as a value, so that it can be sent to a thread that reads.
+//! Queries as values, so that they can be sent to a reader thread.
 
 use crate::{Snapshot, StoreError};
 
-/// A question answered on one snapshot.
+/// A query on one snapshot.
+///
+/// A closure of the same signature is a query.
 pub trait Query: Send + 'static {
-    /// The answer.
+    /// The result of the query.
     type Output: Send + 'static;
 
-    /// Answers it.
+    /// Runs the query.
     ///
     /// # Errors
-    /// When the database fails.
+    ///
+    /// Returns the error of the snapshot, usually [`StoreError::Database`].
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError>;
 }
 

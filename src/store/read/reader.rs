@@ -1,82 +1,93 @@
-//! Gives snapshots to any thread.
+//! The reader of a store, which opens snapshots on any thread.
 
-use crate::{
-    Snapshot, StoreError,
-    read::view::{LatestView, ReadView},
+use super::{
+    snapshot::Snapshot,
+    view::{LatestView, ReadView},
 };
+use crate::StoreError;
 use ledger_types::{ChainTip, LedgerInfo};
 
-/// Gives snapshots. Cheap to clone.
+/// The reader of a store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct StoreReader {
     latest_view: LatestView,
 }
 
 impl StoreReader {
+    /// Creates a reader of the views that a writer publishes.
     pub(crate) fn new(latest_view: LatestView) -> Self {
         Self { latest_view }
     }
 
-    /// Waits until snapshots show the block of a height that is durable, as
-    /// [`StoreWriter::append`](crate::StoreWriter::append) told. It waits for ever unless somebody has the
-    /// writer [`show`](crate::StoreWriter::show) it.
+    /// Blocks until new snapshots include the block at `height`, which must be durable.
+    ///
+    /// Blocks forever unless another thread calls
+    /// [`StoreWriter::apply`](crate::StoreWriter::apply).
     ///
     /// # Errors
-    /// Why the writer does not show it; [`StoreError::Empty`] when nothing is committed yet.
+    ///
+    /// Returns [`StoreError::Empty`] before genesis. Returns the error that poisoned the writer, or
+    /// [`StoreError::Poisoned`] if the writer was dropped, before it applied the block.
     pub fn wait_applied(&self, height: u64) -> Result<(), StoreError> {
-        self.latest_view.wait(|view| shows(view, height)).map(drop)
+        self.latest_view
+            .wait(|view| includes(view, height))
+            .map(drop)
     }
 
-    /// Whether [`Self::wait_applied`] would wait now.
+    /// Returns whether [`Self::wait_applied`] would block.
     pub fn would_wait(&self, height: u64) -> bool {
-        self.latest_view.would_wait(|view| shows(view, height))
+        self.latest_view.would_wait(|view| includes(view, height))
     }
 
-    /// The end of the durable chain.
+    /// Returns the tip of the applied chain.
     ///
     /// # Errors
-    /// [`StoreError::Empty`] when nothing is committed yet.
+    ///
+    /// Returns [`StoreError::Empty`] before genesis.
     pub fn chain_tip(&self) -> Result<ChainTip, StoreError> {
         let view = self.latest_view.get().ok_or(StoreError::Empty)?;
         Ok(view.head.tip.clone())
     }
 
-    /// The newest durable moment.
+    /// Returns a snapshot of the newest applied version.
     ///
     /// # Errors
-    /// [`StoreError::Empty`] when nothing is committed yet.
+    ///
+    /// Returns [`StoreError::Empty`] before genesis.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let view = self.latest_view.get().ok_or(StoreError::Empty)?;
         let info = view.head.ledger_info();
         Ok(Snapshot::new(view, info))
     }
 
-    /// The moment of `head`, which is durable: later rows are invisible. What was pruned since is
-    /// gone, and what `head` says is pruned is out of reach: the snapshot's own `oldest_version` and
-    /// `oldest_block_height` tell.
+    /// Returns a snapshot at the version of `head`, which excludes later rows.
+    ///
+    /// Versions that were pruned since, or that `head` excludes, are not readable either: the
+    /// `oldest_version` and `oldest_block_height` of the snapshot are the higher of both.
     ///
     /// # Errors
-    /// [`StoreError::VersionOutOfRange`] when `head` is not durable yet or its block is pruned;
-    /// [`StoreError::Empty`] when nothing is committed yet.
+    ///
+    /// Returns [`StoreError::VersionOutOfRange`] if the version of `head` is not applied or is
+    /// pruned, and [`StoreError::Empty`] before genesis.
     pub fn snapshot_at(&self, head: &LedgerInfo) -> Result<Snapshot, StoreError> {
         let view = self.latest_view.get().ok_or(StoreError::Empty)?;
-        let durable = view.head.ledger_info();
-        if head.version < durable.oldest_version || head.version > durable.version {
+        let applied = view.head.ledger_info();
+        if head.version < applied.oldest_version || head.version > applied.version {
             return Err(StoreError::VersionOutOfRange {
                 requested: head.version,
-                oldest: durable.oldest_version,
-                newest: durable.version,
+                oldest: applied.oldest_version,
+                newest: applied.version,
             });
         }
         let info = LedgerInfo {
-            oldest_version: durable.oldest_version.max(head.oldest_version),
-            oldest_block_height: durable.oldest_block_height.max(head.oldest_block_height),
+            oldest_version: applied.oldest_version.max(head.oldest_version),
+            oldest_block_height: applied.oldest_block_height.max(head.oldest_block_height),
             ..*head
         };
         Ok(Snapshot::new(view, info))
     }
 }
 
-fn shows(view: &ReadView, height: u64) -> bool {
+fn includes(view: &ReadView, height: u64) -> bool {
     view.head.tip.height >= height
 }

@@ -1,45 +1,48 @@
-//! What the state holds at an address: its slots, which are resources and groups of them.
+//! The state keys of an address: its resources and resource groups.
 //!
-//! The digests of an address's state keys begin alike and stand together in the index. Going through
-//! them costs a few seeks each, however often the slots were written and however many others there
-//! are. The order is that of the digests: it differs between data directories, and never changes within
-//! one.
+//! The digests of an address's state keys have a common prefix, so they are adjacent in the index.
+//! Listing them costs a few seeks each, however often they were written and however many other keys
+//! exist. The order is that of the digests: it differs between data directories, and never changes
+//! within one.
 
+use super::{snapshot::Snapshot, view::ReadView};
 use crate::{
-    Snapshot, StoreError,
+    StoreError,
     index::{Kind, digest::DigestScan},
-    read::view::ReadView,
     tables::digest::{ADDRESS_PREFIX_BYTES, STATE_DIGEST_BYTES, StateDigest},
 };
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey, WriteOp};
 
-/// A place among the slots of an address. It stays what it is whatever is written.
+/// A position among the state keys of an address. Writes do not change it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct StateKeyCursor(StateDigest);
 
 impl StateKeyCursor {
-    /// Bytes of a place.
+    /// Size of a cursor, in bytes.
     pub const BYTES: usize = STATE_DIGEST_BYTES;
 
-    /// The bytes to find the place again with, in the same data directory. They tell nothing about the
-    /// state key: they are a keyed digest of it.
+    /// Returns the bytes of the cursor, which are valid in the same data directory.
+    ///
+    /// They are a keyed digest of the state key and reveal nothing about it.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         self.0
     }
 }
 
-/// A slot that has been written to at some time.
+/// A state key that was written at some time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressStateEntry {
-    /// Where it stands.
+    /// Position of the key.
     pub cursor: StateKeyCursor,
-    /// Its key and its value; `None` where it holds nothing at the version that was asked for.
+    /// Key and value, or `None` if the key has no value at the version of the scan.
     pub key_value: Option<(StateKey, Bytes)>,
 }
 
-/// Goes through the slots of an address, in the order of their places. Each step costs some seeks,
-/// also where the slot holds nothing: whoever must answer soon counts the steps.
+/// A scan of the state keys of an address, in the order of their cursors.
+///
+/// Each step costs a few seeks, also for a key without a value, so a caller with a deadline limits
+/// the number of steps.
 pub struct AddressStateKeys<'a> {
     view: &'a ReadView,
     pub(crate) address: AccountAddress,
@@ -50,7 +53,7 @@ pub struct AddressStateKeys<'a> {
 
 impl std::fmt::Debug for AddressStateKeys<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slots")
+        f.debug_struct("AddressStateKeys")
             .field("address", &self.address)
             .field("version", &self.version)
             .finish_non_exhaustive()
@@ -58,21 +61,24 @@ impl std::fmt::Debug for AddressStateKeys<'_> {
 }
 
 impl Snapshot {
-    /// The place with these bytes among the slots of `address`; `None` when they are no place there.
+    /// Returns the cursor with these bytes, or `None` if they are no cursor of `address`.
     pub fn state_key_cursor(
         &self,
         address: &AccountAddress,
         bytes: [u8; StateKeyCursor::BYTES],
     ) -> Option<StateKeyCursor> {
-        let prefix = self.view.digests.address_prefix(address);
+        let prefix = self.view.digest_key.address_prefix(address);
         bytes.starts_with(&prefix).then_some(StateKeyCursor(bytes))
     }
 
-    /// The slots of `address` after `version`, from a place on or all of them.
+    /// Returns the state keys of `address` after `version`, from a cursor or all of them.
+    ///
+    /// An item is an error if the database fails later. No item follows it.
     ///
     /// # Errors
-    /// [`StoreError::VersionOutOfRange`] when `version` is above the head or pruned; else when the
-    /// database fails. What the iterator gives may fail as well; nothing comes after that.
+    ///
+    /// Returns [`StoreError::VersionOutOfRange`] if `version` is above the snapshot or pruned, and
+    /// [`StoreError::Database`] if the database fails.
     pub fn state_keys(
         &self,
         address: &AccountAddress,
@@ -81,10 +87,10 @@ impl Snapshot {
     ) -> Result<AddressStateKeys<'_>, StoreError> {
         self.check_version(version)?;
         let view = &*self.view;
-        let prefix = view.digests.address_prefix(address);
+        let prefix = view.digest_key.address_prefix(address);
         let mut least = [0; STATE_DIGEST_BYTES];
         least[..ADDRESS_PREFIX_BYTES].copy_from_slice(&prefix);
-        let first = from.map_or(least, |StateKeyCursor(from)| from);
+        let first = from.map_or(least, |StateKeyCursor(digest)| digest);
         let after = u128::from_be_bytes(first)
             .checked_sub(1)
             .map(u128::to_be_bytes);
@@ -93,7 +99,7 @@ impl Snapshot {
         let mut versions = oldest..=version;
         if oldest > 0 {
             indices.push(view.index(Kind::PrunedState));
-            // The state below the window is of all versions below it.
+            // Runs of the pruned state have versions below the window.
             versions = 0..=version;
         }
         Ok(AddressStateKeys {
@@ -113,7 +119,7 @@ impl AddressStateKeys<'_> {
             return Ok(None);
         };
         let key_value = match self.view.last_write(&digest, self.version)? {
-            // Another address may have the same first bytes, or a table, or a stream.
+            // The prefix may also be that of another address, of a table, or of a stream.
             Some((key, WriteOp::Put(value))) => {
                 (key.address() == Some(self.address)).then_some((key, value))
             }

@@ -1,6 +1,7 @@
-//! One durable moment of the ledger: a read transaction with the index entries in memory that
-//! belong to it. The writer opens the transaction right after its commit, when nobody else can
-//! have committed, so the two always match.
+//! Views of the database: a read transaction with the index entries in memory that match it.
+//!
+//! The writer opens the transaction directly after its commit, before any other commit, so the two
+//! always match.
 
 use crate::{
     StoreError,
@@ -10,7 +11,7 @@ use crate::{
         reader::EntryRange,
     },
     tables::{
-        codec::{self, decode},
+        codec::{decode, decode_payload, decode_stream_end, decode_write},
         digest::{DigestKey, StateDigest},
         rows::TransactionRow,
         schema::{PersistedHead, Position, Tables},
@@ -23,51 +24,52 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// One durable moment.
+/// The database as of one commit.
 pub(crate) struct ReadView {
     pub head: PersistedHead,
     pub tables: Tables,
     pub manifest: Arc<Manifest>,
-    /// Of the runs that the catalog lists.
+    /// Bloom filters of the runs in the manifest.
     pub filters: BloomFilters,
-    /// Entries in memory, in the order of [`Kind::OF_ROWS`].
+    /// Memtables in the order of [`Kind::OF_ROWS`].
     pub memtables: [Memtable; 4],
-    pub digests: DigestKey,
+    pub digest_key: DigestKey,
 }
 
 impl std::fmt::Debug for ReadView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("View")
+        f.debug_struct("ReadView")
             .field("head", &self.head)
             .finish_non_exhaustive()
     }
 }
 
-/// No entries in memory.
+/// Returns memtables without entries, in the order of [`Kind::OF_ROWS`].
 pub(crate) fn empty_memtables() -> [Memtable; 4] {
     Kind::OF_ROWS.map(|kind| Memtable::new(kind.width()))
 }
 
-/// Where the writer puts the newest moment and readers take it; the lock is held for the copy of a
-/// pointer only.
+/// The cell in which the writer publishes the latest view. Clones share it.
+///
+/// Its lock is held only for a copy of a pointer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatestView(Arc<SharedView>);
 
 #[derive(Debug, Default)]
 struct SharedView {
-    newest: Mutex<ViewState>,
+    state: Mutex<ViewState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct ViewState {
     view: Option<Arc<ReadView>>,
-    /// Why no newer one will come, once that is so.
+    /// The reason why no newer view will be published, if that is so.
     end: Option<StoreError>,
 }
 
 impl ViewState {
-    /// What who waits for a moment gets, unless a newer one is to come.
+    /// Returns the result of a wait, or `None` if a newer view can be published.
     fn reached(
         &self,
         is_reached: impl Fn(&ReadView) -> bool,
@@ -82,58 +84,66 @@ impl ViewState {
 }
 
 impl LatestView {
-    /// The newest moment, or `None` before genesis.
+    /// Returns the latest view, or `None` before genesis.
     pub(crate) fn get(&self) -> Option<Arc<ReadView>> {
         self.lock().view.clone()
     }
 
-    /// The newest moment as soon as `is_reached` by it. For what is durable already: the writer is about to show it.
+    /// Blocks until `is_reached` holds for the latest view, and returns that view.
+    ///
+    /// The content must be durable already, so that the writer is about to publish such a view.
     ///
     /// # Errors
-    /// [`StoreError::Empty`] before genesis; why the writer shows no newer one, where that is so.
+    ///
+    /// Returns [`StoreError::Empty`] before genesis, and the cause passed to [`Self::end`] if no
+    /// newer view will be published.
     pub(crate) fn wait(
         &self,
         is_reached: impl Fn(&ReadView) -> bool,
     ) -> Result<Arc<ReadView>, StoreError> {
-        let mut newest = self.lock();
+        let mut state = self.lock();
         loop {
-            if let Some(outcome) = newest.reached(&is_reached) {
+            if let Some(outcome) = state.reached(&is_reached) {
                 return outcome;
             }
-            newest = self
+            state = self
                 .0
                 .changed
-                .wait(newest)
+                .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Whether [`Self::wait`] would wait now.
+    /// Returns whether [`Self::wait`] would block.
     pub(crate) fn would_wait(&self, is_reached: impl Fn(&ReadView) -> bool) -> bool {
         self.lock().reached(is_reached).is_none()
     }
 
-    /// Makes `view` the newest moment.
+    /// Publishes `view`.
     pub(crate) fn set(&self, view: ReadView) {
         let before = self.lock().view.replace(Arc::new(view));
         self.0.changed.notify_all();
-        // Outside the lock: the last user of a moment releases its pages.
+        // Outside the lock, because dropping the last reference to a view releases its pages.
         drop(before);
     }
 
-    /// No newer moment will come.
+    /// Ends all waits for a newer view with `cause`. Later causes are ignored.
     pub(crate) fn end(&self, cause: StoreError) {
         self.lock().end.get_or_insert(cause);
         self.0.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, ViewState> {
-        self.0.newest.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Reads of single rows.
+///
+/// All of them return [`StoreError::Database`] if the database fails, and
+/// [`StoreError::Inconsistent`] if a row is damaged.
 impl ReadView {
-    /// An index of rows at this moment.
+    /// Returns an index of this view.
     pub(crate) fn index(&self, kind: Kind) -> IndexReader<'_> {
         IndexReader {
             kind,
@@ -144,7 +154,7 @@ impl ReadView {
         }
     }
 
-    /// A transaction's row.
+    /// Returns the decoded row of a transaction.
     pub(crate) fn transaction_row(
         &self,
         version: u64,
@@ -154,14 +164,14 @@ impl ReadView {
             .transpose()
     }
 
-    /// A block's row.
+    /// Returns the block at a height.
     pub(crate) fn block(&self, height: u64) -> Result<Option<BlockInfo>, StoreError> {
         let row = self.tables.blocks.get(height)?;
         row.map(|row| decode(row.value(), format_args!("block {height}")))
             .transpose()
     }
 
-    /// The block of a version that the ledger has.
+    /// Returns the block that contains a version.
     pub(crate) fn block_of_version(&self, version: u64) -> Result<Option<BlockInfo>, StoreError> {
         let Some(row) = self.tables.transactions.get(version)? else {
             return Ok(None);
@@ -170,34 +180,34 @@ impl ReadView {
         self.block(height)
     }
 
-    /// A write's row.
-    fn write(&self, place: Position) -> Result<(StateKey, WriteOp), StoreError> {
-        match self.tables.writes.get(place)? {
-            Some(row) => codec::decode_write(row.value(), format_args!("write {place:?}")),
+    fn write(&self, position: Position) -> Result<(StateKey, WriteOp), StoreError> {
+        match self.tables.writes.get(position)? {
+            Some(row) => decode_write(row.value(), format_args!("write {position:?}")),
             None => Err(StoreError::Inconsistent(format!(
-                "write {place:?} is missing"
+                "write {position:?} is missing"
             ))),
         }
     }
 
-    /// The number after a stream's last pruned event; `None` when none was pruned since this is
-    /// recorded.
+    /// Returns the number after the last pruned event of a stream.
+    ///
+    /// Returns `None` if none of its events was pruned since pruning records this number.
     pub(crate) fn pruned_events_end(&self, stream: &EventKey) -> Result<Option<u64>, StoreError> {
-        let digest = self.digests.stream_end(stream);
+        let digest = self.digest_key.stream_end(stream);
         let Some(payload) = self.index(Kind::PrunedState).newest_payload(&digest)? else {
             return Ok(None);
         };
-        let (found, end) = codec::decode_stream_end(&payload)?;
+        let (found, end) = decode_stream_end(&payload)?;
         Ok((found == *stream).then_some(end))
     }
 
-    /// The value of `key` after `version`, which is inside the window.
+    /// Returns the value of `key` after `version`, which must be in the window.
     pub(crate) fn state_value(
         &self,
         key: &StateKey,
         version: u64,
     ) -> Result<Option<Bytes>, StoreError> {
-        match self.last_write(&self.digests.state_key(key), version)? {
+        match self.last_write(&self.digest_key.state_key(key), version)? {
             Some((found, _)) if found != *key => Err(StoreError::Inconsistent(format!(
                 "the state keys {key:?} and {found:?} have one digest"
             ))),
@@ -206,28 +216,29 @@ impl ReadView {
         }
     }
 
-    /// The last write until `version`, which is inside the window, of the state key with a digest.
+    /// Returns the last write of the state key with this digest, up to and including `version`,
+    /// which must be in the window.
     pub(crate) fn last_write(
         &self,
         digest: &StateDigest,
         version: u64,
     ) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
         let oldest = self.head.oldest_version;
-        let span = EntryRange {
+        let range = EntryRange {
             low: &state_entry(digest, (oldest, 0)),
             high: &state_entry(digest, (version, u32::MAX)),
             versions: oldest..=version,
         };
         let index = self.index(Kind::State);
-        let place = index.newest_first(&span, |entry| {
+        let found = index.newest_first(&range, |entry| {
             ControlFlow::Break(position(Kind::State, entry))
         })?;
-        match place.flatten() {
-            Some(place) => self.write(place).map(Some),
+        match found.flatten() {
+            Some(position) => self.write(position).map(Some),
             None if oldest == 0 => Ok(None),
             None => {
                 let payload = self.index(Kind::PrunedState).newest_payload(digest)?;
-                let found = payload.as_deref().map(codec::decode_payload).transpose()?;
+                let found = payload.as_deref().map(decode_payload).transpose()?;
                 Ok(found.flatten())
             }
         }

@@ -1,27 +1,35 @@
-//! Encoding of rows, and of the entries of the pruned state.
+//! Encoding of rows in BCS, and of the entries of the pruned state.
+//!
+//! The payload of a pruned state entry begins with a tag: [`DELETION`] or [`VALUE`] and the row of
+//! the write, or [`STREAM`] and the stream with the number after its last pruned event.
 
 use crate::{StoreError, tables::schema::Position};
 use ledger_types::{AccountAddress, ContractEvent, EventKey, StateKey, WriteOp};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// BCS bytes of `value`.
+/// Returns the BCS bytes of `value`.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
     bcs::to_bytes(value).map_err(no_form)
 }
 
-/// Writes the BCS bytes of `value` into `row`, in the place of what it held: one buffer serves many rows.
+/// Replaces the content of `row` by the BCS bytes of `value`, so that one buffer serves many rows.
 pub(crate) fn encode_row<T: Serialize>(row: &mut Vec<u8>, value: &T) -> Result<(), StoreError> {
     row.clear();
     bcs::serialize_into(row, value).map_err(no_form)
 }
 
+/// Returns the error of a value that cannot be encoded.
 #[expect(clippy::needless_pass_by_value, reason = "map_err gives it by value")]
 pub(crate) fn no_form(error: bcs::Error) -> StoreError {
     StoreError::Inconsistent(format!("a value has no BCS form: {error}"))
 }
 
-/// The value of BCS bytes; `what` names it should they be none.
+/// Decodes a value from BCS bytes.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`], which names the value as `what`, if the bytes encode none.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(
     bytes: &'a [u8],
     what: impl Display,
@@ -30,19 +38,23 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(
         .map_err(|error| StoreError::Inconsistent(format!("{what} has unknown bytes: {error}")))
 }
 
-/// Begins the payload of a key that holds nothing; a merge need not decode the rest to know.
+/// Tag of a key without a value. A merge reads it without decoding the rest.
 pub(crate) const DELETION: u8 = 0;
-/// Begins the payload of a key that holds a value.
+/// Tag of a key with a value.
 pub(crate) const VALUE: u8 = 1;
-/// Begins the payload of a stream of events.
+/// Tag of an event stream.
 pub(crate) const STREAM: u8 = 2;
 
-/// Whether a base entry says that the key holds nothing.
+/// Returns whether a payload of the pruned state is that of a key without a value.
 pub(crate) fn is_deletion(payload: &[u8]) -> bool {
     payload.first() == Some(&DELETION)
 }
 
-/// The key and the write of a base entry; `None` of one that is a stream's.
+/// Decodes key and write from a payload of the pruned state, or returns `None` for a stream.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the payload is damaged.
 pub(crate) fn decode_payload(payload: &[u8]) -> Result<Option<(StateKey, WriteOp)>, StoreError> {
     match payload.split_first() {
         Some((&STREAM, _)) => Ok(None),
@@ -54,7 +66,11 @@ pub(crate) fn decode_payload(payload: &[u8]) -> Result<Option<(StateKey, WriteOp
     }
 }
 
-/// The key and the write of a row; `what` names it should the bytes be none.
+/// Decodes key and write from a row.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`], which names the row as `what`, if it is damaged.
 pub(crate) fn decode_write(
     bytes: &[u8],
     what: impl Display,
@@ -62,7 +78,11 @@ pub(crate) fn decode_write(
     decode(bytes, what)
 }
 
-/// The stream and the number after its last pruned event, of a stream's entry.
+/// Decodes a stream and the number after its last pruned event from a payload of the pruned state.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the payload is damaged.
 pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), StoreError> {
     decode(
         payload.get(1..).unwrap_or_default(),
@@ -70,23 +90,29 @@ pub(crate) fn decode_stream_end(payload: &[u8]) -> Result<(EventKey, u64), Store
     )
 }
 
-/// How the row of an event of a stream begins.
+/// First byte in the row of an event of a stream.
 pub(crate) const VARIANT_V1: u8 = 0;
 
-/// The stream of an event's row and its number there, without decoding the rest; `None` of an event of no stream.
+/// Returns the stream of an event and its number there, or `None` if it belongs to no stream.
+///
+/// Does not decode the rest of the row of a stream event.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the decoded part of the row is damaged.
 pub(crate) fn stream_position(
     row: &[u8],
-    place: Position,
+    position: Position,
 ) -> Result<Option<(EventKey, u64)>, StoreError> {
     const BYTES: usize = 8 + AccountAddress::LENGTH + 8;
     match row.split_first() {
         Some((&VARIANT_V1, rest)) => {
             let begin = rest.get(..BYTES).unwrap_or(rest);
-            decode(begin, format_args!("event {place:?}")).map(Some)
+            decode(begin, format_args!("event {position:?}")).map(Some)
         }
         _ => {
-            // None of a stream: decoded whole, so that a damaged row is told.
-            let event: ContractEvent = decode(row, format_args!("event {place:?}"))?;
+            // Decoded in full, so that a damaged row is an error.
+            let event: ContractEvent = decode(row, format_args!("event {position:?}"))?;
             Ok(event.stream_position())
         }
     }
@@ -104,7 +130,7 @@ mod tests {
     };
 
     #[test]
-    fn the_place_in_a_stream_is_read_without_the_rest() {
+    fn reads_the_stream_position_of_an_event_without_the_rest() {
         let of_stream = encode(&ContractEvent::V1 {
             key: KEY,
             sequence_number: 7,
@@ -125,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entry_of_a_stream_is_no_state_key() {
+    fn decodes_the_payload_of_a_stream_as_no_state_key() {
         let stream = EventKey {
             creation_number: 1,
             account_address: AccountAddress::ONE,

@@ -1,4 +1,4 @@
-//! Tables of the database: names, keys, rows, and the digests in keys.
+//! The tables of the database: names, keys and rows, and the digests that stand for names in keys.
 
 pub(crate) mod codec;
 pub(crate) mod digest;

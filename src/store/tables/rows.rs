@@ -1,5 +1,7 @@
-//! A committed transaction as its rows have it: BCS bytes, of which a reader makes as much as it needs. Who answers in BCS
-//! copies them, as the parts of an answer have the same form as the rows.
+//! Rows of transactions and blocks, and a committed transaction in its stored form.
+//!
+//! The stored form is BCS. A response in BCS copies it, because the parts of the response have the
+//! same encoding as the rows. Other readers decode as much as they need.
 
 use crate::{
     StoreError,
@@ -12,12 +14,12 @@ use ledger_types::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many times as long as its own row all rows of a transfer are: room for them is taken at once.
+/// Size of all rows of a transfer, as a multiple of its own row. It is allocated in advance.
 const PARTS_FACTOR: usize = 4;
-/// How many rows a transfer has at the most.
+/// Maximum number of rows of a transfer.
 const PARTS_USUAL: usize = 16;
 
-/// A transaction without its events and writes, as it is written.
+/// The row of a transaction to encode, without the height.
 #[derive(Serialize)]
 struct TransactionRowRef<'a> {
     transaction: &'a Transaction,
@@ -25,42 +27,50 @@ struct TransactionRowRef<'a> {
     accumulator_root: &'a HashValue,
 }
 
-/// A transaction without its events and writes, as it is read.
+/// The decoded row of a transaction, without its height, events, and writes.
 #[derive(Deserialize)]
 pub(crate) struct TransactionRow {
     /// The transaction.
     pub transaction: Transaction,
-    /// What proves it; names its hash.
+    /// The info of the transaction, with its hash.
     pub info: TransactionInfo,
-    /// Root of the transaction accumulator after it.
+    /// The root of the transaction accumulator after the transaction.
     pub accumulator_root: HashValue,
 }
 
-/// Bytes of the block's height, which begins a transaction's row.
+/// Size of the height at the start of a transaction's row, in bytes.
 const HEIGHT_BYTES: usize = 8;
 
 impl TransactionRow {
-    /// The transaction of a row.
+    /// Decodes the row of a transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the row is damaged.
     pub(crate) fn decode(row: &[u8], version: u64) -> Result<Self, StoreError> {
         let (_, rest) = split_height(row, version)?;
         decode(rest, format_args!("transaction {version}"))
     }
 
-    /// The height of the block of a row, without decoding the rest.
+    /// Returns the height of a row's block, without decoding the rest.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the row is shorter than a height.
     pub(crate) fn height_of(row: &[u8], version: u64) -> Result<u64, StoreError> {
         split_height(row, version).map(|(height, _)| height)
     }
 }
 
-/// The height of the block of a row, and the rest.
-pub(crate) fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
+/// Splits the row of a transaction into the height of its block and the rest.
+fn split_height(row: &[u8], version: u64) -> Result<(u64, &[u8]), StoreError> {
     let (height, rest) = row
         .split_first_chunk::<HEIGHT_BYTES>()
         .ok_or_else(|| StoreError::Inconsistent(format!("transaction {version} is cut short")))?;
     Ok((u64::from_le_bytes(*height), rest))
 }
 
-/// The sender of a user's transaction and what keeps it from being replayed.
+/// Returns sender and replay protector of a user transaction, or `None` for any other.
 pub(crate) fn replay_protector(
     transaction: &Transaction,
 ) -> Option<(AccountAddress, ReplayProtector)> {
@@ -68,7 +78,7 @@ pub(crate) fn replay_protector(
     Some((raw.sender, raw.replay_protector()))
 }
 
-/// Writes the bytes of a transaction's row into `row`, in the place of what it held.
+/// Replaces the content of `row` by the row of a transaction.
 pub(crate) fn encode_transaction(
     row: &mut Vec<u8>,
     height: u64,
@@ -84,34 +94,40 @@ pub(crate) fn encode_transaction(
     bcs::serialize_into(row, &rest).map_err(no_form)
 }
 
-/// The bytes of a block's row.
+/// Returns the row of a block.
 pub(crate) fn encode_block(block: &ExecutedBlock) -> Result<Vec<u8>, StoreError> {
     encode(&BlockInfo::from(block))
 }
 
-/// A committed transaction with everything it did, as it was stored.
+/// A committed transaction with its events and writes, in its stored form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredTransaction {
     version: u64,
     height: u64,
-    /// The transaction's row without the height, then those of its events, then those of its writes.
+    /// The row of the transaction without the height, then those of its events, then those of its
+    /// writes.
     bytes: Vec<u8>,
-    /// Where the transaction's row ends, and each that follows.
+    /// Offsets at which the row of the transaction and each following row end.
     ends: Vec<usize>,
+    /// Number of events.
     events: usize,
 }
 
-/// Values of one kind, each in BCS, one after the other.
+/// Values of one kind in BCS, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EncodedList<'a> {
-    /// How many there are.
+    /// Number of values.
     pub count: usize,
-    /// Their bytes.
+    /// The encoded values.
     pub bytes: &'a [u8],
 }
 
 impl StoredTransaction {
-    /// Begins with a transaction's own row.
+    /// Creates a transaction from its own row. Events and writes are added afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the row is shorter than a height and a hash.
     pub(crate) fn new(version: u64, row: &[u8]) -> Result<Self, StoreError> {
         let (height, row) = split_height(row, version)?;
         if row.len() < HashValue::LENGTH {
@@ -131,7 +147,7 @@ impl StoredTransaction {
         })
     }
 
-    /// Adds the next event; events come before writes.
+    /// Adds the next event. All events precede the writes.
     pub(crate) fn push_event(&mut self, row: &[u8]) {
         self.events += 1;
         self.push_write(row);
@@ -143,17 +159,17 @@ impl StoredTransaction {
         self.ends.push(self.bytes.len());
     }
 
-    /// Its version.
+    /// Returns the version of the transaction.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The height of its block.
+    /// Returns the height of the block that contains the transaction.
     pub(crate) fn height(&self) -> u64 {
         self.height
     }
 
-    /// How many bytes its rows have.
+    /// Returns the total size of the rows, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -162,17 +178,17 @@ impl StoredTransaction {
         self.ends[0] - HashValue::LENGTH
     }
 
-    /// The transaction, then its [`TransactionInfo`](ledger_types::TransactionInfo).
+    /// Returns the transaction and its [`TransactionInfo`], in BCS.
     pub fn transaction_and_info(&self) -> &[u8] {
         &self.bytes[..self.root_begin()]
     }
 
-    /// The root of the transaction accumulator after it.
+    /// Returns the root of the transaction accumulator after the transaction.
     pub fn accumulator_root(&self) -> &[u8] {
         &self.bytes[self.root_begin()..self.ends[0]]
     }
 
-    /// Its events.
+    /// Returns the events.
     pub fn events(&self) -> EncodedList<'_> {
         EncodedList {
             count: self.events,
@@ -180,7 +196,8 @@ impl StoredTransaction {
         }
     }
 
-    /// What it wrote, as pairs of a state key and a write operation, in the order of its write set.
+    /// Returns the writes as pairs of a state key and a write operation, in the order of the write
+    /// set.
     pub fn writes(&self) -> EncodedList<'_> {
         EncodedList {
             count: self.ends.len() - 1 - self.events,
@@ -188,10 +205,11 @@ impl StoredTransaction {
         }
     }
 
-    /// What the rows say.
+    /// Decodes the transaction.
     ///
     /// # Errors
-    /// When one is damaged.
+    ///
+    /// Returns [`StoreError::Inconsistent`] if a row is damaged.
     pub fn decode(&self) -> Result<ExecutedTransaction, StoreError> {
         let version = self.version;
         let TransactionRow {
@@ -218,7 +236,7 @@ impl StoredTransaction {
             hash: info.v0().transaction_hash,
             info,
             events,
-            // The rows stand in the order in which the set had them.
+            // Rows have the order of the write set.
             writes: WriteSet::from_ascending(writes),
             accumulator_root,
         })
@@ -230,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_that_is_cut_short_is_told() {
+    fn rejects_a_row_that_is_cut_short() {
         let row = [7; 8 + HashValue::LENGTH];
         assert_eq!(
             StoredTransaction::new(5, &row).unwrap().accumulator_root(),
@@ -245,17 +263,27 @@ mod tests {
         }
     }
 
+    /// Returns a transaction with a damaged row, two events, and a write.
+    fn damaged() -> StoredTransaction {
+        let mut stored = StoredTransaction::new(5, &[0; 8 + HashValue::LENGTH]).unwrap();
+        stored.push_event(b"one");
+        stored.push_event(b"two");
+        stored.push_write(b"three");
+        stored
+    }
+
     #[test]
-    fn parts_lie_behind_each_other_and_damaged_ones_are_told() {
-        let mut rows = StoredTransaction::new(5, &[0; 8 + HashValue::LENGTH]).unwrap();
-        rows.push_event(b"one");
-        rows.push_event(b"two");
-        rows.push_write(b"three");
-        let (events, writes) = (rows.events(), rows.writes());
+    fn concatenates_the_rows_of_events_and_of_writes() {
+        let stored = damaged();
+        let (events, writes) = (stored.events(), stored.writes());
         assert_eq!((events.count, events.bytes), (2, b"onetwo".as_slice()));
         assert_eq!((writes.count, writes.bytes), (1, b"three".as_slice()));
-        assert!(rows.transaction_and_info().is_empty());
-        let error = rows.decode().unwrap_err();
+        assert!(stored.transaction_and_info().is_empty());
+    }
+
+    #[test]
+    fn rejects_a_damaged_row_when_it_is_decoded() {
+        let error = damaged().decode().unwrap_err();
         assert!(error.to_string().contains("transaction 5"), "{error}");
     }
 }

@@ -1,76 +1,83 @@
-//! What stands in the database: tables, their rows, and how rows become bytes.
+//! Tables of the database, their keys, and the rows of the table `meta`.
 //!
-//! Every table that grows with the ledger has ascending keys: random keys cost a page each per
-//! row and slow down as the tree grows. What must be found by a random key lies in the packed
-//! runs of `index`, all of them in the table `runs`.
+//! Keys of every table that grows with the ledger ascend. Random keys would write a page per row
+//! and become slower as the tree grows. The packed runs of [`crate::index`], all in the table
+//! `runs`, find rows by random keys.
 
 use crate::StoreError;
 use ledger_types::{ChainTip, LedgerInfo};
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 use serde::{Deserialize, Serialize};
 
-/// The format that this program writes. Since 2 the digests of the state keys of an address begin alike. Since 3
-/// the newest blocks may be in the block log only, so that a program that does not know it would lose them.
+/// Format that this program writes.
+///
+/// Since format 2, the digests of the state keys of an address have a common prefix. Since format
+/// 3, the newest blocks may be only in the write-ahead log, so a program without the log would lose
+/// them.
 pub(crate) const FORMAT: u64 = 3;
-/// The oldest format that this program reads. It has no log, and becomes the newest when it is opened.
+/// Oldest format that this program reads. It has no log. Opening a store upgrades it.
 pub(crate) const FORMAT_OLDEST: u64 = 2;
-/// A place among the events or writes: version, then number within the transaction.
+
+/// Position of an event or write: version, then index within the transaction.
 pub(crate) type Position = (u64, u32);
-/// A table of bytes by a number.
+/// A table of bytes by version or height.
 pub(crate) type NumberTable = ReadOnlyTable<u64, &'static [u8]>;
-/// A table of bytes by a place.
+/// A table of bytes by position.
 pub(crate) type PositionTable = ReadOnlyTable<Position, &'static [u8]>;
 /// The table of runs.
 pub(crate) type RunTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
-/// Single values: format, genesis, digest key, head, catalog, state of the log.
+
+/// Single values: format, genesis, digest key, head, manifest, log state.
 pub(crate) const META: TableDefinition<&str, &[u8]> = TableDefinition::new("meta");
-/// Version to the height of its block, then the [`TransactionRow`].
+/// Version to the height of its block, then a [`TransactionRow`](super::rows::TransactionRow).
 pub(crate) const TRANSACTIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("transactions");
 /// Position to event.
 pub(crate) const EVENTS: TableDefinition<Position, &[u8]> = TableDefinition::new("events");
 /// Position to state key and write operation.
 pub(crate) const WRITES: TableDefinition<Position, &[u8]> = TableDefinition::new("writes");
-/// Height to [`BlockInfo`].
+/// Height to [`BlockInfo`](ledger_types::BlockInfo).
 pub(crate) const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("blocks");
-/// Run number and first entry to a block of entries; number of a run's filter and first key to a segment of it.
+/// Run id and first entry to a block of entries; bloom filter id and first key to a segment of the
+/// filter.
 pub(crate) const RUNS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("runs");
-/// `META` key of the format number, little endian.
+
+/// `META` key of the format, little endian.
 pub(crate) const META_FORMAT: &str = "format";
-/// `META` key of the genesis, JSON.
+/// `META` key of the genesis, as JSON.
 pub(crate) const META_GENESIS: &str = "genesis";
-/// `META` key of the secret of the digests.
+/// `META` key of the digest key.
 pub(crate) const META_DIGEST_KEY: &str = "digest_key";
 /// `META` key of the [`PersistedHead`].
 pub(crate) const META_HEAD: &str = "head";
-/// `META` key of the catalog of runs.
+/// `META` key of the manifest of runs.
 pub(crate) const META_MANIFEST: &str = "catalog";
-/// `META` key of the [`LogState`]; absent where there never was a log.
+/// `META` key of the [`LogState`], which is absent in a store that never had a log.
 pub(crate) const META_LOG: &str = "log";
 
-/// What the newest checkpoint knows of the block log.
+/// The state of the write-ahead log at the newest checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LogState {
-    /// Only records of this generation hold blocks that come after the checkpoint.
+    /// Generation of the records that follow the checkpoint.
     pub generation: u64,
-    /// Whether there may be any. Not after a stop.
+    /// Whether such records may exist. False after a regular stop.
     pub is_open: bool,
 }
 
-/// Where the ledger begins and ends.
+/// The persisted ends of the ledger.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct PersistedHead {
     /// The chain id.
     pub chain_id: u8,
     /// The newest block.
     pub tip: ChainTip,
-    /// The oldest version that can be read; the first of a block.
+    /// The oldest readable version, which is the first of a block.
     pub oldest_version: u64,
     /// The height of that block.
     pub oldest_block_height: u64,
 }
 
 impl PersistedHead {
-    /// The facts for the headers of answers.
+    /// Returns the values of the ledger headers.
     pub(crate) fn ledger_info(&self) -> LedgerInfo {
         LedgerInfo {
             chain_id: self.chain_id,
@@ -84,7 +91,7 @@ impl PersistedHead {
     }
 }
 
-/// The tables of one moment, opened for reading.
+/// The tables of one read transaction.
 pub(crate) struct Tables {
     pub transactions: NumberTable,
     pub events: PositionTable,
@@ -94,7 +101,11 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Opens the tables of a moment.
+    /// Opens the tables.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails or a table is absent.
     pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self, StoreError> {
         Ok(Self {
             transactions: transaction.open_table(TRANSACTIONS)?,

@@ -1,16 +1,18 @@
-//! The cost of a transfer in pages and bytes that are read and written, not in time.
+//! Cost of a transfer, in pages and bytes that are read and written instead of time.
 //!
-//! A ledger is grown to a number of transfers, and then measured over the next ones. Commits, pruning
-//! and the reads that a transfer causes are counted apart. `--nocapture` prints the counts.
+//! A ledger grows to a number of transfers, and then the next ones are measured. Commits with
+//! pruning, and the reads that a transfer causes, are counted separately. `--nocapture` prints the
+//! counts.
 
 #![expect(clippy::print_stdout, reason = "the counts are the figures of a run")]
 
-use crate::tests::{
-    kit::{Maker, Spec, address, genesis, resource_key, stream, transfer},
-    with_config,
+use super::{
+    Config, configured,
+    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key, stream, transfer},
 };
 use crate::{
     Snapshot, Store, StoreOptions, StoreReader, StoreWriter, index::compaction::CompactionConfig,
+    wal::WalConfig,
 };
 use fastrand::Rng;
 use ledger_crypto::HashValue;
@@ -18,20 +20,25 @@ use ledger_test_support::{Disk, Traffic};
 use ledger_types::ExecutedBlock;
 use std::{collections::BTreeMap, iter::zip, sync::Arc};
 
-/// Pages are read from the disk unless they were read just before: counted are accesses, not misses
-/// of a cache that holds the whole ledger.
+/// Options with so little memory that pages are read from the disk unless they were read just
+/// before. The counts are accesses, not misses of a cache that holds the whole ledger.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 256 * 1024,
 };
-/// Index runs of a few hundred entries, and a checkpoint after a few hundred transfers, so that a
-/// ledger of tens of thousands has several levels of runs.
-const CONFIG: CompactionConfig = CompactionConfig {
-    flush_after: 256,
-    step_entries_min: 64,
-    pruned_state_fan_in: 6,
-    wal_bytes_max: 1024 * 1024,
-    checkpoint_after_bytes: 256 * 1024,
-    ..CompactionConfig::SMALL_RUNS
+/// A configuration with runs of a few hundred entries, and a checkpoint after a few hundred
+/// transfers, so that a ledger of tens of thousands has several levels of runs.
+const CONFIG: Config = Config {
+    wal: WalConfig {
+        bytes_max: 1024 * 1024,
+        checkpoint_after_bytes: 256 * 1024,
+        ..WalConfig::SMALL
+    },
+    compaction: CompactionConfig {
+        flush_after: 256,
+        step_entries_min: 64,
+        pruned_state_fan_in: 6,
+        ..CompactionConfig::SMALL
+    },
 };
 
 /// Number of transfers in a block, which is one commit.
@@ -40,30 +47,31 @@ const TRANSFERS_PER_BLOCK: u64 = 50;
 const VERSIONS_PER_BLOCK: u64 = TRANSFERS_PER_BLOCK + 2;
 /// Number of transfers after which costs are measured first.
 const EARLY_TRANSFERS: u64 = 2_000;
-/// Number of transfers after which they are measured again.
+/// Number of transfers after which costs are measured again.
 const LATE_TRANSFERS: u64 = 40_000;
-/// Number of versions that a pruned ledger keeps.
+/// Number of versions that pruning retains.
 const WINDOW_VERSIONS: u64 = 1_000;
-/// Number of transfers that a measurement covers: several merges of the lower levels.
+/// Number of transfers that a measurement covers. It includes several merges of the lower levels.
 const MEASURED_TRANSFERS: u64 = 2_000;
-/// Number of accounts of ledgers of which only the length differs. Each has sent twenty transfers when
-/// costs are measured first.
+/// Number of accounts in ledgers that differ only in their length. Each has sent twenty transfers
+/// when costs are measured first.
 const ACCOUNTS: u64 = 100;
-/// Number of entries in a page of a listing: early pages are full too.
-const LISTED: usize = 10;
+/// Number of entries in a page of a listing, so small that early pages are full too.
+const LISTING_ENTRIES: usize = 10;
 
-/// The most that a cost may grow while the ledger grows twentyfold and nothing is pruned. An entry is
-/// copied once per level of runs, and [`CONFIG`] has two or three levels early and two more late; a
-/// listing reads a block or two of each run, fewer of which are in the cache late. A cost in proportion
-/// to the length of the ledger grows twenty times.
+/// Maximum growth of a cost while the ledger grows twentyfold and nothing is pruned.
+///
+/// An entry is copied once per level of runs, and [`CONFIG`] has two or three levels early and two
+/// more late. A listing reads a block or two of each run, fewer of which are in the cache late. A
+/// cost in proportion to the length of the ledger grows twenty times.
 const GROWTH_MAX: f64 = 4.0;
-/// The most that it may grow if a window of constant size is kept: measurements cover different parts
-/// of the merges of the state below the window.
+/// Maximum growth with a window of constant size. Measurements cover different parts of the merges
+/// of the pruned state.
 const PRUNED_GROWTH_MAX: f64 = 1.5;
-/// The most that it may grow with a hundred times as many accounts: their state has two more levels.
+/// Maximum growth with a hundred times as many accounts, whose state has two more levels.
 const ACCOUNTS_GROWTH_MAX: f64 = 3.0;
 
-/// What one part of the work reads and writes, per transfer.
+/// The reads and writes of one part of the work, per transfer.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     part: &'static str,
@@ -103,15 +111,15 @@ impl Cost {
     }
 }
 
-/// A store that grows by made-up transfers between random accounts.
+/// A store that grows by generated transfers between random accounts.
 struct Ledger {
     disk: Disk,
     writer: StoreWriter,
     reader: StoreReader,
-    maker: Maker,
+    generator: BlockGenerator,
     random: Rng,
     accounts: u64,
-    /// Number of versions that pruning keeps; without it nothing is pruned.
+    /// Number of versions that pruning retains. Without it, nothing is pruned.
     window_versions: Option<u64>,
     transfers: u64,
 }
@@ -119,19 +127,19 @@ struct Ledger {
 impl Ledger {
     fn new(accounts: u64, window_versions: Option<u64>) -> Self {
         let disk = Disk::default();
-        let mut maker = Maker::new();
+        let mut generator = BlockGenerator::new();
         let store =
             Store::open_backend_with_secret(disk.clone(), disk.log(), &OPTIONS, [7; 16]).unwrap();
-        let mut store = with_config(store, CONFIG);
+        let mut store = configured(store, CONFIG);
         store
-            .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
+            .initialize(&genesis(), &generator.first_block(BTreeMap::new()))
             .unwrap();
         let (writer, reader) = store.split();
         Self {
             disk,
             writer,
             reader,
-            maker,
+            generator,
             random: Rng::with_seed(42),
             accounts,
             window_versions,
@@ -139,9 +147,9 @@ impl Ledger {
         }
     }
 
-    fn next_block(&mut self) -> (Vec<Spec>, Arc<ExecutedBlock>) {
+    fn next_block(&mut self) -> (Vec<TransactionSpec>, Arc<ExecutedBlock>) {
         let random = &mut self.random;
-        let specs: Vec<Spec> = (0..TRANSFERS_PER_BLOCK)
+        let specs: Vec<TransactionSpec> = (0..TRANSFERS_PER_BLOCK)
             .map(|_| {
                 let sender = random.u64(..self.accounts);
                 let recipient = random.u64(..self.accounts);
@@ -149,7 +157,7 @@ impl Ledger {
             })
             .collect();
         self.transfers += TRANSFERS_PER_BLOCK;
-        (specs.clone(), Arc::new(self.maker.block(specs)))
+        (specs.clone(), Arc::new(self.generator.block(specs)))
     }
 
     fn prune(&mut self) {
@@ -169,7 +177,7 @@ impl Ledger {
         }
     }
 
-    /// Runs the next transfers, and returns what writing them and the reads around them cost.
+    /// Runs the next transfers, and returns the costs of their writes and of the reads around them.
     fn measure(&mut self) -> [Cost; 3] {
         let [mut writing, mut look_ups, mut listings] = [Traffic::default(); 3];
         for _ in 0..MEASURED_TRANSFERS / TRANSFERS_PER_BLOCK {
@@ -201,7 +209,7 @@ impl Ledger {
     }
 }
 
-/// Adds what was read and written from `before` to `after`.
+/// Adds the reads and writes from `before` to `after`.
 fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
     sum.read_pages += after.read_pages - before.read_pages;
     sum.read_bytes += after.read_bytes - before.read_bytes;
@@ -209,8 +217,8 @@ fn add_difference(sum: &mut Traffic, before: Traffic, after: Traffic) {
     sum.written_bytes += after.written_bytes - before.written_bytes;
 }
 
-/// Reads the state that each transfer is executed on.
-fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
+/// Reads the state that the execution of each transfer reads.
+fn read_state(snapshot: &Snapshot, specs: &[TransactionSpec]) {
     for key in specs.iter().flat_map(|spec| spec.writes.keys()) {
         snapshot
             .state_value(key, snapshot.ledger_info().version)
@@ -219,7 +227,7 @@ fn read_state(snapshot: &Snapshot, specs: &[Spec]) {
 }
 
 /// Looks up each transfer of a block by its hash, and as many unknown hashes.
-fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
+fn look_up(snapshot: &Snapshot, specs: &[TransactionSpec], block: &ExecutedBlock) {
     let version = snapshot.ledger_info().version;
     let transactions = &block.transactions[1..=specs.len()];
     for (number, transaction) in (0u64..).zip(transactions) {
@@ -234,29 +242,30 @@ fn look_up(snapshot: &Snapshot, specs: &[Spec], block: &ExecutedBlock) {
     }
 }
 
-/// Lists all resources of an account, and the newest of its transactions and events. Unlike a look-up,
-/// a listing of resources reads every run of the index.
+/// Lists all resources of an account, and its newest transactions and events.
+///
+/// Unlike a look-up, a listing of resources reads every run of the index.
 fn list(snapshot: &Snapshot, account: u64) {
     let key = resource_key(account, 0);
     let version = snapshot.ledger_info().version;
-    let state_keys = snapshot
+    let entries = snapshot
         .state_keys(&address(account), version, None)
         .unwrap();
-    let key_value: Vec<_> = state_keys
-        .filter_map(|slot| slot.unwrap().key_value)
+    let listed: Vec<_> = entries
+        .filter_map(|entry| entry.unwrap().key_value)
         .collect();
     assert!(
-        key_value.iter().any(|(key_value, _)| *key_value == key),
-        "{key_value:?}"
+        listed.iter().any(|(listed_key, _)| *listed_key == key),
+        "{listed:?}"
     );
-    let listed = snapshot.account_transactions(&address(account), None, LISTED);
+    let listed = snapshot.account_transactions(&address(account), None, LISTING_ENTRIES);
     assert!(!listed.unwrap().is_empty());
-    let listed = snapshot.events(&stream(account, 3), None, LISTED);
+    let listed = snapshot.events(&stream(account, 3), None, LISTING_ENTRIES);
     assert!(!listed.unwrap().is_empty());
 }
 
-/// Grows a ledger and compares its early cost to its late one.
-fn assert_level(growth_max: f64, window_versions: Option<u64>) {
+/// Grows a ledger, and asserts that its late cost is at most `growth_max` times the early one.
+fn assert_growth_at_most(growth_max: f64, window_versions: Option<u64>) {
     let mut ledger = Ledger::new(ACCOUNTS, window_versions);
     ledger.grow_to(EARLY_TRANSFERS);
     let early = ledger.measure();
@@ -270,19 +279,19 @@ fn assert_level(growth_max: f64, window_versions: Option<u64>) {
 
 #[test]
 fn cost_of_a_transfer_does_not_grow_with_an_unpruned_ledger() {
-    assert_level(GROWTH_MAX, None);
+    assert_growth_at_most(GROWTH_MAX, None);
 }
 
 #[test]
 fn cost_of_a_transfer_does_not_grow_with_the_length_of_a_pruned_ledger() {
-    assert_level(PRUNED_GROWTH_MAX, Some(WINDOW_VERSIONS));
+    assert_growth_at_most(PRUNED_GROWTH_MAX, Some(WINDOW_VERSIONS));
 }
 
 #[test]
 fn cost_of_a_transfer_grows_slowly_with_the_number_of_accounts() {
     let [few, many] = [ACCOUNTS, 100 * ACCOUNTS].map(|accounts| {
         let mut ledger = Ledger::new(accounts, Some(WINDOW_VERSIONS));
-        // Every account has been written to, so that the state below the window holds all of them.
+        // Every account has been written, so that the pruned state contains all of them.
         ledger.grow_to(LATE_TRANSFERS);
         ledger.measure()
     });

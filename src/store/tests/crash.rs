@@ -1,29 +1,30 @@
-//! Crashes at every write and sync of a small workload: from the chosen operation on everything fails,
-//! as if the machine had stopped. Then the store is opened on each image that the disk may be left with
-//! (`ledger_test_support::Disk`).
+//! Crashes at every write and sync of a small workload.
+//!
+//! From the chosen operation everything fails, as if the machine had stopped. Then the store is
+//! opened on each image that the disk may have (`ledger_test_support::Disk`).
 
-use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
 use crate::{Store, StoreError};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 
-/// Returns the synced content and a random part of the writes since, which the seed chooses.
-fn torn(disk: &Disk, seed: u64) -> Image {
+/// Returns the synced content and a part of the later writes, which `seed` determines.
+fn torn_image(disk: &Disk, seed: u64) -> Image {
     let mut random = Rng::with_seed(seed);
     disk.torn(&mut |bound| random.usize(..bound))
 }
 
-/// A disk that stops working after so many writes and syncs.
-fn failing_from(operations: usize) -> Disk {
+/// Returns a disk that fails after this number of writes and syncs.
+fn disk_failing_from(operations: usize) -> Disk {
     let disk = Disk::default();
     disk.inject(Fault::Gone { after: operations });
     disk
 }
 
-/// Newest and oldest height.
-type Ends = (u64, u64);
+/// Newest and oldest height of a ledger.
+type Heights = (u64, u64);
 
-/// Blocks of each group, and up to where is pruned after it.
+/// Number of blocks in each group, and the height to which the window is pruned after it.
 const SCRIPT: [(u64, Option<u64>); 8] = [
     (1, None),
     (3, None),
@@ -34,22 +35,25 @@ const SCRIPT: [(u64, Option<u64>); 8] = [
     (3, None),
     (3, Some(12)),
 ];
-/// All blocks of the script.
+/// Number of blocks in the script.
 const BLOCKS: u64 = 18;
 
+/// Progress of the script until an operation failed.
 #[derive(Debug, Default)]
 struct Progress {
-    acknowledged: Option<Ends>,
-    in_flight: Option<Ends>,
+    /// Heights of the ledger after the last acknowledged operation.
+    acknowledged: Option<Heights>,
+    /// Heights of the ledger after the operation that was started last.
+    in_flight: Option<Heights>,
 }
 
-/// Does the script until something fails; tells how far it came.
+/// Runs the script until something fails, and returns its progress.
 fn run(disk: &Disk, workload: &Workload) -> Progress {
     let mut progress = Progress::default();
     let Ok(store) = Store::open_backend(disk.clone(), disk.log(), &OPTIONS) else {
         return progress;
     };
-    let mut store = with_config(store, SMALL_RUNS);
+    let mut store = configured(store, Config::SMALL);
     progress.in_flight = Some((0, 0));
     if store.initialize(&genesis(), &workload.blocks[0]).is_err() {
         return progress;
@@ -72,16 +76,17 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
         }
         if results.iter().any(Result::is_err) {
             let (newest, oldest) = progress.acknowledged.unwrap();
-            let shown = *reader.snapshot().unwrap().ledger_info();
-            // What is in the log is durable and shown, also where the file of the database could not grow for it.
+            let applied = *reader.snapshot().unwrap().ledger_info();
+            // A record of the log is durable and applied, even if the file of the database could
+            // not grow for it.
             let is_durable = || {
                 let disk = Disk::new(disk.synced());
                 let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
-                shown == *store.split().1.snapshot().unwrap().ledger_info()
+                applied == *store.split().1.snapshot().unwrap().ledger_info()
             };
             assert!(
-                shown == workload.info(newest, oldest) || is_durable(),
-                "shown before durable: {shown:?}"
+                applied == workload.info(newest, oldest) || is_durable(),
+                "visible before durable: {applied:?}"
             );
             let next = &workload.blocks[newest as usize + 1..][..1];
             assert!(matches!(writer.commit(next), Err(StoreError::Poisoned(_))));
@@ -96,18 +101,19 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
     progress
 }
 
-/// Opens what is left, checks every answer, and goes on writing if that is wanted.
-fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: bool) {
+/// Opens an image and compares every answer with the model. Commits the rest if `commits_rest`.
+fn check_image(image: Image, progress: &Progress, workload: &Workload, commits_rest: bool) {
     let disk = Disk::new(image);
     let store = match Store::open_backend(disk.clone(), disk.log(), &OPTIONS) {
         Ok(store) => store,
-        // The database was still being made. A file has another name until it is whole.
+        // The database was not complete. In a directory, its file would have another name until
+        // then.
         Err(error) => {
             assert!(progress.in_flight.is_none(), "{error} after {progress:?}");
             return;
         }
     };
-    let mut store = with_config(store, SMALL_RUNS);
+    let mut store = configured(store, Config::SMALL);
     let is_empty = store.genesis().unwrap().is_none();
     assert!(
         !is_empty || progress.acknowledged.is_none(),
@@ -118,30 +124,33 @@ fn check_image(image: Image, progress: &Progress, workload: &Workload, goes_on: 
     }
     let (mut writer, reader) = store.split();
     let info = *reader.snapshot().unwrap().ledger_info();
-    let ends = (info.block_height, info.oldest_block_height);
+    let heights = (info.block_height, info.oldest_block_height);
     if !is_empty {
-        let is_expected = [progress.acknowledged, progress.in_flight].contains(&Some(ends));
-        assert!(is_expected, "{ends:?} after {progress:?}");
+        let is_expected = [progress.acknowledged, progress.in_flight].contains(&Some(heights));
+        assert!(is_expected, "{heights:?} after {progress:?}");
     }
     workload
-        .check(&reader.snapshot().unwrap(), &workload.info(ends.0, ends.1))
+        .check(
+            &reader.snapshot().unwrap(),
+            &workload.info(heights.0, heights.1),
+        )
         .unwrap();
-    let rest = &workload.blocks[ends.0 as usize + 1..];
-    if goes_on && !rest.is_empty() {
+    let rest = &workload.blocks[heights.0 as usize + 1..];
+    if commits_rest && !rest.is_empty() {
         writer.commit(rest).unwrap();
         workload
             .check(
                 &reader.snapshot().unwrap(),
-                &workload.info(BLOCKS + 1, ends.1),
+                &workload.info(BLOCKS + 1, heights.1),
             )
             .unwrap();
     }
 }
 
 #[test]
-fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
+fn acknowledged_commits_survive_a_crash_at_any_operation() {
     let mut workload = Workload::new(3);
-    // One more than the script commits: what is tried after a failure.
+    // The script does not commit the last block, which is tried after a failure.
     workload.grow(BLOCKS + 1);
     let disk = Disk::default();
     let progress = run(&disk, &workload);
@@ -151,19 +160,21 @@ fn every_acknowledged_commit_survives_a_crash_at_any_operation() {
         operations > 100,
         "only {operations} operations: the disk is bypassed"
     );
-    // What is synced stays the same until the next sync, and most is acknowledged right before that.
+    // The synced content is constant until the next sync, and the progress is greatest right before
+    // it.
     let mut synced: Option<(usize, Image, Progress)> = None;
     for fails_from in 0..operations {
-        let disk = failing_from(fails_from);
+        let disk = disk_failing_from(fails_from);
         let progress = run(&disk, &workload);
         check_image(disk.written(), &progress, &workload, false);
-        // Whatever has arrived, the rest can follow: every other time, as that is the most work.
-        let goes_on = fails_from % 2 == 0;
+        // The rest can follow any image. Every other one is enough, because this takes the most
+        // time.
+        let commits_rest = fails_from % 2 == 0;
         check_image(
-            torn(&disk, fails_from as u64),
+            torn_image(&disk, fails_from as u64),
             &progress,
             &workload,
-            goes_on,
+            commits_rest,
         );
         if let Some((syncs, image, progress)) = synced.take()
             && syncs != disk.syncs()

@@ -1,4 +1,4 @@
-//! Blocks that were not executed: their hashes and row sizes are real, their content is made up.
+//! Blocks that were not executed. Hashes and row sizes are realistic, contents are made up.
 
 use fastrand::Rng;
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature, HashValue};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Description of a user transaction.
 #[derive(Clone, Debug, Default)]
-pub struct Spec {
+pub struct TransactionSpec {
     /// Number of the sender.
     pub sender: u64,
     /// Whether it has a nonce instead of a sequence number.
@@ -26,13 +26,13 @@ pub struct Spec {
     pub writes: BTreeMap<StateKey, WriteOp>,
 }
 
-/// Size of a made-up value, in bytes: about that of a coin store.
+/// Size of a generated value, in bytes. A coin store has about this size.
 pub const VALUE_BYTES: usize = 96;
 
-/// Returns a made-up transfer: an event of a stream of both accounts, and three writes.
+/// Returns a generated transfer: one event in a stream of each account, and three writes.
 ///
 /// The written values are random.
-pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
+pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> TransactionSpec {
     let keys = [
         resource_key(sender, 0),
         resource_key(recipient, 0),
@@ -42,7 +42,7 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
         let value = vec![random.u8(..); VALUE_BYTES];
         (key, WriteOp::Put(value.into()))
     });
-    Spec {
+    TransactionSpec {
         sender,
         is_orderless: false,
         streams: vec![stream(sender, 3), stream(recipient, 2)],
@@ -53,7 +53,7 @@ pub fn transfer(sender: u64, recipient: u64, random: &mut Rng) -> Spec {
 
 /// Generator of the blocks of one chain.
 #[derive(Clone, Debug)]
-pub struct Maker {
+pub struct BlockGenerator {
     vendor: Vendor,
     tip: Option<ChainTip>,
     sequence_numbers: HashMap<u64, u64>,
@@ -100,7 +100,7 @@ pub fn state_key(number: u64) -> StateKey {
     )
 }
 
-impl Maker {
+impl BlockGenerator {
     /// Creates a generator of a chain without blocks.
     pub fn new() -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Maker {
     }
 
     /// Generates the next block.
-    pub fn block(&mut self, specs: Vec<Spec>) -> ExecutedBlock {
+    pub fn block(&mut self, specs: Vec<TransactionSpec>) -> ExecutedBlock {
         let height = self.tip.as_ref().map_or(0, |tip| tip.height + 1);
         // As on a real chain, the first version of a block has an event and a write too.
         let event = ContractEvent::V2 {
@@ -191,7 +191,7 @@ impl Maker {
         Transaction::User(signed.into())
     }
 
-    fn events(&mut self, spec: &Spec) -> Vec<ContractEvent> {
+    fn events(&mut self, spec: &TransactionSpec) -> Vec<ContractEvent> {
         let mut events = Vec::new();
         for key in &spec.streams {
             let next = self.event_numbers.entry(*key).or_default();

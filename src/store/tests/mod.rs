@@ -1,4 +1,4 @@
-//! Tests of the whole store: against a model, under crashes, and what it refuses.
+//! Tests of the whole store: against a model, under crashes and damage, its errors and its costs.
 
 mod cost;
 mod crash;
@@ -10,18 +10,43 @@ mod refusals;
 mod state_keys;
 mod workload;
 
-use crate::{Store, StoreOptions, index::compaction::CompactionConfig};
+use crate::{Store, StoreOptions, index::compaction::CompactionConfig, wal::WalConfig};
 
-/// Little memory for pages, so that reads reach the backend.
+/// Options with so little memory for pages that reads reach the backend.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1024 * 1024,
 };
 
-/// The pace of short runs.
-const SMALL_RUNS: CompactionConfig = CompactionConfig::SMALL_RUNS;
+/// Configuration of a store.
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    wal: WalConfig,
+    compaction: CompactionConfig,
+}
 
-/// Sets the pace of a store.
-fn with_config(mut store: Store, config: CompactionConfig) -> Store {
-    store.set_config(config);
+impl Config {
+    /// A configuration of short tests.
+    const SMALL: Self = Self {
+        wal: WalConfig::SMALL,
+        compaction: CompactionConfig::SMALL,
+    };
+
+    /// Returns [`Self::SMALL`] with this configuration of the log.
+    const fn with_wal(wal: WalConfig) -> Self {
+        Self { wal, ..Self::SMALL }
+    }
+
+    /// Returns [`Self::SMALL`] with this configuration of compaction.
+    const fn with_compaction(compaction: CompactionConfig) -> Self {
+        Self {
+            compaction,
+            ..Self::SMALL
+        }
+    }
+}
+
+/// Configures a store.
+fn configured(mut store: Store, config: Config) -> Store {
+    store.configure(config.wal, config.compaction);
     store
 }

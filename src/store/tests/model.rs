@@ -1,6 +1,6 @@
-//! The store against the model: random chains, groups, prunes, reopenings and snapshots.
+//! The store against the model: random chains, groups, prunes, restarts, and snapshots.
 
-use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
 use crate::{
     Store, StoreReader, StoreWriter,
     index::{
@@ -18,11 +18,11 @@ use std::{
 };
 
 fn open(directory: &Path) -> (StoreWriter, StoreReader) {
-    with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS).split()
+    configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL).split()
 }
 
-fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
-    let mut store = with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS);
+fn open_initialized(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
+    let mut store = configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL);
     assert_eq!(store.genesis().unwrap(), None);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     assert_eq!(store.genesis().unwrap(), Some(genesis()));
@@ -32,7 +32,10 @@ fn begin(directory: &Path, workload: &Workload) -> (StoreWriter, StoreReader) {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Commit(u64),
-    Prune { keep: u64, versions_max: u64 },
+    Prune {
+        window_versions: u64,
+        versions_max: u64,
+    },
     Reopen,
     CheckOlder,
 }
@@ -40,27 +43,30 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => (1..4u64).prop_map(Step::Commit),
-        2 => (0..30u64, 1..12u64).prop_map(|(keep, versions_max)| Step::Prune { keep, versions_max }),
+        2 => (0..30u64, 1..12u64).prop_map(|(window_versions, versions_max)| Step::Prune { window_versions, versions_max }),
         1 => Just(Step::Reopen),
         2 => Just(Step::CheckOlder),
     ];
     prop::collection::vec(step, 1..40)
 }
 
-/// Does the steps and compares everything that can be asked after each of them.
+/// Runs the steps, and compares every answer with the model after each of them.
 fn run(seed: u64, steps: &[Step]) {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(seed);
-    let (mut writer, mut reader) = begin(directory.path(), &workload);
+    let (mut writer, mut reader) = open_initialized(directory.path(), &workload);
     let mut oldest = 0;
-    let mut held = None;
+    let mut older_snapshot = None;
     for step in steps {
         let newest = workload.blocks.len() as u64 - 1;
         match *step {
             Step::Commit(count) => writer.commit(&workload.grow(count)).unwrap(),
-            Step::Prune { keep, versions_max } => {
+            Step::Prune {
+                window_versions,
+                versions_max,
+            } => {
                 let head = reader.snapshot().unwrap().ledger_info().version;
-                let bound = head.saturating_sub(keep);
+                let bound = head.saturating_sub(window_versions);
                 let pruned = writer.prune(bound, versions_max).unwrap();
                 let block = &workload.blocks[pruned.oldest_block_height as usize];
                 assert_eq!(pruned.oldest_version, block.first_version);
@@ -73,8 +79,8 @@ fn run(seed: u64, steps: &[Step]) {
                 oldest = pruned.oldest_block_height;
             }
             Step::Reopen => {
-                // The directory is free only when every snapshot of it is gone.
-                held = None;
+                // The directory is unlocked only when every snapshot of it is dropped.
+                older_snapshot = None;
                 drop((writer, reader));
                 (writer, reader) = open(directory.path());
             }
@@ -85,7 +91,7 @@ fn run(seed: u64, steps: &[Step]) {
                 workload
                     .check(&snapshot, &workload.info(height, oldest))
                     .unwrap();
-                held = Some((reader.snapshot().unwrap(), workload.info(newest, oldest)));
+                older_snapshot = Some((reader.snapshot().unwrap(), workload.info(newest, oldest)));
             }
         }
         let newest = workload.blocks.len() as u64 - 1;
@@ -94,7 +100,7 @@ fn run(seed: u64, steps: &[Step]) {
         let info = workload.info(newest, oldest);
         workload.check(&reader.snapshot().unwrap(), &info).unwrap();
     }
-    if let Some((snapshot, info)) = held {
+    if let Some((snapshot, info)) = older_snapshot {
         workload.check(&snapshot, &info).unwrap();
     }
 }
@@ -103,37 +109,40 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn answers_as_the_model_does(seed: u64, steps in steps()) {
+    fn gives_the_answers_of_the_model(seed: u64, steps in steps()) {
         run(seed, &steps);
     }
 }
 
 #[test]
-fn a_prune_goes_on_to_the_newest_block_and_no_further() {
+fn prunes_up_to_the_newest_block() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(7);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     writer.commit(&workload.grow(40)).unwrap();
     let mut steps = 0;
     while !writer.prune(u64::MAX, 1).unwrap().done {
         steps += 1;
     }
-    assert_eq!(steps, 39, "a block a step, with versions_max below a block");
+    assert_eq!(
+        steps, 39,
+        "a step prunes one block if versions_max is smaller than a block"
+    );
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(40, 40))
         .unwrap();
 }
 
 #[test]
-fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
+fn a_prune_step_is_limited_by_the_size_of_writes() {
     const BYTES_MAX: usize = 700;
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(23);
-    let config = CompactionConfig {
+    let config = Config::with_compaction(CompactionConfig {
         prune_bytes_max: BYTES_MAX,
-        ..SMALL_RUNS
-    };
-    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), config);
+        ..CompactionConfig::SMALL
+    });
+    let mut store = configured(Store::open(directory.path(), &OPTIONS).unwrap(), config);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow(60)).unwrap();
@@ -147,21 +156,24 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
     let (mut oldest, mut single, mut several) = (0, 0, 0);
     while oldest < 60 {
         let pruned = writer.prune(u64::MAX, u64::MAX).unwrap();
-        let taken = oldest..pruned.oldest_block_height;
-        let within: usize = taken.clone().map(bytes).sum();
-        let with_next = within + bytes(taken.end);
-        let count = taken.end - taken.start;
+        let pruned_heights = oldest..pruned.oldest_block_height;
+        let within: usize = pruned_heights.clone().map(bytes).sum();
+        let with_next = within + bytes(pruned_heights.end);
+        let count = pruned_heights.end - pruned_heights.start;
         assert!(
             count == 1 || within <= BYTES_MAX,
-            "{within} bytes of {taken:?}"
+            "{within} bytes of {pruned_heights:?}"
         );
-        assert!(taken.end == 60 || with_next > BYTES_MAX, "only {taken:?}");
+        assert!(
+            pruned_heights.end == 60 || with_next > BYTES_MAX,
+            "only {pruned_heights:?}"
+        );
         *(if within > BYTES_MAX {
             &mut single
         } else {
             &mut several
         }) += 1;
-        oldest = taken.end;
+        oldest = pruned_heights.end;
         assert_eq!(pruned.done, oldest == 60);
     }
     assert!(
@@ -173,16 +185,16 @@ fn a_prune_takes_as_many_blocks_as_their_writes_allow() {
         .unwrap();
 }
 
-/// A step of pruning with next to no keys adds a run all the same; they do not pile up.
+/// A step of pruning with hardly any keys adds a run as well. Merges limit the number of runs.
 #[test]
-fn small_steps_of_pruning_leave_few_runs() {
+fn merges_the_runs_of_small_prune_steps() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(29);
-    let config = CompactionConfig {
+    let config = Config::with_compaction(CompactionConfig {
         step_entries_min: 90,
-        ..SMALL_RUNS
-    };
-    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), config);
+        ..CompactionConfig::SMALL
+    });
+    let mut store = configured(Store::open(directory.path(), &OPTIONS).unwrap(), config);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow_idle(60)).unwrap();
@@ -196,13 +208,13 @@ fn small_steps_of_pruning_leave_few_runs() {
         .unwrap();
 }
 
-/// Runs of several blocks on several levels, with the base's values merged over and over: the
-/// sizes that random cases do not reach.
+/// Runs have several blocks on several levels, and values of the pruned state merge many times.
+/// Random cases do not reach these sizes.
 #[test]
-fn long_chains_pass_through_all_levels() {
+fn answers_correctly_with_runs_on_all_levels() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(11);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     let mut levels = 0;
     for _ in 0..300 {
         writer.commit(&workload.grow(1)).unwrap();
@@ -214,7 +226,7 @@ fn long_chains_pass_through_all_levels() {
             levels = levels.max(runs.iter().map(|run| run.level).max().unwrap_or(0));
             assert!(runs.len() < 24, "{kind:?} has {} runs", runs.len());
         }
-        assert!(view.manifest.garbage.len() < 32, "deletion keeps up");
+        assert!(view.manifest.garbage.len() < 32, "deletion is too slow");
     }
     assert!(levels >= 3, "only {levels} levels");
     check_filters(&writer);
@@ -230,12 +242,13 @@ fn long_chains_pass_through_all_levels() {
         .unwrap();
 }
 
-/// A filter that lacks a part, as where a program without filters has written some of the run, is not asked.
+/// A filter that lacks a segment is not used. A program without filters may have written a part of
+/// the run.
 #[test]
-fn a_filter_of_a_part_of_a_run_hides_nothing() {
+fn ignores_a_filter_of_a_part_of_a_run() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(31);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     for _ in 0..40 {
         writer.commit(&workload.grow(1)).unwrap();
     }
@@ -245,7 +258,7 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
         .open_table(RUNS)
         .unwrap()
         .retain(|key, row| {
-            // Every second segment goes.
+            // Removes every second segment.
             is_filter(key, row) || key.last().is_some_and(|byte| byte % 2 == 0)
         })
         .unwrap();
@@ -256,42 +269,46 @@ fn a_filter_of_a_part_of_a_run_hides_nothing() {
     workload.check(&snapshot, &workload.info(40, 0)).unwrap();
 }
 
-/// Every run that is searched for single keys has a filter that spares most searches in vain, and what is in the table
-/// belongs to a run, a merge or what is being deleted.
+/// Checks that the filters of runs exclude most absent keys, and that each row of the table belongs
+/// to a run, a merge, or garbage.
 fn check_filters(writer: &StoreWriter) {
     let view = writer.latest_view.get().unwrap();
     let mut known: Vec<u64> = view.manifest.garbage.clone();
-    let (mut searched, mut spared) = (0, 0);
+    let (mut asked, mut excluded) = (0, 0);
     let mut random = fastrand::Rng::with_seed(7);
     for kind in Kind::ALL {
         let runs = view.manifest.runs(kind);
         let numbers = runs.list.iter().map(|run| run.id);
         known.extend(numbers.chain(runs.jobs.iter().map(|job| job.output)));
         if let Some(bytes) = kind.bloom_key_bytes() {
-            // Keys of runs are digests, which filters take for random. Runs share keys, so the filters
-            // of many of them can hold one absent key by chance.
+            // Filters expect random keys, as digests are. Runs share keys, so the filters of many
+            // runs can contain one absent key by chance.
             for _ in 0..10 {
                 let absent: Vec<u8> = (0..bytes).map(|_| random.u8(..)).collect();
-                searched += runs.list.len();
-                let is_spared = |run: &&Run| !view.filters.may_contain(run.id, &absent);
-                spared += runs.list.iter().filter(is_spared).count();
+                asked += runs.list.len();
+                let is_excluded = |run: &&Run| !view.filters.may_contain(run.id, &absent);
+                excluded += runs.list.iter().filter(is_excluded).count();
             }
         }
     }
     assert!(
-        searched >= 100 && spared * 100 >= searched * 97,
-        "{spared} of {searched}"
+        asked >= 100 && excluded * 100 >= asked * 97,
+        "{excluded} of {asked}"
     );
-    // Where there is room for half of them, the others are searched.
+    // With memory for half of the filters, the other runs are searched.
     let (manifest, table) = (&view.manifest, &view.tables.runs);
     let half = view.filters.bytes() / 2;
-    let some = BloomFilters::default().of(manifest, table, half).unwrap();
+    let loaded = BloomFilters::default()
+        .for_manifest(manifest, table, half)
+        .unwrap();
     assert!(
-        (1..=half).contains(&some.bytes()),
+        (1..=half).contains(&loaded.bytes()),
         "{} of {half}",
-        some.bytes()
+        loaded.bytes()
     );
-    let none = BloomFilters::default().of(manifest, table, 0).unwrap();
+    let none = BloomFilters::default()
+        .for_manifest(manifest, table, 0)
+        .unwrap();
     let mut runs = Kind::ALL
         .into_iter()
         .flat_map(|kind| &manifest.runs(kind).list);
@@ -299,17 +316,17 @@ fn check_filters(writer: &StoreWriter) {
     for row in view.tables.runs.iter().unwrap() {
         let number = number(row.unwrap().0.value());
         let is_known = |run: &u64| number == *run || number == bloom_id(*run);
-        assert!(known.iter().any(is_known), "nothing names {number:#x}");
+        assert!(known.iter().any(is_known), "an unknown id: {number:#x}");
     }
 }
 
-/// With a window of a few versions nearly every value comes from below it, through many merges:
-/// of equal keys the newest counts, and a deleted one stays deleted.
+/// With a window of a few versions, nearly every value is in the pruned state, after many merges.
+/// The newest value of a key counts, and a deleted key has none.
 #[test]
-fn the_state_below_a_narrow_window_stays_right() {
+fn reads_the_pruned_state_below_a_narrow_window() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(13);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     for _ in 0..200 {
         let block = workload.grow(1).remove(0);
         writer.commit(std::slice::from_ref(&block)).unwrap();
@@ -321,12 +338,12 @@ fn the_state_below_a_narrow_window_stays_right() {
     }
 }
 
-/// Entries that are in no run yet are made anew, each once, wherever the indices stood.
+/// Opening a store makes each unflushed entry once, whatever was flushed.
 #[test]
-fn every_reopening_finds_the_same() {
+fn gives_the_same_answers_after_every_restart() {
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(17);
-    drop(begin(directory.path(), &workload));
+    drop(open_initialized(directory.path(), &workload));
     for height in 1..60 {
         let (mut writer, reader) = open(directory.path());
         writer.commit(&workload.grow(1)).unwrap();
@@ -338,18 +355,18 @@ fn every_reopening_finds_the_same() {
     }
 }
 
-/// Opening reads the rows above `unflushed_from`, so that follows the head even where a kind has next
-/// to no entries; the small runs this makes merge like full ones.
+/// Opening a store reads the rows from `unflushed_from`, so this advances even for a kind with
+/// hardly any entries. The small runs merge like full ones.
 #[test]
-fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
-    const SPARSE: CompactionConfig = CompactionConfig {
+fn an_idle_chain_is_flushed_often() {
+    const SPARSE: Config = Config::with_compaction(CompactionConfig {
         flush_after: 30,
         step_entries_min: 90,
-        ..SMALL_RUNS
-    };
+        ..CompactionConfig::SMALL
+    });
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(19);
-    let mut store = with_config(Store::open(directory.path(), &OPTIONS).unwrap(), SPARSE);
+    let mut store = configured(Store::open(directory.path(), &OPTIONS).unwrap(), SPARSE);
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     let (mut writer, reader) = store.split();
     for round in 0..45 {
@@ -360,8 +377,8 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
         let view = writer.latest_view.get().unwrap();
         for kind in Kind::OF_ROWS {
             let runs = view.manifest.runs(kind);
-            let unwritten = view.head.tip.version + 1 - runs.unflushed_from;
-            assert!(unwritten < 30, "{kind:?} has {unwritten} versions to read");
+            let unflushed = view.head.tip.version + 1 - runs.unflushed_from;
+            assert!(unflushed < 30, "{kind:?} has {unflushed} versions to read");
             assert!(
                 runs.list.len() < 16,
                 "{kind:?} has {} runs",
@@ -377,21 +394,21 @@ fn an_idle_chain_leaves_few_rows_to_read_at_opening() {
         .unwrap();
 }
 
-/// Rows and index entries of a snapshot are of one moment, whatever the writer does meanwhile.
+/// Rows and index entries of a snapshot match while the writer commits and prunes.
 #[test]
-fn readers_beside_the_writer_see_whole_moments() {
+fn concurrent_readers_see_consistent_snapshots() {
     const READERS: usize = 2;
     let directory = tempfile::tempdir().unwrap();
     let mut workload = Workload::new(5);
-    let (mut writer, reader) = begin(directory.path(), &workload);
+    let (mut writer, reader) = open_initialized(directory.path(), &workload);
     workload.grow(60);
-    let is_over = AtomicBool::new(false);
+    let has_ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let readers: Vec<_> = (0..READERS)
             .map(|_| {
                 scope.spawn(|| {
                     let mut heights = Vec::new();
-                    while !is_over.load(Ordering::Acquire) || heights.is_empty() {
+                    while !has_ended.load(Ordering::Acquire) || heights.is_empty() {
                         let snapshot = reader.snapshot().unwrap();
                         let info = *snapshot.ledger_info();
                         let expected = workload.info(info.block_height, info.oldest_block_height);
@@ -411,7 +428,7 @@ fn readers_beside_the_writer_see_whole_moments() {
                 .prune(block.first_version.saturating_sub(40), 8)
                 .unwrap();
         }
-        is_over.store(true, Ordering::Release);
+        has_ended.store(true, Ordering::Release);
         for reader in readers {
             reader.join().unwrap();
         }

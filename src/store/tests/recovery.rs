@@ -1,10 +1,10 @@
-//! The block log as the store uses it: what costs a sync, what a start brings back, and what it refuses.
+//! The write-ahead log in a store: the syncs of each operation, recovery, and damaged logs.
 
-use crate::tests::{OPTIONS, SMALL_RUNS, kit::genesis, with_config, workload::Workload};
+use super::{Config, OPTIONS, configured, kit::genesis, workload::Workload};
 use crate::{
     Store, StoreError, StoreOptions, StoreReader, StoreWriter,
-    index::compaction::CompactionConfig,
     tables::schema::{FORMAT_OLDEST, META, META_FORMAT, META_LOG},
+    wal::WalConfig,
 };
 use ledger_crypto::HashValue;
 use ledger_test_support::{Disk, Fault, Image};
@@ -15,40 +15,36 @@ use std::{fs, path::Path, sync::Arc};
 use tempfile::TempDir;
 
 const BLOCKS: u64 = 30;
-/// Room for all groups of one block.
-const LARGE: CompactionConfig = CompactionConfig {
-    wal_bytes_max: 1024 * 1024,
-    ..SMALL_RUNS
+/// A log for all groups of one block.
+const LARGE: WalConfig = WalConfig {
+    bytes_max: 1024 * 1024,
+    ..WalConfig::SMALL
 };
-/// Room for some groups of one block, and for none of forty.
-const SMALL: CompactionConfig = CompactionConfig {
-    wal_bytes_max: 8 * 4096,
-    ..SMALL_RUNS
+/// A log for some groups of one block, and for none of forty.
+const SMALL: WalConfig = WalConfig {
+    bytes_max: 8 * 4096,
+    ..WalConfig::SMALL
 };
 
 fn open(image: Image) -> (StoreWriter, StoreReader) {
     let disk = Disk::new(image);
-    with_config(
+    configured(
         Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap(),
-        SMALL_RUNS,
+        Config::SMALL,
     )
     .split()
 }
 
-/// A store with genesis on a disk.
-fn initialized(
-    disk: &Disk,
-    config: CompactionConfig,
-    workload: &Workload,
-) -> (StoreWriter, StoreReader) {
+/// Creates a store with genesis on a disk.
+fn initialized(disk: &Disk, config: WalConfig, workload: &Workload) -> (StoreWriter, StoreReader) {
     let store = Store::open_backend(disk.clone(), disk.log(), &OPTIONS).unwrap();
-    let mut store = with_config(store, config);
+    let mut store = configured(store, Config::with_wal(config));
     store.initialize(&genesis(), &workload.blocks[0]).unwrap();
     store.split()
 }
 
 #[test]
-fn a_group_costs_one_sync_and_is_there_after_any_end() {
+fn a_group_takes_one_sync_and_survives_any_crash() {
     let mut workload = Workload::new(5);
     let blocks = workload.grow(BLOCKS);
     let disk = Disk::default();
@@ -57,7 +53,7 @@ fn a_group_costs_one_sync_and_is_there_after_any_end() {
     for (height, block) in (1..).zip(blocks) {
         let (syncs, length) = (disk.syncs(), disk.len().unwrap());
         writer.commit(&[block]).unwrap();
-        // The database syncs its file once more when it grows, which it does in large steps.
+        // redb syncs its file once more when the file grows, which happens in large steps.
         let has_grown = usize::from(disk.len().unwrap() > length);
         growths += has_grown;
         assert_eq!(disk.syncs() - syncs, 1 + has_grown, "of block {height}");
@@ -65,7 +61,7 @@ fn a_group_costs_one_sync_and_is_there_after_any_end() {
         assert_eq!(
             reader.snapshot().unwrap().ledger_info(),
             &info,
-            "it is shown"
+            "the block is applied"
         );
         for image in [disk.synced(), disk.written()] {
             let (_writer, reader) = open(image);
@@ -79,7 +75,7 @@ fn a_group_costs_one_sync_and_is_there_after_any_end() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
+fn writes_a_group_that_does_not_fit_as_a_checkpoint() {
     let mut workload = Workload::new(6);
     let disk = Disk::default();
     let (mut writer, reader) = initialized(&disk, SMALL, &workload);
@@ -95,7 +91,7 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
             "a large group went into the log"
         );
         checkpoints += u64::from(is_checkpoint);
-        assert!(disk.log().len().unwrap() <= SMALL.wal_bytes_max);
+        assert!(disk.log().len().unwrap() <= SMALL.bytes_max);
         let (_writer, reader) = open(disk.synced());
         workload
             .check(&reader.snapshot().unwrap(), &workload.info(height, 0))
@@ -106,8 +102,8 @@ fn what_does_not_fit_is_a_checkpoint_and_the_log_begins_anew() {
 }
 
 #[test]
-fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_into_it() {
-    let config = CompactionConfig {
+fn writes_a_checkpoint_once_the_log_has_its_size() {
+    let config = WalConfig {
         checkpoint_after_bytes: 3 * 4096,
         ..LARGE
     };
@@ -126,35 +122,35 @@ fn a_checkpoint_comes_when_the_log_is_long_enough_and_a_large_group_still_goes_i
 }
 
 #[test]
-fn who_is_told_first_sees_it_when_the_database_has_it() {
-    // Without room in the log every group is a checkpoint, and told when it is shown.
-    let none = CompactionConfig {
-        wal_bytes_max: 0,
-        ..SMALL_RUNS
+fn calls_on_durable_before_a_group_is_applied() {
+    // Without capacity in the log, every group is a checkpoint, and visible when it is durable.
+    let none = WalConfig {
+        bytes_max: 0,
+        ..WalConfig::SMALL
     };
-    for (config, is_ahead) in [(LARGE, true), (none, false)] {
+    for (config, is_logged) in [(LARGE, true), (none, false)] {
         let mut workload = Workload::new(12);
         let blocks = workload.grow(1);
         let disk = Disk::default();
         let (mut writer, reader) = initialized(&disk, config, &workload);
-        let mut told = 0;
-        let tell = |_| {
-            told += 1;
-            assert_eq!(reader.would_wait(1), is_ahead);
+        let mut calls = 0;
+        let on_durable = |_| {
+            calls += 1;
+            assert_eq!(reader.would_wait(1), is_logged);
             let (_writer, reopened) = open(disk.synced());
             assert_eq!(
                 reopened.chain_tip().unwrap().height,
                 1,
-                "durable when it is told"
+                "not durable at the call"
             );
         };
-        writer.append(&blocks, tell).unwrap();
-        assert_eq!(told, 1);
-        assert_eq!(reader.would_wait(1), is_ahead);
+        writer.append(&blocks, on_durable).unwrap();
+        assert_eq!(calls, 1);
+        assert_eq!(reader.would_wait(1), is_logged);
         writer.apply().unwrap();
         reader.wait_applied(1).unwrap();
         assert_eq!(reader.chain_tip().unwrap().height, 1);
-        assert!(reader.would_wait(2), "it is not there yet");
+        assert!(reader.would_wait(2), "the block does not exist");
         drop(writer);
         let never = reader.wait_applied(2);
         assert!(matches!(never, Err(StoreError::Poisoned(_))), "{never:?}");
@@ -162,44 +158,44 @@ fn who_is_told_first_sees_it_when_the_database_has_it() {
 }
 
 #[test]
-fn what_was_told_is_shown_by_a_disk_that_takes_no_more_and_refused_by_one_that_does_not_read() {
-    for (fault, is_shown) in [
+fn applies_durable_blocks_after_a_write_fault_but_not_after_a_read_fault() {
+    for (fault, is_applied) in [
         (Fault::Gone { after: 0 }, true),
         (Fault::Reads { after: 0 }, false),
     ] {
         let mut workload = Workload::new(13);
         let blocks = workload.grow(2);
         let disk = Disk::default();
-        // Without memory for pages, so that every look and every row goes to the disk.
+        // Without memory for pages, every read and write reaches the disk.
         let options = StoreOptions { cache_bytes: 1 };
         let store = Store::open_backend(disk.clone(), disk.log(), &options).unwrap();
-        let mut store = with_config(store, LARGE);
+        let mut store = configured(store, Config::with_wal(LARGE));
         store.initialize(&genesis(), &workload.blocks[0]).unwrap();
         let (mut writer, reader) = store.split();
         writer.commit(&blocks[..1]).unwrap();
-        let told = writer.append(&blocks[1..], |_| disk.inject(fault));
-        let failed = told.and_then(|()| writer.apply());
+        let appended = writer.append(&blocks[1..], |_| disk.inject(fault));
+        let failed = appended.and_then(|()| writer.apply());
         assert!(failed.is_err_and(|error| error.is_failed_io()), "{fault:?}");
-        let shown = reader.wait_applied(2);
-        if is_shown {
-            shown.unwrap();
+        let applied = reader.wait_applied(2);
+        if is_applied {
+            applied.unwrap();
             assert_eq!(reader.chain_tip().unwrap().height, 2);
         } else {
-            assert!(shown.unwrap_err().is_failed_io());
+            assert!(applied.unwrap_err().is_failed_io());
         }
         let (_writer, reopened) = open(disk.synced());
         assert_eq!(
             reopened.chain_tip().unwrap().height,
             2,
-            "{fault:?}: it was told"
+            "{fault:?}: the block was durable"
         );
     }
 }
 
 #[test]
-fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
+fn applies_unapplied_blocks_with_any_later_write() {
     type Next = fn(&mut StoreWriter, &[Arc<ExecutedBlock>], &Disk);
-    let ways: [(&str, u64, Next); 6] = [
+    let cases: [(&str, u64, Next); 6] = [
         ("a commit", 1, |writer, next, _| {
             writer.commit(next).unwrap();
         }),
@@ -207,11 +203,11 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
             writer.prune(1, u64::MAX).unwrap();
         }),
         ("a checkpoint", 1, |writer, next, _| {
-            writer.compaction.config.wal_bytes_max = 0;
+            writer.wal_config.bytes_max = 0;
             writer.append(next, |_| ()).unwrap();
         }),
         ("a checkpoint that fails", 1, |writer, next, disk| {
-            writer.compaction.config.wal_bytes_max = 0;
+            writer.wal_config.bytes_max = 0;
             disk.inject(Fault::Gone { after: 0 });
             writer.append(next, |_| ()).unwrap_err();
         }),
@@ -219,14 +215,17 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
             for block in next {
                 writer.append(std::slice::from_ref(block), |_| ()).unwrap();
             }
-            assert!(writer.unapplied_transactions() > 0, "not each by itself");
+            assert!(
+                writer.unapplied_transactions() > 0,
+                "each group was applied separately"
+            );
         }),
         ("a log that fails", 1, |writer, next, disk| {
             disk.inject(Fault::Gone { after: 0 });
             writer.append(next, |_| ()).unwrap_err();
         }),
     ];
-    for (way, more, next) in ways {
+    for (case, more, next) in cases {
         let mut workload = Workload::new(14);
         let blocks = workload.grow(2 + more);
         let disk = Disk::default();
@@ -234,41 +233,41 @@ fn what_only_the_log_has_is_shown_with_what_comes_after_it() {
         for block in &blocks[..2] {
             writer.append(std::slice::from_ref(block), |_| ()).unwrap();
         }
-        assert!(reader.would_wait(2), "{way}");
+        assert!(reader.would_wait(2), "{case}");
         next(&mut writer, &blocks[2..], &disk);
-        assert!(!reader.would_wait(2), "{way}");
-        reader.wait_applied(2).expect(way);
+        assert!(!reader.would_wait(2), "{case}");
+        reader.wait_applied(2).expect(case);
     }
 }
 
 #[test]
-fn when_only_the_log_has_many_blocks_or_bytes_the_next_one_takes_them_along() {
-    let two_blocks = CompactionConfig {
+fn applies_with_the_group_after_a_limit_is_reached() {
+    let by_count = WalConfig {
         unapplied_blocks_max: 2,
         ..LARGE
     };
-    let few_bytes = CompactionConfig {
+    let by_size = WalConfig {
         // Each block is larger.
         unapplied_bytes_max: 1,
         ..LARGE
     };
-    for (config, is_left) in [
-        (two_blocks, [true, true, false]),
-        (few_bytes, [true, false, true]),
+    for (config, expected) in [
+        (by_count, [true, true, false]),
+        (by_size, [true, false, true]),
     ] {
         let mut workload = Workload::new(15);
         let blocks = workload.grow(3);
         let (mut writer, _reader) = initialized(&Disk::default(), config, &workload);
-        let left = [0, 1, 2].map(|at| {
-            writer.append(&blocks[at..=at], |_| ()).unwrap();
+        let are_unapplied = [0, 1, 2].map(|index| {
+            writer.append(&blocks[index..=index], |_| ()).unwrap();
             writer.unapplied_transactions() > 0
         });
-        assert_eq!(left, is_left, "{config:?}");
+        assert_eq!(are_unapplied, expected, "{config:?}");
     }
 }
 
 #[test]
-fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
+fn returns_the_parts_of_each_transaction_from_the_record() {
     fn bcs(value: &impl Serialize) -> Vec<u8> {
         bcs::to_bytes(value).unwrap()
     }
@@ -276,12 +275,14 @@ fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
     let blocks = workload.grow(7);
     let (mut writer, _reader) = initialized(&Disk::default(), LARGE, &workload);
     for group in [&blocks[..1], &blocks[1..]] {
-        let mut logged = Vec::new();
-        writer.append(group, |told| logged = told).unwrap();
-        assert_eq!(logged.len(), group.len());
-        for (logged, block) in logged.iter().zip(group) {
+        let mut wal_blocks = Vec::new();
+        writer
+            .append(group, |durable| wal_blocks = durable)
+            .unwrap();
+        assert_eq!(wal_blocks.len(), group.len());
+        for (wal_block, block) in wal_blocks.iter().zip(group) {
             for (index, executed) in block.transactions.iter().enumerate() {
-                let parts = logged.transaction(index).unwrap();
+                let parts = wal_block.transaction(index).unwrap();
                 assert_eq!(parts.transaction, bcs(&executed.transaction));
                 assert_eq!(
                     parts.info_and_events,
@@ -292,22 +293,22 @@ fn a_block_stands_in_its_record_as_it_is_and_its_parts_are_found_there() {
                 let all = bcs(executed).len();
                 assert_eq!(parts.size_bytes(), all - HashValue::LENGTH);
             }
-            assert!(logged.transaction(block.transactions.len()).is_none());
+            assert!(wal_block.transaction(block.transactions.len()).is_none());
         }
     }
-    writer.compaction.config.wal_bytes_max = 0;
-    let mut logged = None;
+    writer.wal_config.bytes_max = 0;
+    let mut wal_blocks = None;
     writer
-        .append(&workload.grow(1), |told| logged = Some(told))
+        .append(&workload.grow(1), |durable| wal_blocks = Some(durable))
         .unwrap();
     assert!(
-        logged.is_some_and(|none| none.is_empty()),
-        "a checkpoint is no record"
+        wal_blocks.is_some_and(|none| none.is_empty()),
+        "a checkpoint has no record"
     );
 }
 
 #[test]
-fn a_stop_needs_no_log_and_leaves_it_empty() {
+fn a_stop_leaves_an_empty_log_that_is_not_needed() {
     let mut workload = Workload::new(7);
     let blocks = workload.grow(BLOCKS);
     let disk = Disk::default();
@@ -326,8 +327,9 @@ fn a_stop_needs_no_log_and_leaves_it_empty() {
         .unwrap();
 }
 
-/// A copy of a directory as a killed process leaves it, with records in its log; and its blocks.
-fn killed() -> (TempDir, Workload) {
+/// Returns a copy of a directory as a killed process leaves it, with records in its log, and its
+/// blocks.
+fn killed_directory() -> (TempDir, Workload) {
     let mut workload = Workload::new(8);
     let blocks = workload.grow(BLOCKS);
     let (directory, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -344,12 +346,12 @@ fn killed() -> (TempDir, Workload) {
     (copy, workload)
 }
 
-/// What opening says of a directory that is damaged, whose files it leaves as they are.
-fn damage(directory: &Path) -> String {
+/// Returns the error of opening a damaged directory, and checks that the log is unchanged.
+fn damage_message(directory: &Path) -> String {
     let names = ["ledger.redb", "ledger.log"];
     let read = || names.map(|name| fs::read(directory.join(name)).ok());
     let before = read();
-    // The second time as the first.
+    // A second attempt has the same result.
     for _ in 0..2 {
         let error = Store::open(directory, &OPTIONS).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
@@ -362,8 +364,8 @@ fn damage(directory: &Path) -> String {
 }
 
 #[test]
-fn a_killed_process_leaves_its_blocks_in_the_log() {
-    let (directory, workload) = killed();
+fn recovers_the_blocks_of_a_killed_process() {
+    let (directory, workload) = killed_directory();
     let store = Store::open(directory.path(), &OPTIONS).unwrap();
     let (writer, reader) = store.split();
     workload
@@ -372,9 +374,9 @@ fn a_killed_process_leaves_its_blocks_in_the_log() {
     drop((writer, reader));
 }
 
-/// The database makes what it has durable when it is dropped, also after the log has failed.
+/// redb makes its content durable when it is dropped, even after the log has failed.
 #[test]
-fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
+fn recovers_no_block_twice_if_the_database_is_ahead_of_its_checkpoint() {
     let mut workload = Workload::new(11);
     let blocks = workload.grow(BLOCKS);
     let disk = Disk::default();
@@ -389,7 +391,7 @@ fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
         .check(&reader.snapshot().unwrap(), &workload.info(10, 0))
         .unwrap();
     drop((writer, reader));
-    // What was written is read again; of what failed nobody was told, and it may be there.
+    // The written blocks are recovered. The failed one was not acknowledged, and may be present.
     for (image, height) in [(disk.synced(), 10), (disk.written(), 11)] {
         let (mut writer, reader) = open(image);
         workload
@@ -403,7 +405,7 @@ fn a_database_that_is_ahead_of_its_last_checkpoint_has_no_block_twice() {
 }
 
 #[test]
-fn a_step_of_pruning_costs_one_sync_and_is_done_again() {
+fn a_step_of_pruning_takes_one_sync_and_is_recovered() {
     let mut workload = Workload::new(10);
     let blocks = workload.grow(BLOCKS);
     let disk = Disk::default();
@@ -418,35 +420,35 @@ fn a_step_of_pruning_costs_one_sync_and_is_done_again() {
             assert_eq!(disk.syncs() - syncs, 1);
         }
         let info = workload.info(height, oldest_height);
-        let (_writer, again) = open(disk.synced());
-        for reader in [&reader, &again] {
+        let (_writer, recovered) = open(disk.synced());
+        for reader in [&reader, &recovered] {
             workload.check(&reader.snapshot().unwrap(), &info).unwrap();
         }
     }
 }
 
 #[test]
-fn a_log_that_is_needed_and_is_gone() {
-    let (directory, _) = killed();
+fn rejects_a_directory_without_its_needed_log() {
+    let (directory, _) = killed_directory();
     fs::remove_file(directory.path().join("ledger.log")).unwrap();
-    let text = damage(directory.path());
+    let text = damage_message(directory.path());
     assert!(text.contains("ledger.log is missing"), "{text}");
 }
 
 #[test]
-fn a_log_with_damage_before_its_last_record() {
-    let (directory, _) = killed();
+fn rejects_a_log_with_damage_before_its_last_record() {
+    let (directory, _) = killed_directory();
     let path = directory.path().join("ledger.log");
     let mut log = fs::read(&path).unwrap();
-    // In the third record: each of these takes a page, and a few more.
+    // About in the third record: a record takes one page, and a few take more.
     log[2 * 4096 + 100] ^= 1;
     fs::write(&path, log).unwrap();
-    let text = damage(directory.path());
+    let text = damage_message(directory.path());
     assert!(text.contains("the block log: record"), "{text}");
 }
 
 #[test]
-fn a_directory_of_the_format_without_a_log_becomes_one_with_it() {
+fn upgrades_a_directory_of_the_format_without_a_log() {
     let mut workload = Workload::new(9);
     let blocks = workload.grow(BLOCKS);
     let directory = tempfile::tempdir().unwrap();

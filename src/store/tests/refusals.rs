@@ -1,6 +1,6 @@
-//! What the store refuses, and that its words name the directory and the way out.
+//! Directories, blocks, and versions that the store rejects. Messages name the directory.
 
-use crate::tests::{
+use super::{
     OPTIONS,
     kit::{genesis, stream},
     workload::Workload,
@@ -18,7 +18,7 @@ use std::{
     thread,
 };
 
-fn refusal(directory: &Path) -> StoreError {
+fn open_error(directory: &Path) -> StoreError {
     let error = Store::open(directory, &OPTIONS).unwrap_err();
     let text = error.to_string();
     assert!(text.contains(&directory.display().to_string()), "{text}");
@@ -33,20 +33,20 @@ fn initialized(directory: &Path) -> (Store, Workload) {
 }
 
 #[test]
-fn a_directory_of_something_else() {
+fn rejects_a_directory_with_other_files() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("thesis.txt"), "years of work").unwrap();
-    let error = refusal(directory.path());
+    let error = open_error(directory.path());
     assert!(
         matches!(&error, StoreError::Foreign { file, .. } if file == "thesis.txt"),
         "{error}"
     );
     let files = fs::read_dir(directory.path()).unwrap().count();
-    assert_eq!(files, 1, "nothing is made in a foreign directory");
+    assert_eq!(files, 1, "a file was created in a foreign directory");
 }
 
 #[test]
-fn a_database_of_something_else() {
+fn rejects_a_database_of_another_program() {
     const OTHER: redb::TableDefinition<u64, u64> = redb::TableDefinition::new("recipes");
     let directory = tempfile::tempdir().unwrap();
     let database = Database::create(directory.path().join("ledger.redb")).unwrap();
@@ -55,27 +55,28 @@ fn a_database_of_something_else() {
     transaction.commit().unwrap();
     drop(database);
     assert!(matches!(
-        refusal(directory.path()),
+        open_error(directory.path()),
         StoreError::Foreign { .. }
     ));
 }
 
-/// What opening says of a directory of another format, which it leaves as it is.
-fn refusal_of_format(format: u64) -> StoreError {
+/// Returns the error of opening a directory of another format, and checks that its file is
+/// unchanged.
+fn format_error(format: u64) -> StoreError {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));
     drop(with_format(directory.path(), format));
     let file = directory.path().join("ledger.redb");
     let before = fs::read(&file).unwrap();
-    let refusal = refusal(directory.path());
+    let error = open_error(directory.path());
     assert!(
         fs::read(&file).unwrap() == before,
-        "the refused file was changed"
+        "the rejected file was changed"
     );
-    refusal
+    error
 }
 
-/// The database in `directory`, whose format is another now.
+/// Changes the format of the database in `directory`, and returns the open database.
 fn with_format(directory: &Path, format: u64) -> Database {
     let database = Database::create(directory.join("ledger.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -89,7 +90,7 @@ fn with_format(directory: &Path, format: u64) -> Database {
 }
 
 #[test]
-fn another_format_in_a_file_that_was_not_closed() {
+fn rejects_another_format_in_a_file_that_was_not_closed() {
     let directory = tempfile::tempdir().unwrap();
     drop(initialized(directory.path()));
     let database = with_format(directory.path(), FORMAT + 1);
@@ -100,18 +101,18 @@ fn another_format_in_a_file_that_was_not_closed() {
     fs::copy(from, to).unwrap();
     drop(database);
     assert!(matches!(
-        refusal(killed.path()),
+        open_error(killed.path()),
         StoreError::NewerFormat { .. }
     ));
 }
 
 #[test]
-fn another_format() {
-    let newer = refusal_of_format(FORMAT + 1);
+fn rejects_other_formats() {
+    let newer = format_error(FORMAT + 1);
     assert!(
         matches!(newer, StoreError::NewerFormat { found, known, .. } if found == FORMAT + 1 && known == FORMAT)
     );
-    let older = refusal_of_format(FORMAT_OLDEST - 1);
+    let older = format_error(FORMAT_OLDEST - 1);
     let StoreError::OlderFormat {
         found,
         oldest,
@@ -130,26 +131,26 @@ fn another_format() {
         text.contains("the program that wrote it, or name an empty directory"),
         "{text}"
     );
-    let unknown = refusal_of_format(0);
+    let unknown = format_error(0);
     assert!(matches!(unknown, StoreError::Damaged { .. }), "{unknown}");
 }
 
 #[test]
-fn a_directory_is_in_use_until_its_writer_is_gone() {
+fn a_directory_is_in_use_until_its_writer_is_dropped() {
     let directory = tempfile::tempdir().unwrap();
     let (store, workload) = initialized(directory.path());
     assert!(matches!(
-        refusal(directory.path()),
+        open_error(directory.path()),
         StoreError::InUse { .. }
     ));
     let (writer, reader) = store.split();
     assert!(matches!(
-        refusal(directory.path()),
+        open_error(directory.path()),
         StoreError::InUse { .. }
     ));
     let snapshot = reader.snapshot().unwrap();
     workload.check(&snapshot, &workload.info(0, 0)).unwrap();
-    // The writer keeps the database open for its readers.
+    // Readers need the database, which the writer owns.
     drop(writer);
     let closed = workload.check(&snapshot, &workload.info(0, 0)).unwrap_err();
     assert!(
@@ -159,37 +160,37 @@ fn a_directory_is_in_use_until_its_writer_is_gone() {
     Store::open(directory.path(), &OPTIONS).unwrap();
 }
 
-/// Opens the same absent directory in this many threads at once.
-const OPENERS: usize = 4;
-/// So many times; in most of them two would be between the look and the making.
+/// Number of threads that open the same absent directory concurrently.
+const THREADS: usize = 4;
+/// Number of attempts. In most of them, two threads are between the check and the creation.
 const ROUNDS: usize = 40;
 
 #[test]
-fn of_many_that_make_one_directory_at_once_exactly_one_has_it() {
+fn one_of_several_concurrent_openers_creates_a_directory() {
     for round in 0..ROUNDS {
         let above = tempfile::tempdir().unwrap();
         let directory = above.path().join("new/data");
-        let barrier = Barrier::new(OPENERS);
+        let barrier = Barrier::new(THREADS);
         let opened: Vec<_> = thread::scope(|scope| {
             let open = || {
                 barrier.wait();
                 let opened = Store::open(&directory, &OPTIONS);
-                // Nobody lets go before all have tried.
+                // Drops no store before all threads have tried.
                 barrier.wait();
                 opened.map(|mut store| {
                     let block = &Workload::new(1).blocks[0];
                     store.initialize(&genesis(), block).unwrap();
                 })
             };
-            let openers: Vec<_> = (0..OPENERS).map(|_| scope.spawn(open)).collect();
-            openers
+            let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(open)).collect();
+            handles
                 .into_iter()
-                .map(|opener| opener.join().unwrap())
+                .map(|handle| handle.join().unwrap())
                 .collect()
         });
-        let refused: Vec<_> = opened.into_iter().filter_map(Result::err).collect();
-        assert_eq!(refused.len(), OPENERS - 1, "round {round}: {refused:?}");
-        for error in refused {
+        let errors: Vec<_> = opened.into_iter().filter_map(Result::err).collect();
+        assert_eq!(errors.len(), THREADS - 1, "round {round}: {errors:?}");
+        for error in errors {
             assert!(
                 matches!(error, StoreError::InUse { .. }),
                 "round {round}: {error}"
@@ -199,36 +200,36 @@ fn of_many_that_make_one_directory_at_once_exactly_one_has_it() {
         assert_eq!(
             store.genesis().unwrap(),
             Some(genesis()),
-            "round {round}: it is gone"
+            "round {round}: the genesis is lost"
         );
     }
 }
 
 #[test]
-fn a_directory_that_another_makes_a_ledger_in_is_left_alone() {
+fn rejects_a_directory_in_which_another_process_creates_a_ledger() {
     let directory = tempfile::tempdir().unwrap();
     let file = fs::File::create(directory.path().join("ledger.lock")).unwrap();
     file.try_lock().unwrap();
-    fs::write(directory.path().join("ledger.redb.new"), "half of one").unwrap();
+    fs::write(directory.path().join("ledger.redb.new"), "incomplete").unwrap();
     assert!(matches!(
-        refusal(directory.path()),
+        open_error(directory.path()),
         StoreError::InUse { .. }
     ));
-    let half = fs::read(directory.path().join("ledger.redb.new")).unwrap();
-    assert_eq!(half, b"half of one");
+    let incomplete = fs::read(directory.path().join("ledger.redb.new")).unwrap();
+    assert_eq!(incomplete, b"incomplete");
     assert!(!directory.path().join("ledger.redb").exists());
 }
 
 #[test]
-fn a_file_that_is_no_database() {
+fn rejects_a_file_that_is_no_database() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("ledger.redb"), vec![b'x'; 20_000]).unwrap();
-    let error = refusal(directory.path());
+    let error = open_error(directory.path());
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
 
 #[test]
-fn a_file_cut_short() {
+fn rejects_a_truncated_file() {
     let directory = tempfile::tempdir().unwrap();
     let (store, mut workload) = initialized(directory.path());
     let (mut writer, reader) = store.split();
@@ -238,12 +239,12 @@ fn a_file_cut_short() {
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(file.metadata().unwrap().len() / 3).unwrap();
     drop(file);
-    let error = refusal(directory.path());
+    let error = open_error(directory.path());
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
 
 #[test]
-fn what_an_interrupted_start_left_is_no_obstacle() {
+fn replaces_the_file_of_an_interrupted_start() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("ledger.redb.new"), vec![0; 5_000]).unwrap();
     let (store, _) = initialized(directory.path());
@@ -257,15 +258,15 @@ fn what_an_interrupted_start_left_is_no_obstacle() {
 }
 
 #[test]
-fn a_path_that_is_a_file() {
+fn rejects_a_path_that_is_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     fs::write(&path, "").unwrap();
-    assert!(matches!(refusal(&path), StoreError::Directory { .. }));
+    assert!(matches!(open_error(&path), StoreError::Directory { .. }));
 }
 
 #[test]
-fn blocks_that_do_not_follow() {
+fn rejects_blocks_that_do_not_follow() {
     let directory = tempfile::tempdir().unwrap();
     let (store, mut workload) = initialized(directory.path());
     let (mut writer, reader) = store.split();
@@ -295,7 +296,7 @@ fn blocks_that_do_not_follow() {
             "{result:?}"
         );
     }
-    // A refusal is no failed write: the blocks that do follow are taken.
+    // A rejection is no failed write: blocks that follow are accepted.
     writer.commit(&blocks).unwrap();
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(4, 0))
@@ -303,7 +304,7 @@ fn blocks_that_do_not_follow() {
 }
 
 #[test]
-fn a_genesis_grows_by_upgrades_that_lie_ahead() {
+fn extends_the_genesis_by_upgrades_above_the_newest_block() {
     let with = |upgrades: &[(u64, u64)]| {
         let mut genesis = genesis();
         let upgrade = |&(version, height)| FrameworkUpgrade { version, height };
@@ -326,29 +327,29 @@ fn a_genesis_grows_by_upgrades_that_lie_ahead() {
     store.extend_genesis(&with(&[(2, 4)])).unwrap();
     let mut other_chain = with(&[(2, 4), (3, 9)]);
     other_chain.chain_id += 1;
-    for refused in [
+    for other in [
         genesis(),
         with(&[(1, 3), (2, 4)]),
         with(&[(2, 5)]),
         other_chain,
     ] {
-        let error = store.extend_genesis(&refused).unwrap_err();
+        let error = store.extend_genesis(&other).unwrap_err();
         assert!(matches!(error, StoreError::OtherGenesis(_)), "{error:?}");
     }
     drop(store);
     let store = Store::open(&path, &OPTIONS).unwrap();
     assert_eq!(store.genesis().unwrap(), Some(with(&[(2, 4)])));
-    // The ledger goes on behind it.
+    // Later blocks can be committed.
     let (mut writer, _) = store.split();
     writer.commit(&workload.grow(1)).unwrap();
 }
 
 #[test]
-fn genesis_twice_and_an_empty_ledger() {
+fn rejects_a_second_genesis_and_blocks_without_genesis() {
     let directory = tempfile::tempdir().unwrap();
     let (mut store, workload) = initialized(directory.path());
-    let again = store.initialize(&genesis(), &workload.blocks[0]);
-    assert!(matches!(again, Err(StoreError::NotEmpty)));
+    let second = store.initialize(&genesis(), &workload.blocks[0]);
+    assert!(matches!(second, Err(StoreError::NotEmpty)));
     drop(store);
     let empty = tempfile::tempdir().unwrap();
     let mut store = Store::open(&empty.path().join("made"), &OPTIONS).unwrap();
@@ -364,7 +365,7 @@ fn genesis_twice_and_an_empty_ledger() {
 }
 
 #[test]
-fn a_moment_outside_the_window() {
+fn rejects_a_snapshot_outside_the_window() {
     let directory = tempfile::tempdir().unwrap();
     let (store, mut workload) = initialized(directory.path());
     let (mut writer, reader) = store.split();
@@ -386,16 +387,17 @@ fn a_moment_outside_the_window() {
     assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
 }
 
-/// Whoever answers beside the snapshots is told first, so that no answer has an older end than an earlier one.
+/// The callback precedes the new view, so that no response shows an older lower end than an earlier
+/// one.
 #[test]
-fn what_is_gone_is_told_before_a_snapshot_shows_it() {
+fn reports_pruned_versions_before_snapshots_exclude_them() {
     let directory = tempfile::tempdir().unwrap();
     let (store, mut workload) = initialized(directory.path());
     let (mut writer, reader) = store.split();
     writer.commit(&workload.grow(9)).unwrap();
     let bound = workload.blocks[5].first_version;
     let oldest = |snapshot: Snapshot| snapshot.ledger_info().oldest_version;
-    let mut told = None;
+    let mut reported = None;
     let pruned = writer
         .prune_with(bound, 1_000, |pruned| {
             assert_eq!(oldest(reader.snapshot().unwrap()), 0);
@@ -404,16 +406,16 @@ fn what_is_gone_is_told_before_a_snapshot_shows_it() {
             let ahead = reader.snapshot_at(&head).unwrap();
             assert!(ahead.transaction(bound - 1).unwrap().is_none());
             assert_eq!(oldest(ahead), bound);
-            told = Some(*pruned);
+            reported = Some(*pruned);
         })
         .unwrap();
-    assert_eq!(told, Some(pruned));
+    assert_eq!(reported, Some(pruned));
     assert_eq!(oldest(reader.snapshot().unwrap()), bound);
 }
 
-/// Where a stream goes on is the same before and after the snapshots show what is gone.
+/// The first event of a stream is the same before and after snapshots exclude the pruned events.
 #[test]
-fn streams_whose_events_go_are_told_alike_before_and_after_a_snapshot_shows_it() {
+fn first_event_is_the_same_before_and_after_a_pruned_view() {
     let directory = tempfile::tempdir().unwrap();
     let (store, mut workload) = initialized(directory.path());
     let (mut writer, reader) = store.split();

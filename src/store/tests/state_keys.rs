@@ -1,63 +1,65 @@
-//! Slots of an address where the model's random chains do not reach.
+//! State keys of an address in cases that the random chains of the model do not reach.
 
-use crate::tests::{
-    OPTIONS, SMALL_RUNS,
-    kit::{Maker, Spec, address, genesis, resource_key},
-    with_config,
+use super::{
+    Config, OPTIONS, configured,
+    kit::{BlockGenerator, TransactionSpec, address, genesis, resource_key},
 };
 use crate::{AddressStateEntry, Snapshot, Store, StoreWriter};
 use ledger_types::WriteOp;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 const OWNER: u64 = 7;
-const SLOTS: u64 = 10;
+const RESOURCES: u64 = 10;
 const BLOCKS: u64 = 200;
 
-/// A ledger whose blocks all write the same slot of an account, and one in twenty another one.
-fn with_a_hot_slot(directory: &Path) -> (StoreWriter, Snapshot) {
-    let mut maker = Maker::new();
-    let mut store = with_config(Store::open(directory, &OPTIONS).unwrap(), SMALL_RUNS);
+/// Creates a ledger in which each block writes the same resource of an account, and each twentieth
+/// block a new one.
+fn with_a_hot_key(directory: &Path) -> (StoreWriter, Snapshot) {
+    let mut generator = BlockGenerator::new();
+    let mut store = configured(Store::open(directory, &OPTIONS).unwrap(), Config::SMALL);
     store
-        .initialize(&genesis(), &maker.first_block(BTreeMap::new()))
+        .initialize(&genesis(), &generator.first_block(BTreeMap::new()))
         .unwrap();
     let (mut writer, reader) = store.split();
     for number in 0..BLOCKS {
-        let state_keys = [0, number / (BLOCKS / SLOTS)];
-        let write = |slot| (resource_key(OWNER, slot), WriteOp::Put(vec![1].into()));
-        let spec = Spec {
-            writes: state_keys.map(write).into(),
-            ..Spec::default()
+        let resources = [0, number / (BLOCKS / RESOURCES)];
+        let write = |resource| (resource_key(OWNER, resource), WriteOp::Put(vec![1].into()));
+        let spec = TransactionSpec {
+            writes: resources.map(write).into(),
+            ..TransactionSpec::default()
         };
-        writer.commit(&[Arc::new(maker.block(vec![spec]))]).unwrap();
+        writer
+            .commit(&[Arc::new(generator.block(vec![spec]))])
+            .unwrap();
     }
     let snapshot = reader.snapshot().unwrap();
     (writer, snapshot)
 }
 
 #[test]
-fn a_slot_that_is_written_all_the_time_is_listed_once() {
+fn lists_a_key_that_is_written_all_the_time_once() {
     let directory = tempfile::tempdir().unwrap();
-    let (_writer, snapshot) = with_a_hot_slot(directory.path());
+    let (_writer, snapshot) = with_a_hot_key(directory.path());
     let version = snapshot.ledger_info().version;
-    let state_keys = snapshot.state_keys(&address(OWNER), version, None).unwrap();
-    let state_keys: Vec<AddressStateEntry> = state_keys.map(Result::unwrap).collect();
-    assert_eq!(state_keys.len() as u64, SLOTS, "{state_keys:?}");
+    let entries = snapshot.state_keys(&address(OWNER), version, None).unwrap();
+    let entries: Vec<AddressStateEntry> = entries.map(Result::unwrap).collect();
+    assert_eq!(entries.len() as u64, RESOURCES, "{entries:?}");
     assert!(
-        state_keys.iter().all(|slot| slot.key_value.is_some()),
-        "{state_keys:?}"
+        entries.iter().all(|entry| entry.key_value.is_some()),
+        "{entries:?}"
     );
 }
 
-/// As where the digests of two addresses begin alike, which chance does not bring about.
+/// Digests of two addresses share a prefix too rarely for a test, so the scan gets another address.
 #[test]
-fn slots_of_another_address_among_them_hold_nothing() {
+fn hides_values_of_another_address_with_the_same_prefix() {
     let directory = tempfile::tempdir().unwrap();
-    let (_writer, snapshot) = with_a_hot_slot(directory.path());
+    let (_writer, snapshot) = with_a_hot_key(directory.path());
     let version = snapshot.ledger_info().version;
-    let mut state_keys = snapshot.state_keys(&address(OWNER), version, None).unwrap();
-    state_keys.address = address(OWNER + 1);
-    let key_value: Vec<_> = state_keys
-        .filter_map(|slot| slot.unwrap().key_value)
+    let mut entries = snapshot.state_keys(&address(OWNER), version, None).unwrap();
+    entries.address = address(OWNER + 1);
+    let values: Vec<_> = entries
+        .filter_map(|entry| entry.unwrap().key_value)
         .collect();
-    assert_eq!(key_value, []);
+    assert_eq!(values, []);
 }

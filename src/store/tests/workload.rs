@@ -1,6 +1,6 @@
-//! A chain made from a seed, what it should answer, and the comparison of the two.
+//! A random chain with a naive model of its answers, and the comparison with a snapshot.
 
-use crate::tests::kit::{Maker, Spec, address, resource_key, state_key, stream};
+use super::kit::{BlockGenerator, TransactionSpec, address, resource_key, state_key, stream};
 use crate::{HashLookup, PageEnd, Snapshot, StoreError, TransactionSummary};
 use fastrand::Rng;
 use ledger_types::{
@@ -8,14 +8,15 @@ use ledger_types::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Accounts, streams and keys are few, so that they meet often.
+/// Number of accounts. Accounts, streams, and keys are few, so that they repeat often.
 const ACCOUNTS: u64 = 5;
+/// Number of state keys.
 const KEYS: u64 = 12;
 
-/// How many accounts have slots.
+/// Number of accounts with resources.
 const OWNERS: u64 = 3;
 
-/// A key by its number: of a table item, or of one of the accounts.
+/// Returns the key with this number, of a table item or of a resource of an account.
 fn key(number: u64) -> StateKey {
     match number % (OWNERS + 1) {
         OWNERS => state_key(number),
@@ -23,46 +24,46 @@ fn key(number: u64) -> StateKey {
     }
 }
 
-/// All blocks of a chain, and the naive answers to every question about them.
+/// All blocks of a chain, with naive answers to every query.
 #[derive(Clone, Debug)]
 pub(super) struct Workload {
-    maker: Maker,
+    generator: BlockGenerator,
     pub(super) random: Rng,
     pub(super) blocks: Vec<Arc<ExecutedBlock>>,
 }
 
 impl Workload {
-    /// A chain of genesis only.
+    /// Creates a chain of the genesis block.
     pub(super) fn new(seed: u64) -> Self {
-        let mut maker = Maker::new();
+        let mut generator = BlockGenerator::new();
         let writes = (0..KEYS / 2)
             .map(|number| (key(number), WriteOp::Put(vec![0, 0, number as u8].into())));
-        let first = maker.first_block(writes.collect());
+        let first = generator.first_block(writes.collect());
         Self {
-            maker,
+            generator,
             random: Rng::with_seed(seed),
             blocks: vec![Arc::new(first)],
         }
     }
 
-    /// Adds `count` blocks and gives them.
+    /// Adds `count` blocks, and returns them.
     pub(super) fn grow(&mut self, count: u64) -> Vec<Arc<ExecutedBlock>> {
         for _ in 0..count {
             let specs = (0..self.random.u8(..5)).map(|_| self.spec()).collect();
-            self.blocks.push(Arc::new(self.maker.block(specs)));
+            self.blocks.push(Arc::new(self.generator.block(specs)));
         }
         self.blocks[self.blocks.len() - count as usize..].to_vec()
     }
 
-    /// Adds `count` blocks of system transactions only, and gives them.
+    /// Adds `count` blocks without user transactions, and returns them.
     pub(super) fn grow_idle(&mut self, count: usize) -> Vec<Arc<ExecutedBlock>> {
-        let maker = &mut self.maker;
+        let generator = &mut self.generator;
         self.blocks
-            .extend((0..count).map(|_| Arc::new(maker.block(Vec::new()))));
+            .extend((0..count).map(|_| Arc::new(generator.block(Vec::new()))));
         self.blocks[self.blocks.len() - count..].to_vec()
     }
 
-    fn spec(&mut self) -> Spec {
+    fn spec(&mut self) -> TransactionSpec {
         let random = &mut self.random;
         let streams = (0..random.u8(..4)).map(|_| stream(random.u64(..ACCOUNTS), random.u64(..2)));
         let streams = streams.collect();
@@ -75,7 +76,7 @@ impl Workload {
             (key, operation)
         });
         let writes = writes.collect();
-        Spec {
+        TransactionSpec {
             sender: random.u64(..ACCOUNTS),
             is_orderless: random.u8(..3) == 0,
             streams,
@@ -84,7 +85,7 @@ impl Workload {
         }
     }
 
-    /// The facts at the end of block `height`, with everything since `oldest_height` in the window.
+    /// Returns the ledger info after block `height`, with a window from block `oldest_height`.
     pub(super) fn info(&self, height: u64, oldest_height: u64) -> LedgerInfo {
         let (block, oldest) = (
             &self.blocks[height as usize],
@@ -113,8 +114,7 @@ impl Workload {
             .collect()
     }
 
-    /// Asks `snapshot` everything and compares with the naive answers; `info` is what it should
-    /// present.
+    /// Compares all answers of `snapshot` with the model. `info` is the expected ledger info.
     pub(super) fn check(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         assert_eq!(snapshot.ledger_info(), info);
         self.check_transactions(snapshot, info)?;
@@ -140,15 +140,15 @@ impl Workload {
             let expected = window.contains(&version).then(|| executed.clone());
             assert_eq!(found, expected, "transaction {version}");
             let by_hash = snapshot.version_by_hash(&executed.hash)?;
-            let whole = snapshot.transaction_by_hash(&executed.hash)?;
-            assert_eq!(whole.as_ref().map(version_of), by_hash, "the same version");
-            if let Some(HashLookup::InWindow(found)) = whole {
+            let found = snapshot.transaction_by_hash(&executed.hash)?;
+            assert_eq!(found.as_ref().map(version_of), by_hash, "the same version");
+            if let Some(HashLookup::InWindow(found)) = found {
                 assert_eq!(Some(found.transaction.decode()?), expected);
                 assert_eq!(Some(found.block), snapshot.block_of_version(version)?);
             }
             match expected {
                 Some(_) => assert_eq!(by_hash, Some(version)),
-                // The entry of a pruned transaction goes some time after its row.
+                // The entry of a pruned transaction is deleted some time after its row.
                 None if version < info.oldest_version => {
                     assert!(by_hash.is_none_or(|v| v == version));
                 }
@@ -156,10 +156,10 @@ impl Workload {
             }
         }
         assert_eq!(
-            snapshot.version_by_hash(&ledger_crypto::HashValue::sha3_of(&[b"nobody"]))?,
+            snapshot.version_by_hash(&ledger_crypto::HashValue::sha3_of(&[b"unknown"]))?,
             None
         );
-        let unknown = ledger_crypto::HashValue::sha3_of(&[b"nobody"]);
+        let unknown = ledger_crypto::HashValue::sha3_of(&[b"unknown"]);
         assert_eq!(snapshot.transaction_by_hash(&unknown)?, None);
         assert_eq!(snapshot.transaction(u64::MAX)?, None);
         assert_eq!(snapshot.transaction_in_block(u64::MAX)?, None);
@@ -176,15 +176,16 @@ impl Workload {
 
     fn check_blocks(&self, snapshot: &Snapshot, info: &LedgerInfo) -> Result<(), StoreError> {
         for block in &self.blocks {
-            let is_there = (info.oldest_block_height..=info.block_height).contains(&block.height());
-            let expected = is_there.then(|| ledger_types::BlockInfo::from(&**block));
+            let is_in_window =
+                (info.oldest_block_height..=info.block_height).contains(&block.height());
+            let expected = is_in_window.then(|| ledger_types::BlockInfo::from(&**block));
             assert_eq!(snapshot.block(block.height())?, expected);
             for version in [block.first_version, block.last_version()] {
                 assert_eq!(snapshot.block_of_version(version)?, expected);
-                let both = snapshot.transaction_in_block(version)?;
-                let of_block = both.as_ref().map(|both| both.block.clone());
+                let in_block = snapshot.transaction_in_block(version)?;
+                let of_block = in_block.as_ref().map(|found| found.block.clone());
                 assert_eq!(of_block, expected);
-                let transaction = both.map(|both| both.transaction);
+                let transaction = in_block.map(|found| found.transaction);
                 assert_eq!(transaction, snapshot.transaction(version)?);
             }
         }
@@ -193,7 +194,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The part of [`Workload::check`] that reads the state.
+    /// Compares the state with the model.
     pub(super) fn check_states(
         &self,
         snapshot: &Snapshot,
@@ -208,16 +209,16 @@ impl Workload {
             }
         }
         for version in [info.version + 1, info.oldest_version.wrapping_sub(1)] {
-            let refused = snapshot.state_value(&state_key(0), version);
+            let result = snapshot.state_value(&state_key(0), version);
             assert!(
-                matches!(refused, Err(StoreError::VersionOutOfRange { .. })),
+                matches!(result, Err(StoreError::VersionOutOfRange { .. })),
                 "{version}"
             );
         }
         Ok(())
     }
 
-    /// The slots of each account at every version: all of them, and from each place on.
+    /// Compares the state keys of each account at every version, all of them and from each cursor.
     pub(super) fn check_state_keys(
         &self,
         snapshot: &Snapshot,
@@ -228,27 +229,27 @@ impl Workload {
             for account in (0..=OWNERS).map(address) {
                 let all = snapshot.state_keys(&account, version, None)?;
                 let all = all.collect::<Result<Vec<_>, _>>()?;
-                assert!(all.is_sorted_by_key(|slot| slot.cursor), "{all:?}");
+                assert!(all.is_sorted_by_key(|entry| entry.cursor), "{all:?}");
                 assert!(
                     all.windows(2).all(|two| two[0].cursor != two[1].cursor),
                     "{all:?}"
                 );
                 let mut found: Vec<_> = all
                     .iter()
-                    .filter_map(|slot| slot.key_value.clone())
+                    .filter_map(|entry| entry.key_value.clone())
                     .collect();
                 found.sort();
-                let key_value = state
+                let values = state
                     .iter()
                     .filter(|(key, _)| key.address() == Some(account));
-                let key_value = key_value.filter_map(|(key, operation)| {
+                let values = values.filter_map(|(key, operation)| {
                     Some(((*key).clone(), operation.value()?.clone()))
                 });
-                let expected: Vec<_> = key_value.collect();
+                let expected: Vec<_> = values.collect();
                 assert_eq!(found, expected, "{account} at {version} of {info:?}");
-                for (number, slot) in all.iter().enumerate() {
-                    let cursor = snapshot.state_key_cursor(&account, slot.cursor.to_bytes());
-                    assert_eq!(cursor, Some(slot.cursor));
+                for (number, entry) in all.iter().enumerate() {
+                    let cursor = snapshot.state_key_cursor(&account, entry.cursor.to_bytes());
+                    assert_eq!(cursor, Some(entry.cursor));
                     let rest = snapshot.state_keys(&account, version, cursor)?;
                     let rest = rest.collect::<Result<Vec<_>, _>>()?;
                     assert_eq!(
@@ -257,7 +258,7 @@ impl Workload {
                         "from {number} of {account} at {version}"
                     );
                     assert_eq!(
-                        snapshot.state_key_cursor(&address(99), slot.cursor.to_bytes()),
+                        snapshot.state_key_cursor(&address(99), entry.cursor.to_bytes()),
                         None
                     );
                 }
@@ -302,7 +303,8 @@ impl Workload {
         Ok(())
     }
 
-    /// Summaries between the ends of the window, what lies around them and some versions within.
+    /// Compares summaries between the ends of the window, versions outside, and some versions
+    /// inside.
     fn check_summaries(
         &self,
         snapshot: &Snapshot,
@@ -340,18 +342,18 @@ impl Workload {
         {
             let within: Vec<_> = all
                 .iter()
-                .filter(|one| (start..=end).contains(&one.version))
+                .filter(|summary| (start..=end).contains(&summary.version))
                 .collect();
             for limit in [0, 1, 3, 1_000] {
-                let what = format!("{limit} of {account} in {start}..={end} of {info:?}");
+                let case = format!("{limit} of {account} in {start}..={end} of {info:?}");
                 let first = &within[..within.len().min(limit)];
                 let found =
                     snapshot.transaction_summaries(&sender, start..=end, PageEnd::Oldest, limit)?;
-                assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {what}");
+                assert_eq!(found.iter().collect::<Vec<_>>(), first, "first {case}");
                 let last = &within[within.len().saturating_sub(limit)..];
                 let found =
                     snapshot.transaction_summaries(&sender, start..=end, PageEnd::Newest, limit)?;
-                assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {what}");
+                assert_eq!(found.iter().collect::<Vec<_>>(), last, "last {case}");
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
-//! A block as its record in the log has it. Who answers in BCS copies a transaction from there: it lies in one piece,
-//! which is read several times as fast as the some twenty pieces of memory that it was written from.
+//! Blocks in the encoded form of their log record.
+//!
+//! A response in BCS copies a transaction from the record. There it is contiguous, and reading it
+//! is several times as fast as reading the some twenty allocations that it was encoded from.
 
-use crate::wal::{Record, RecordWriter};
+use super::{Record, RecordWriter};
 use ledger_crypto::HashValue;
 use ledger_types::{
     BlockHeader, ChainTip, DiscardedTransaction, ExecutedBlock, ExecutedTransaction,
@@ -14,51 +16,53 @@ use std::{
     sync::Arc,
 };
 
-/// An executed block as the log has it.
+/// An executed block in the encoded form of its log record.
 #[derive(Clone, Debug)]
 pub struct WalBlock {
     record: Record,
     transactions: Vec<TransactionOffsets>,
 }
 
-/// A committed transaction as the log has it: its parts in BCS.
+/// A committed transaction in a log record: its parts in BCS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WalTransaction<'a> {
     /// The [`Transaction`](ledger_types::Transaction).
     pub transaction: &'a [u8],
-    /// Its [`TransactionInfo`](ledger_types::TransactionInfo), then the list of its events.
+    /// The [`TransactionInfo`](ledger_types::TransactionInfo), then the list of events.
     pub info_and_events: &'a [u8],
     /// The [`WriteSet`](ledger_types::WriteSet).
     pub writes: &'a [u8],
-    /// The root of the transaction accumulator after it.
+    /// The root of the transaction accumulator after the transaction.
     pub accumulator_root: &'a [u8],
 }
 
 impl WalBlock {
-    /// The blocks of a record, whose transactions stand in these places.
-    pub(crate) fn of_record(record: &Record, blocks: RecordOffsets) -> Vec<Self> {
-        let logged = blocks.0.into_iter().map(|transactions| Self {
+    /// Returns the blocks of a record, of which `offsets` locates the transactions.
+    pub(crate) fn of_record(record: &Record, offsets: RecordOffsets) -> Vec<Self> {
+        let blocks = offsets.0.into_iter().map(|transactions| Self {
             record: Arc::clone(record),
             transactions,
         });
-        logged.collect()
+        blocks.collect()
     }
 
-    /// The transaction at `index`, or `None` when the block has no such index.
+    /// Returns the transaction at `index`, or `None` if the block has fewer transactions.
     pub fn transaction(&self, index: usize) -> Option<WalTransaction<'_>> {
-        let place = self.transactions.get(index)?;
+        let offsets = self.transactions.get(index)?;
         let part = |range: Range<usize>| self.record.get(range);
+        // The info names the hash, so the hash after the transaction is left out.
+        let info_begin = offsets.transaction_end + HashValue::LENGTH;
         Some(WalTransaction {
-            transaction: part(place.begin..place.transaction_end)?,
-            info_and_events: part(place.transaction_end + HashValue::LENGTH..place.events_end)?,
-            writes: part(place.events_end..place.writes_end)?,
-            accumulator_root: part(place.writes_end..place.writes_end + HashValue::LENGTH)?,
+            transaction: part(offsets.begin..offsets.transaction_end)?,
+            info_and_events: part(info_begin..offsets.events_end)?,
+            writes: part(offsets.events_end..offsets.writes_end)?,
+            accumulator_root: part(offsets.writes_end..offsets.writes_end + HashValue::LENGTH)?,
         })
     }
 }
 
 impl WalTransaction<'_> {
-    /// How many bytes its parts have.
+    /// Returns the total size of the parts, in bytes.
     pub fn size_bytes(&self) -> usize {
         [
             self.transaction,
@@ -72,7 +76,8 @@ impl WalTransaction<'_> {
     }
 }
 
-/// Where in a record a transaction begins, and parts of it end. Its hash stands behind the first.
+/// Offsets in a record at which a transaction begins and its parts end. The hash follows the first
+/// part.
 #[derive(Clone, Copy, Debug)]
 struct TransactionOffsets {
     begin: usize,
@@ -81,35 +86,35 @@ struct TransactionOffsets {
     writes_end: usize,
 }
 
-/// The places of all transactions of a record, by block.
+/// Offsets of all transactions of a record, by block.
 #[derive(Debug, Default)]
 pub(crate) struct RecordOffsets(Vec<Vec<TransactionOffsets>>);
 
-/// Notes places while blocks are written.
+/// Records the offsets of transactions while blocks are encoded.
 #[derive(Debug, Default)]
 pub(super) struct OffsetTracker {
-    /// Where in the record the next byte comes.
-    at: Cell<usize>,
-    places: RefCell<RecordOffsets>,
+    /// Offset of the next byte in the record.
+    position: Cell<usize>,
+    offsets: RefCell<RecordOffsets>,
 }
 
 impl OffsetTracker {
-    /// `out`, so that the places of what is written into it are noted.
-    pub(super) fn noting<'a, 'b>(&'a self, out: &'a mut RecordWriter<'b>) -> TrackedWriter<'a, 'b> {
-        self.at.set(out.position());
-        TrackedWriter { out, marker: self }
+    /// Returns a writer into `out` that updates the position of the tracker.
+    pub(super) fn track<'a, 'b>(&'a self, out: &'a mut RecordWriter<'b>) -> TrackedWriter<'a, 'b> {
+        self.position.set(out.position());
+        TrackedWriter { out, tracker: self }
     }
 
-    /// What was noted.
-    pub(super) fn places(self) -> RecordOffsets {
-        self.places.into_inner()
+    /// Returns the recorded offsets.
+    pub(super) fn into_offsets(self) -> RecordOffsets {
+        self.offsets.into_inner()
     }
 }
 
-/// Tells a marker how far what is written goes.
+/// A writer into a record that updates the position of an [`OffsetTracker`].
 pub(super) struct TrackedWriter<'a, 'b> {
     out: &'a mut RecordWriter<'b>,
-    marker: &'a OffsetTracker,
+    tracker: &'a OffsetTracker,
 }
 
 impl io::Write for TrackedWriter<'_, '_> {
@@ -119,7 +124,7 @@ impl io::Write for TrackedWriter<'_, '_> {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)?;
-        self.marker.at.set(self.out.position());
+        self.tracker.position.set(self.out.position());
         Ok(())
     }
 
@@ -128,12 +133,12 @@ impl io::Write for TrackedWriter<'_, '_> {
     }
 }
 
-/// A block, written as itself.
+/// A value whose encoding records offsets. The encoding is that of the value.
 pub(super) struct Tracked<'a, T: ?Sized>(pub(super) &'a T, pub(super) &'a OffsetTracker);
 
 impl Serialize for Tracked<'_, ExecutedBlock> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// The block, its transactions being written by themselves.
+        /// An [`ExecutedBlock`] with tracked transactions.
         #[derive(Serialize)]
         struct Block<'a> {
             header: &'a BlockHeader,
@@ -143,7 +148,7 @@ impl Serialize for Tracked<'_, ExecutedBlock> {
             certificate: &'a bytes::Bytes,
             tip: &'a ChainTip,
         }
-        let Self(block, marker) = self;
+        let Self(block, tracker) = self;
         let ExecutedBlock {
             header,
             first_version,
@@ -152,9 +157,9 @@ impl Serialize for Tracked<'_, ExecutedBlock> {
             certificate,
             tip,
         } = block;
-        let places = Vec::with_capacity(transactions.len());
-        marker.places.borrow_mut().0.push(places);
-        let transactions = Tracked(transactions.as_slice(), marker);
+        let offsets = Vec::with_capacity(transactions.len());
+        tracker.offsets.borrow_mut().0.push(offsets);
+        let transactions = Tracked(transactions.as_slice(), tracker);
         Block {
             header,
             first_version: *first_version,
@@ -169,18 +174,18 @@ impl Serialize for Tracked<'_, ExecutedBlock> {
 
 impl Serialize for Tracked<'_, [ExecutedTransaction]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(transactions, marker) = self;
+        let Self(transactions, tracker) = self;
         serializer.collect_seq(
             transactions
                 .iter()
-                .map(|transaction| Tracked(transaction, marker)),
+                .map(|transaction| Tracked(transaction, tracker)),
         )
     }
 }
 
 impl Serialize for Tracked<'_, ExecutedTransaction> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(executed, marker) = self;
+        let Self(executed, tracker) = self;
         let ExecutedTransaction {
             transaction,
             hash,
@@ -190,17 +195,17 @@ impl Serialize for Tracked<'_, ExecutedTransaction> {
             accumulator_root,
         } = executed;
         let mut parts = serializer.serialize_struct("ExecutedTransaction", 6)?;
-        let begin = marker.at.get();
+        let begin = tracker.position.get();
         parts.serialize_field("transaction", transaction)?;
-        let transaction_end = marker.at.get();
+        let transaction_end = tracker.position.get();
         parts.serialize_field("hash", hash)?;
         parts.serialize_field("info", info)?;
         parts.serialize_field("events", events)?;
-        let events_end = marker.at.get();
+        let events_end = tracker.position.get();
         parts.serialize_field("writes", writes)?;
-        let writes_end = marker.at.get();
+        let writes_end = tracker.position.get();
         parts.serialize_field("accumulator_root", accumulator_root)?;
-        if let Some(block) = marker.places.borrow_mut().0.last_mut() {
+        if let Some(block) = tracker.offsets.borrow_mut().0.last_mut() {
             block.push(TransactionOffsets {
                 begin,
                 transaction_end,

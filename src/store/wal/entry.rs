@@ -1,11 +1,10 @@
-//! What a record of the log holds: the blocks of a group as the writer was given them, or what a step of pruning
-//! left.
+//! Content of a log record: a group of blocks, or the end of a step of pruning.
 //!
-//! Not the ordered blocks, which are smaller: a start would have to execute them, with the state as it was, and with
-//! the program that executed them first. Not the rows, which are as large: the index entries that come with them are
-//! made of what is in the blocks.
+//! A record holds executed blocks. Ordered blocks are smaller, but a start would have to execute
+//! them on the same state and with the program that executed them first. Rows are as large, and
+//! their index entries are made from the content of blocks.
 
-use crate::wal::{
+use super::{
     RecordWriter,
     block::{OffsetTracker, RecordOffsets, Tracked},
 };
@@ -17,49 +16,58 @@ use ledger_types::ExecutedBlock;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is to be done again, as it is written.
+/// An entry to encode.
 #[derive(Serialize)]
 enum WalEntryRef<'a> {
     Commit(Vec<Tracked<'a, ExecutedBlock>>),
     Prune(u64),
 }
 
-/// What is to be done again, as it is read.
+/// A decoded entry.
 #[derive(Deserialize)]
 pub(crate) enum WalEntry {
-    /// These blocks follow.
+    /// A group of consecutive blocks.
     Commit(Vec<ExecutedBlock>),
-    /// This version is the oldest from now on.
+    /// The oldest version after a step of pruning.
     Prune(u64),
 }
 
-/// Writes the record of a group; gives where in it the transactions stand.
+impl WalEntry {
+    /// Decodes the content of a record.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the content is no entry.
+    pub(crate) fn decode(content: &[u8]) -> Result<Self, StoreError> {
+        decode(content, "a record of the block log")
+    }
+}
+
+/// Writes the entry of a group of blocks, and returns the offsets of its transactions.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if a value has no BCS form or the record is full.
 pub(crate) fn write_blocks(
     blocks: &[Arc<ExecutedBlock>],
     out: &mut RecordWriter<'_>,
 ) -> Result<RecordOffsets, StoreError> {
-    let marker = OffsetTracker::default();
-    let marked = blocks.iter().map(|block| Tracked(&**block, &marker));
-    let redo = WalEntryRef::Commit(marked.collect());
-    bcs::serialize_into(&mut marker.noting(out), &redo).map_err(no_form)?;
-    drop(redo);
-    Ok(marker.places())
+    let tracker = OffsetTracker::default();
+    let tracked = blocks.iter().map(|block| Tracked(&**block, &tracker));
+    let entry = WalEntryRef::Commit(tracked.collect());
+    bcs::serialize_into(&mut tracker.track(out), &entry).map_err(no_form)?;
+    drop(entry);
+    Ok(tracker.into_offsets())
 }
 
-/// Writes the record of a step of pruning.
+/// Writes the entry of a step of pruning.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the record is full.
 pub(crate) fn write_prune(
     oldest_version: u64,
     out: &mut RecordWriter<'_>,
 ) -> Result<(), StoreError> {
     bcs::serialize_into(out, &WalEntryRef::Prune(oldest_version)).map_err(no_form)
-}
-
-impl WalEntry {
-    /// What a record holds.
-    ///
-    /// # Errors
-    /// When that is nothing known.
-    pub(crate) fn read(content: &[u8]) -> Result<Self, StoreError> {
-        decode(content, "a record of the block log")
-    }
 }

@@ -1,47 +1,106 @@
-//! The block log: what makes blocks durable with one write and one sync, before the database has them on disk.
+//! The write-ahead log: makes blocks durable with one write and one sync.
 //!
-//! A group of blocks is one record: all that the writer was given, so that the same rows can be made of it
-//! again without executing anything. So is a step of pruning: where it ended. The database takes the blocks
-//! some groups later, without a sync. A *checkpoint* is a
-//! durable commit of the database; after it nothing in the log is needed, and the log begins anew at its first
-//! byte, over what stands there: so it does not grow, and a sync of it changes no metadata of the file. The
-//! checkpoint says in the database which generation of the log comes after it; records of any other are stale.
+//! A record holds a group of blocks as the writer received them, or the end of a step of pruning.
+//! Recovery makes the same rows from it without executing anything. The writer applies records to
+//! the database later, in commits without a sync.
 //!
-//! What does not fit into the log goes into the database as a checkpoint, which costs no more than any other.
+//! A *checkpoint* is a durable commit of the database. Nothing in the log is needed after it, so
+//! the log restarts at its first byte and overwrites its old records. It does not grow, and syncs
+//! change no metadata of the file. The database stores the generation of the log that follows the
+//! checkpoint; records of other generations are stale.
 
 pub(crate) mod block;
 pub(crate) mod entry;
-mod reader;
+pub(crate) mod reader;
 mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reader::{WalReadError, WalReader};
-
 use crate::{StoreError, SyncTimer, tables::digest::LogKey};
+use reader::WalReader;
 use record::{HEADER_BYTES, Header, PAGE_BYTES};
 use redb::{StorageBackend, StorageError};
 use std::{io, sync::Arc};
 
-/// The file grows by this much at a time, with zeros: while records are written into what is there, a sync has no
-/// metadata to write.
+/// Maximum size of the write-ahead log, in bytes.
+///
+/// One record of this size is encoded in memory. A larger group is written as a checkpoint.
+pub const WAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Size of the log from which the next write is a checkpoint, in bytes.
+///
+/// A checkpoint writes as many pages as the log has, one at a time, while all clients wait. With 32
+/// MB that takes a tenth of a second and more, with this size less than blocks take on their way
+/// through the node. With a much smaller size, the fixed cost of a checkpoint (some ms) dominates.
+const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Number of unapplied blocks from which the next group forces an apply.
+///
+/// One database commit of several small blocks costs little more than a commit of one of them, but
+/// a read of the newest block waits for all of them.
+const UNAPPLIED_BLOCKS_MAX: usize = 16;
+
+/// Size of unapplied log records from which the next group forces an apply, in bytes.
+///
+/// One block of some hundred transfers reaches it.
+const UNAPPLIED_BYTES_MAX: u64 = 512 * 1024;
+
+/// Number of bytes by which the file grows, filled with zeros.
+///
+/// A sync writes no metadata while records overwrite existing bytes.
 const GROWTH_BYTES: u64 = 256 * 1024;
-/// Memory that became more than this by a large group is not kept.
+
+/// Maximum size of the buffer that the log retains for the next record, in bytes.
 const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A log that is written.
+/// Limits of the write-ahead log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalConfig {
+    /// Maximum size of the log, in bytes.
+    pub(crate) bytes_max: u64,
+    /// Size of the log from which the next write is a checkpoint, in bytes.
+    pub(crate) checkpoint_after_bytes: u64,
+    /// Number of unapplied blocks from which the next group forces an apply.
+    pub(crate) unapplied_blocks_max: usize,
+    /// Size of unapplied log records from which the next group forces an apply, in bytes. This
+    /// bounds the memory of unapplied blocks.
+    pub(crate) unapplied_bytes_max: u64,
+}
+
+impl WalConfig {
+    /// A configuration for tests, with a small log.
+    pub(crate) const SMALL: Self = Self {
+        bytes_max: 64 * 1024,
+        checkpoint_after_bytes: u64::MAX,
+        unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
+        unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
+    };
+}
+
+impl Default for WalConfig {
+    fn default() -> Self {
+        Self {
+            bytes_max: WAL_BYTES_MAX,
+            checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
+            unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
+            unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
+        }
+    }
+}
+
+/// The write-ahead log of a store.
 #[derive(Debug)]
 pub(crate) struct Wal {
     file: Arc<dyn StorageBackend>,
     key: LogKey,
     generation: u64,
-    /// The number of the next record.
+    /// Number of the next record within the generation.
     number: u64,
-    /// Where the next record begins.
+    /// Offset of the next record, in bytes.
     end: u64,
-    /// How long the file is.
+    /// Length of the file, in bytes.
     length: u64,
-    /// The newest record, of whose memory the next is made where nobody else has it then.
+    /// The newest record. Its buffer serves the next record if nothing else refers to it then.
     newest: Record,
     sync_timer: SyncTimer,
 }
@@ -50,11 +109,14 @@ pub(crate) struct Wal {
 pub(crate) type Record = Arc<Vec<u8>>;
 
 impl Wal {
-    /// A log in `file` whose records of `generation` are not needed, or are none; `sync_timer`
-    /// counts its syncs.
+    /// Creates a log in `file` that appends records of `generation` at its first byte.
+    ///
+    /// [`Self::reader`] reads the records of this generation that `file` holds. `sync_timer` counts
+    /// the syncs.
     ///
     /// # Errors
-    /// When the disk does not tell how long the file is.
+    ///
+    /// Returns [`StoreError::Database`] if the length of the file cannot be read.
     pub(crate) fn new(
         file: Arc<dyn StorageBackend>,
         key: LogKey,
@@ -74,46 +136,52 @@ impl Wal {
         })
     }
 
-    /// The generation of the records that are written now.
+    /// Returns the generation of the records that are appended.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// How many bytes the records of the generation take.
+    /// Returns the size of the records of this generation, in bytes.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Reads the records of the generation.
+    /// Returns a reader of the records of this generation.
     ///
     /// # Errors
-    /// When the disk does not tell how long the file is.
+    ///
+    /// Returns an error if the length of the file cannot be read.
     pub(crate) fn reader(&self) -> io::Result<WalReader> {
         WalReader::new(Arc::clone(&self.file), self.key, self.generation)
     }
 
-    /// Begins the log anew: nothing that stands in it is needed any more.
+    /// Restarts the log with a new generation, which overwrites all records.
     pub(crate) fn restart(&mut self, generation: u64) {
         (self.generation, self.number, self.end) = (generation, 0, 0);
     }
 
-    /// Appends a record, durable when this returns, if it ends within the first `bytes_max` bytes of the log;
-    /// gives it with what `content` gave, which writes what it holds. `height` is that of the ledger before it.
+    /// Appends a record and syncs it.
+    ///
+    /// `height` is the height of the newest block before the record. `write_content` writes the
+    /// content. Returns the record and the result of `write_content`, or `None`, without writing
+    /// anything, if the record would end after the first `bytes_max` bytes of the log.
     ///
     /// # Errors
-    /// When the disk fails; what is in the log from here on is not known then.
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails; the content of the log after its last
+    /// record is then unknown. Returns the error of `write_content` without writing anything.
     pub(crate) fn append<T>(
         &mut self,
         bytes_max: u64,
         height: u64,
-        content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
+        write_content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Record, T)>, StoreError> {
-        let room = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let Some((mut buffer, holds)) = self.fill(room, height, content)? else {
+        let capacity = bytes_max.saturating_sub(self.end) / PAGE_BYTES * PAGE_BYTES;
+        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
+        let Some((mut buffer, written)) = self.encode(capacity, height, write_content)? else {
             return Ok(None);
         };
-        let written = buffer.len() as u64;
+        let record_bytes = buffer.len() as u64;
         self.grow_ahead(&mut buffer, bytes_max);
         self.file
             .write(self.end, &buffer)
@@ -122,23 +190,23 @@ impl Wal {
             .time(|| self.file.sync_data())
             .map_err(|error| failed("syncing", &error))?;
         self.length = self.length.max(self.end + buffer.len() as u64);
-        self.end += written;
+        self.end += record_bytes;
         self.number += 1;
         let record = Arc::new(buffer);
         if record.capacity() <= BUFFER_BYTES_MAX {
             self.newest = Arc::clone(&record);
         }
-        Ok(Some((record, holds)))
+        Ok(Some((record, written)))
     }
 
-    /// Makes the next record, if it takes no more than `room` bytes.
-    fn fill<T>(
+    /// Encodes the next record, or returns `None` if it takes more than `capacity` bytes.
+    fn encode<T>(
         &mut self,
-        room: usize,
+        capacity: usize,
         height: u64,
-        content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
+        write_content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Vec<u8>, T)>, StoreError> {
-        if room < HEADER_BYTES {
+        if capacity < HEADER_BYTES {
             return Ok(None);
         }
         let newest = std::mem::take(&mut self.newest);
@@ -147,22 +215,22 @@ impl Wal {
             Arc::try_unwrap(newest).unwrap_or_else(|_| Vec::with_capacity(usual_bytes));
         buffer.clear();
         buffer.resize(HEADER_BYTES, 0);
-        let mut bounded = RecordWriter {
+        let mut writer = RecordWriter {
             buffer: &mut buffer,
-            bytes_max: room,
+            bytes_max: capacity,
             is_full: false,
         };
-        let filled = content(&mut bounded);
-        if bounded.is_full {
+        let result = write_content(&mut writer);
+        if writer.is_full {
             return Ok(None);
         }
-        let holds = filled?;
+        let written = result?;
         let content = &buffer[HEADER_BYTES..];
-        let header = Header::of(content, &self.key, (self.generation, self.number), height);
+        let header = Header::new(content, &self.key, self.generation, self.number, height);
         buffer[..HEADER_BYTES].copy_from_slice(&header.encode(&self.key));
-        let whole = buffer.len().next_multiple_of(PAGE_BYTES as usize);
-        buffer.resize(whole, 0);
-        Ok(Some((buffer, holds)))
+        let padded_bytes = buffer.len().next_multiple_of(PAGE_BYTES as usize);
+        buffer.resize(padded_bytes, 0);
+        Ok(Some((buffer, written)))
     }
 
     /// Appends zeros to a record that makes the file longer.
@@ -175,10 +243,11 @@ impl Wal {
         }
     }
 
-    /// Gives the room of a log back that is not needed until the next start.
+    /// Truncates the file, so that a stopped store takes no space for its log.
     ///
     /// # Errors
-    /// When the disk fails.
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails.
     pub(crate) fn truncate(&mut self) -> Result<(), StoreError> {
         self.file
             .set_len(0)
@@ -188,7 +257,7 @@ impl Wal {
     }
 }
 
-/// Writes into a buffer up to a bound.
+/// A writer into the buffer of a record, up to a maximum size.
 pub(crate) struct RecordWriter<'a> {
     buffer: &'a mut Vec<u8>,
     bytes_max: usize,
@@ -196,7 +265,7 @@ pub(crate) struct RecordWriter<'a> {
 }
 
 impl RecordWriter<'_> {
-    /// Where in the record the next byte comes.
+    /// Returns the offset of the next byte in the record.
     fn position(&self) -> usize {
         self.buffer.len()
     }
@@ -212,7 +281,8 @@ impl io::Write for RecordWriter<'_> {
         Ok(bytes.len())
     }
 
-    /// All or nothing, without the loop of the default: hashes and addresses come byte by byte.
+    /// Writes all bytes or none, without the loop of the default implementation: serializers write
+    /// hashes and addresses byte by byte.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write(bytes).map(drop)
     }
@@ -222,8 +292,8 @@ impl io::Write for RecordWriter<'_> {
     }
 }
 
-/// A failure of the disk, as the database would tell it.
-pub(crate) fn failed(doing: &str, error: &io::Error) -> StoreError {
-    let cause = io::Error::new(error.kind(), format!("{doing} the block log: {error}"));
+/// Returns the error of a failed operation on the log, in the form of a database error.
+pub(crate) fn failed(operation: &str, error: &io::Error) -> StoreError {
+    let cause = io::Error::new(error.kind(), format!("{operation} the block log: {error}"));
     StorageError::from(cause).into()
 }

@@ -1,24 +1,23 @@
-//! Reading a log at the start: the records of its generation, up to the last that is whole.
+//! Reading of the log at a start: the records of one generation, up to the last complete one.
 //!
-//! A record is written only when the one before it is synced. So at most the last one may be torn, and nothing
-//! was acknowledged of it. One that is not whole and has a later one behind it was synced, and is damaged.
+//! A record is written only after the one before it was synced. So only the last record may be
+//! torn, and it was never acknowledged. An incomplete record with a later one after it was synced,
+//! and is damaged.
 
-use crate::{
-    tables::digest::LogKey,
-    wal::record::{HEADER_BYTES, Header, PAGE_BYTES},
-};
+use super::record::{HEADER_BYTES, Header, PAGE_BYTES};
+use crate::tables::digest::LogKey;
 use redb::StorageBackend;
 use std::{io, sync::Arc};
 
-/// How much is read at once while looking for records.
-const LOOK_BYTES: u64 = 1024 * 1024;
+/// Number of bytes that a search for later records reads at a time.
+const SEARCH_BYTES: u64 = 1024 * 1024;
 
-/// Why a log is not read on.
+/// A reason why the next record cannot be read.
 #[derive(Debug)]
 pub(crate) enum WalReadError {
-    /// The disk does not read.
+    /// The disk fails to read.
     Unreadable(io::Error),
-    /// Something that was acknowledged is gone.
+    /// An acknowledged record is incomplete.
     Damaged(String),
 }
 
@@ -28,25 +27,27 @@ impl From<io::Error> for WalReadError {
     }
 }
 
-/// A log that is read.
+/// A reader of the records of one generation.
 #[derive(Debug)]
 pub(crate) struct WalReader {
     file: Arc<dyn StorageBackend>,
     key: LogKey,
     generation: u64,
+    /// Length of the file, in bytes.
     length: u64,
-    /// Where the next record begins.
-    at: u64,
-    /// Its number.
+    /// Offset of the next record, in bytes.
+    offset: u64,
+    /// Number of the next record.
     number: u64,
 }
 
 impl WalReader {
-    /// Begins to read the records of a generation.
+    /// Creates a reader that starts at the first record of `generation`.
     ///
     /// # Errors
-    /// When the disk does not tell how long the file is.
-    pub(crate) fn new(
+    ///
+    /// Returns an error if the length of the file cannot be read.
+    pub(super) fn new(
         file: Arc<dyn StorageBackend>,
         key: LogKey,
         generation: u64,
@@ -56,38 +57,40 @@ impl WalReader {
             file,
             key,
             generation,
-            at: 0,
+            offset: 0,
             number: 0,
         })
     }
 
-    /// The height before the next record, and its content; `None` behind the last one.
+    /// Returns the height before the next record and its content, or `None` after the last record.
     ///
     /// # Errors
-    /// When the disk does not read, or a record is damaged that was synced.
+    ///
+    /// Returns [`WalReadError::Unreadable`] if the disk fails, and [`WalReadError::Damaged`] if the
+    /// next record is incomplete and a later one exists.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, WalReadError> {
-        if let Some((header, content)) = self.record()? {
-            self.at += header.record_bytes().unwrap_or(PAGE_BYTES);
+        if let Some((header, content)) = self.read_record()? {
+            self.offset += header.record_bytes().unwrap_or(PAGE_BYTES);
             self.number += 1;
             return Ok(Some((header.height, content)));
         }
-        match self.later()? {
+        match self.find_later()? {
             None => Ok(None),
-            Some((place, number)) => Err(WalReadError::Damaged(format!(
-                "record {} at byte {} is not whole, and record {number} at byte {place} was written after it",
-                self.number, self.at
+            Some((offset, number)) => Err(WalReadError::Damaged(format!(
+                "record {} at byte {} is not whole, and record {number} at byte {offset} was written after it",
+                self.number, self.offset
             ))),
         }
     }
 
-    /// The record that is to come next, if it is whole.
-    fn record(&self) -> io::Result<Option<(Header, Vec<u8>)>> {
-        let content_at = self.at.saturating_add(HEADER_BYTES as u64);
-        if content_at > self.length {
+    /// Reads the next record, or returns `None` if it is not complete.
+    fn read_record(&self) -> io::Result<Option<(Header, Vec<u8>)>> {
+        let content_offset = self.offset.saturating_add(HEADER_BYTES as u64);
+        if content_offset > self.length {
             return Ok(None);
         }
         let mut header = [0; HEADER_BYTES];
-        self.file.read(self.at, &mut header)?;
+        self.file.read(self.offset, &mut header)?;
         let header = match Header::decode(&header, &self.key) {
             Some(header)
                 if (header.generation, header.number) == (self.generation, self.number) =>
@@ -96,25 +99,25 @@ impl WalReader {
             }
             _ => return Ok(None),
         };
-        // Also what bounds the memory: no content is longer than the file.
-        if header.content_bytes > self.length - content_at {
+        // This bounds the memory as well: no content is longer than the file.
+        if header.content_bytes > self.length - content_offset {
             return Ok(None);
         }
         let mut content = vec![0; usize::try_from(header.content_bytes).unwrap_or_default()];
-        self.file.read(content_at, &mut content)?;
-        let is_whole = header.is_of(&content, &self.key);
-        Ok(is_whole.then_some((header, content)))
+        self.file.read(content_offset, &mut content)?;
+        let is_complete = header.matches(&content, &self.key);
+        Ok(is_complete.then_some((header, content)))
     }
 
-    /// Place and number of a record of this generation that was written after the one that is to come next.
-    fn later(&self) -> io::Result<Option<(u64, u64)>> {
-        let mut pages = vec![0; LOOK_BYTES as usize];
-        let mut from = self.at;
-        while from < self.length {
-            let count = (self.length - from).min(LOOK_BYTES);
+    /// Returns offset and number of a record that was written after the next one, if any.
+    fn find_later(&self) -> io::Result<Option<(u64, u64)>> {
+        let mut pages = vec![0; SEARCH_BYTES as usize];
+        let mut begin = self.offset;
+        while begin < self.length {
+            let count = (self.length - begin).min(SEARCH_BYTES);
             let read = &mut pages[..usize::try_from(count).unwrap_or_default()];
-            self.file.read(from, read)?;
-            for (place, page) in (from..)
+            self.file.read(begin, read)?;
+            for (offset, page) in (begin..)
                 .step_by(PAGE_BYTES as usize)
                 .zip(read.chunks(PAGE_BYTES as usize))
             {
@@ -123,10 +126,10 @@ impl WalReader {
                     header.generation == self.generation && header.number > self.number
                 };
                 if let Some(header) = header.filter(is_later) {
-                    return Ok(Some((place, header.number)));
+                    return Ok(Some((offset, header.number)));
                 }
             }
-            from += count;
+            begin += count;
         }
         Ok(None)
     }

@@ -1,50 +1,53 @@
-//! What stands in the log: records, each of whole pages, and how a record is told from anything else.
+//! Layout of a record.
 //!
-//! | bytes of a record | |
+//! A record takes whole pages. Numbers are little endian.
+//!
+//! | bytes | content |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
-//! | 8 | the generation: how often the log had begun anew |
-//! | 8 | the record's number in its generation, from 0 |
-//! | 8 | the height of the ledger before it |
-//! | 8 | how long its content is |
-//! | 16 | the digest of the content |
-//! | 16 | the digest of all above |
-//! | | the content, and zeros up to a whole page |
+//! | 8 | generation: number of restarts of the log |
+//! | 8 | number of the record in its generation, from 0 |
+//! | 8 | height of the newest block before the record |
+//! | 8 | length of the content |
+//! | 16 | digest of the content |
+//! | 16 | digest of all fields above |
+//! | | content, padded with zeros to a whole page |
 //!
-//! Numbers are little endian. Digests are keyed with the secret of the directory: records of another directory
-//! are none here, and no client can send bytes that would be taken for a record.
+//! Digests are keyed with the secret of the directory. Records of another directory are invalid,
+//! and no client can send bytes that are read as a record.
 
 use crate::tables::digest::{DIGEST_BYTES, Digest, LogKey};
 
-/// What the disk writes at once without reading, and what begins every record.
-pub(crate) const PAGE_BYTES: u64 = 4096;
-/// Begins every record.
+/// Alignment of records, in bytes: a unit that the disk writes without reading.
+pub(super) const PAGE_BYTES: u64 = 4096;
+/// First bytes of every record.
 const MAGIC: [u8; 8] = *b"blocklog";
-/// Where the digest of the header stands.
+/// Offset of the digest of the header.
 const HEADER_DIGEST: usize = 8 * 5 + DIGEST_BYTES;
-/// How long a header is.
-pub(crate) const HEADER_BYTES: usize = HEADER_DIGEST + DIGEST_BYTES;
+/// Size of a header, in bytes.
+pub(super) const HEADER_BYTES: usize = HEADER_DIGEST + DIGEST_BYTES;
 
-/// What a header says.
+/// The header of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Header {
-    /// How often the log had begun anew.
-    pub generation: u64,
-    /// The record's number in its generation, from 0.
-    pub number: u64,
-    /// The height of the ledger before it.
-    pub height: u64,
-    /// How long the content is.
-    pub content_bytes: u64,
+pub(super) struct Header {
+    /// Number of restarts of the log before the record.
+    pub(super) generation: u64,
+    /// Number of the record in its generation, from 0.
+    pub(super) number: u64,
+    /// Height of the newest block before the record.
+    pub(super) height: u64,
+    /// Length of the content, in bytes.
+    pub(super) content_bytes: u64,
     content_digest: Digest,
 }
 
 impl Header {
-    /// The header of a record with this content.
-    pub(crate) fn of(
+    /// Creates the header of a record with this content.
+    pub(super) fn new(
         content: &[u8],
         key: &LogKey,
-        (generation, number): (u64, u64),
+        generation: u64,
+        number: u64,
         height: u64,
     ) -> Self {
         Self {
@@ -56,8 +59,8 @@ impl Header {
         }
     }
 
-    /// The bytes of the header.
-    pub(crate) fn encode(&self, key: &LogKey) -> [u8; HEADER_BYTES] {
+    /// Encodes the header, with its digest.
+    pub(super) fn encode(&self, key: &LogKey) -> [u8; HEADER_BYTES] {
         let numbers = [
             self.generation,
             self.number,
@@ -66,8 +69,8 @@ impl Header {
         ];
         let mut bytes = [0; HEADER_BYTES];
         bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
-        for (place, number) in bytes[MAGIC.len()..].chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
+        for (field, number) in bytes[MAGIC.len()..].chunks_exact_mut(8).zip(numbers) {
+            field.copy_from_slice(&number.to_le_bytes());
         }
         bytes[HEADER_DIGEST - DIGEST_BYTES..HEADER_DIGEST].copy_from_slice(&self.content_digest);
         let digest = key.digest(&bytes[..HEADER_DIGEST]);
@@ -75,8 +78,8 @@ impl Header {
         bytes
     }
 
-    /// The header that bytes begin with, if they do.
-    pub(crate) fn decode(bytes: &[u8], key: &LogKey) -> Option<Self> {
+    /// Decodes the header at the start of `bytes`, or returns `None` if there is no valid one.
+    pub(super) fn decode(bytes: &[u8], key: &LogKey) -> Option<Self> {
         let bytes = bytes.first_chunk::<HEADER_BYTES>()?;
         let (covered, digest) = bytes.split_at(HEADER_DIGEST);
         if !covered.starts_with(&MAGIC) || key.digest(covered) != *digest {
@@ -94,13 +97,13 @@ impl Header {
         })
     }
 
-    /// Whether this is the content that was written.
-    pub(crate) fn is_of(&self, content: &[u8], key: &LogKey) -> bool {
+    /// Returns whether the digest of `content` matches.
+    pub(super) fn matches(&self, content: &[u8], key: &LogKey) -> bool {
         key.digest(content) == self.content_digest
     }
 
-    /// How many bytes the whole record takes; `None` of lengths that no file has.
-    pub(crate) fn record_bytes(&self) -> Option<u64> {
+    /// Returns the size of the record, in bytes, or `None` if it overflows.
+    pub(super) fn record_bytes(&self) -> Option<u64> {
         let bytes = self.content_bytes.checked_add(HEADER_BYTES as u64)?;
         bytes.checked_next_multiple_of(PAGE_BYTES)
     }

@@ -1,30 +1,31 @@
-//! Opening of a writer.
+//! Opening of a writer: format check, first view, and recovery.
 
+use super::writer::StoreWriter;
 use crate::{
-    StoreError, StoreWriter,
+    StoreError,
     directory::{
         error::{BACKEND, damaged, unusable},
         format::{prepare, upgrade},
         lock::DirectoryLock,
-        open::log_file,
+        open::{OpenDatabase, open_log},
     },
-    io::fault_isolation::DiskStatus,
     read::{load::load_view, view::LatestView},
     tables::schema::FORMAT,
     wal::Wal,
 };
-use redb::{Database, ReadableDatabase, StorageBackend};
+use redb::{ReadableDatabase, StorageBackend};
 use std::{path::Path, sync::Arc};
 
-/// Where a store is.
+/// The location of a store.
 pub(crate) enum StoreLocation<'a> {
-    /// In a directory that is ours.
+    /// A locked directory.
     Directory(&'a Path, DirectoryLock),
-    /// Nowhere; this is its log.
+    /// A storage backend, with the backend of its write-ahead log.
     Backend(Arc<dyn StorageBackend>),
 }
 
 impl StoreLocation<'_> {
+    /// Returns the path that errors name.
     fn path(&self) -> &Path {
         match self {
             Self::Directory(directory, _) => directory,
@@ -32,39 +33,56 @@ impl StoreLocation<'_> {
         }
     }
 
-    /// The file of the block log; made where there is none and none is needed.
-    fn log(
+    /// Opens the file of the write-ahead log, which is created if it is absent and not needed.
+    fn open_log(
         self,
         is_needed: bool,
     ) -> Result<(Arc<dyn StorageBackend>, Option<DirectoryLock>), StoreError> {
         match self {
             Self::Directory(directory, lock) => {
-                Ok((Arc::new(log_file(directory, is_needed)?), Some(lock)))
+                Ok((Arc::new(open_log(directory, is_needed)?), Some(lock)))
             }
             Self::Backend(log) => Ok((log, None)),
         }
     }
 }
 
-/// The writer of a prepared database, in which all is that the log had; its newest moment is published unless
-/// the ledger is empty.
-pub(crate) fn load(
-    (database, disk): (Database, DiskStatus),
-    place: StoreLocation<'_>,
+/// Creates the writer of an open database, and recovers the records of the write-ahead log.
+///
+/// Creates the tables of an empty database, and upgrades one of an older format. The latest view of
+/// the writer is empty if the store has no genesis.
+///
+/// # Errors
+///
+/// Returns the errors of [`Store::open`](crate::Store::open).
+pub(crate) fn open_writer(
+    database: OpenDatabase,
+    location: StoreLocation<'_>,
 ) -> Result<StoreWriter, StoreError> {
-    let directory = &place.path().to_owned();
+    let OpenDatabase {
+        database,
+        disk_status,
+    } = database;
+    let directory = &location.path().to_owned();
     let identity = prepare(&database, directory)?;
     if identity.format < FORMAT {
         upgrade(&database)?;
     }
-    disk.check().map_err(|error| unusable(directory, error))?;
-    let (digests, state) = (identity.digests, identity.log);
-    let (file, lock) = place.log(state.is_open)?;
-    let log = Wal::new(file, digests.wal_key(), state.generation, disk.sync_timer());
-    let log = log.map_err(|error| unusable(directory, error))?;
+    disk_status
+        .check()
+        .map_err(|error| unusable(directory, error))?;
+    let (digest_key, log_state) = (identity.digest_key, identity.log_state);
+    let (file, lock) = location.open_log(log_state.is_open)?;
+    let wal = Wal::new(
+        file,
+        digest_key.wal_key(),
+        log_state.generation,
+        disk_status.sync_timer(),
+    )
+    .map_err(|error| unusable(directory, error))?;
     let latest_view = LatestView::default();
     let transaction = database.begin_read()?;
-    if let Some(view) = load_view(&transaction, digests).map_err(|error| match error {
+    if let Some(view) = load_view(&transaction, digest_key).map_err(|error| match error {
         StoreError::Inconsistent(reason) => damaged(directory, reason),
         StoreError::Database(error) => damaged(directory, error.to_string()),
         other => other,
@@ -72,9 +90,16 @@ pub(crate) fn load(
         latest_view.set(view);
     }
     drop(transaction);
-    let log = (log, state.is_open);
-    let mut writer = StoreWriter::new((database, disk), log, lock, digests, latest_view);
-    if state.is_open {
+    let mut writer = StoreWriter::new(
+        database,
+        disk_status,
+        wal,
+        log_state.is_open,
+        lock,
+        digest_key,
+        latest_view,
+    );
+    if log_state.is_open {
         writer
             .recover(directory)
             .map_err(|error| unusable(directory, error))?;

@@ -1,11 +1,17 @@
-//! One bounded step of moving the window's lower end up.
+//! Pruning: one bounded step that raises the lower end of the window.
 //!
-//! Rows are deleted by range. What keys hold there moves to the `PrunedState` index first, so that every
-//! version inside the window still has its whole state. Readers that hold an older snapshot keep
-//! its pages until they drop it.
+//! Rows are deleted by range. The last values of their keys move to the index
+//! [`Kind::PrunedState`] first, so that the state is complete at every version in the window.
+//! redb keeps the pages of older snapshots until they are dropped.
 
+use super::{
+    CommitKind,
+    commit::IndexUpdate,
+    pruned_state::{PrunedStateBatch, end_within},
+    writer::StoreWriter,
+};
 use crate::{
-    StoreError, StoreWriter,
+    StoreError,
     index::{
         Kind, Manifest,
         compaction::{CompactionContext, compact, start_jobs, write_run},
@@ -13,52 +19,65 @@ use crate::{
     read::view::ReadView,
     tables::schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
     wal::entry,
-    write::{
-        pruned_state::{end_within, entries_of},
-        writer::CommitKind,
-    },
 };
 use redb::WriteTransaction;
 use std::sync::Arc;
 
-/// What a step of pruning left.
+/// The result of a step of pruning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pruned {
-    /// The oldest version that can be read now; the first of a block.
+    /// The oldest readable version, which is the first of a block.
     pub oldest_version: u64,
     /// The height of that block.
     pub oldest_block_height: u64,
-    /// Whether nothing is left to do for the bound that was given.
+    /// Whether the bound of the call is reached.
     pub done: bool,
 }
 
+/// The first version of a block, and its height.
+#[derive(Clone, Copy)]
+struct BlockStart {
+    version: u64,
+    height: u64,
+}
+
 impl StoreWriter {
-    /// One bounded step of removing what lies below `below_version`: whole blocks of about
-    /// `versions_max` versions together, fewer where their writes are large, at least one block.
-    /// The block of `below_version` and the newest block stay.
+    /// Prunes some of the blocks below `below_version`.
+    ///
+    /// A step prunes whole blocks of about `versions_max` versions together, fewer where their
+    /// writes are large, and at least one block. The block that contains `below_version` and the
+    /// newest block remain.
     ///
     /// # Errors
-    /// When the database fails; the writer is poisoned then.
+    ///
+    /// Returns [`StoreError::Empty`] before genesis, and [`StoreError::Poisoned`] if an earlier
+    /// write failed. Returns [`StoreError::Database`] if the database fails, and
+    /// [`StoreError::Inconsistent`] if a row is missing or damaged; both poison the writer.
     pub fn prune(&mut self, below_version: u64, versions_max: u64) -> Result<Pruned, StoreError> {
         self.prune_with(below_version, versions_max, |_| ())
     }
 
-    /// As [`StoreWriter::prune`]; `tell` hears of what it left when that is durable and readers still
-    /// have the moment before it. Who answers from elsewhere can so be ahead of the snapshots, and no
-    /// client sees the window's lower end go down.
+    /// Prunes as [`Self::prune`] does, and calls `on_durable` before the new view is published.
+    ///
+    /// The step is durable at the call, and readers still have the view before it. A publisher of
+    /// the oldest version can so be ahead of the snapshots, and no client sees the lower end of
+    /// the window go down.
     ///
     /// # Errors
-    /// As [`StoreWriter::prune`].
+    ///
+    /// Returns the errors of [`Self::prune`].
     pub fn prune_with(
         &mut self,
         below_version: u64,
         versions_max: u64,
-        tell: impl FnOnce(&Pruned),
+        on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         self.check_usable()?;
         self.apply()?;
         let view = self.latest_view()?;
-        self.poison_on_error(|writer| writer.prune_step(&view, below_version, versions_max, tell))
+        self.poison_on_error(|writer| {
+            writer.prune_step(&view, below_version, versions_max, on_durable)
+        })
     }
 
     fn prune_step(
@@ -66,66 +85,64 @@ impl StoreWriter {
         view: &ReadView,
         below_version: u64,
         versions_max: u64,
-        tell: impl FnOnce(&Pruned),
+        on_durable: impl FnOnce(&Pruned),
     ) -> Result<Pruned, StoreError> {
         let target = block_start(view, below_version)?;
-        let step = next_start(
-            view,
-            target.0,
-            versions_max,
-            self.compaction.config.prune_bytes_max,
-        )?;
+        let bytes_max = self.compaction.config.prune_bytes_max;
+        let start = next_start(view, target.version, versions_max, bytes_max)?;
         let pruned = Pruned {
-            oldest_version: step.0,
-            oldest_block_height: step.1,
-            done: step.0 >= target.0,
+            oldest_version: start.version,
+            oldest_block_height: start.height,
+            done: start.version >= target.version,
         };
-        if step.0 <= view.head.oldest_version {
+        if start.version <= view.head.oldest_version {
             return Ok(pruned);
         }
-        let record =
-            self.append_record(view.head.tip.height, |out| entry::write_prune(step.0, out))?;
-        let durable = match record {
+        let record = self.append_record(view.head.tip.height, |out| {
+            entry::write_prune(start.version, out)
+        })?;
+        let kind = match record {
             Some(_) => CommitKind::Apply,
             None => CommitKind::Checkpoint,
         };
-        let view = self.prune_to(view, step, durable)?;
+        let view = self.prune_to(view, start, kind)?;
         self.disk_status.check()?;
-        tell(&pruned);
+        on_durable(&pruned);
         self.latest_view.set(view);
         Ok(pruned)
     }
 
-    /// Makes a version the oldest that is the first of the block of that height; gives the new moment.
+    /// Makes the block at `start` the oldest one, and returns the new view without publishing it.
     fn prune_to(
         &mut self,
         view: &ReadView,
-        start: (u64, u64),
-        durable: CommitKind,
+        start: BlockStart,
+        kind: CommitKind,
     ) -> Result<ReadView, StoreError> {
         let old = &view.head;
         let head = PersistedHead {
-            oldest_version: start.0,
-            oldest_block_height: start.1,
+            oldest_version: start.version,
+            oldest_block_height: start.height,
             ..old.clone()
         };
-        let transaction = self.begin_write(durable)?;
+        let transaction = self.begin_write(kind)?;
         let manifest = self.move_pruned_state(view, &head, &transaction)?;
         delete_rows(&transaction, old, &head)?;
-        let transaction = (transaction, durable);
-        self.commit_view(
-            transaction,
-            head,
-            (Arc::new(manifest), true),
-            view.memtables.clone(),
-        )
+        let indices = IndexUpdate {
+            manifest: Arc::new(manifest),
+            is_manifest_new: true,
+            memtables: view.memtables.clone(),
+        };
+        self.commit_view(transaction, kind, head, indices)
     }
 
-    /// Does a step again that the log tells of, unless the database has it.
+    /// Repeats a step of pruning from the write-ahead log, unless the database contains it.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when no step can have ended at that version; else when the database fails.
-    pub(crate) fn recover_prune(
+    ///
+    /// Returns [`StoreError::Inconsistent`] if no block begins at `oldest_version`, and
+    /// [`StoreError::Database`] if the database fails.
+    pub(super) fn recover_prune(
         &mut self,
         view: &ReadView,
         oldest_version: u64,
@@ -134,7 +151,7 @@ impl StoreWriter {
             return Ok(());
         }
         let start = block_start(view, oldest_version)?;
-        if start.0 != oldest_version {
+        if start.version != oldest_version {
             let reason = format!("version {oldest_version} was pruned to, and begins no block");
             return Err(StoreError::Inconsistent(reason));
         }
@@ -143,41 +160,41 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Moves into the base what is kept of the versions that go, and drops runs that go with them.
+    /// Writes a run of the pruned state, and discards runs below the window.
     fn move_pruned_state(
         &mut self,
         view: &ReadView,
         head: &PersistedHead,
         transaction: &WriteTransaction,
     ) -> Result<Manifest, StoreError> {
+        let kind = Kind::PrunedState;
         let mut manifest = Manifest::clone(&view.manifest);
         let versions = view.head.oldest_version..head.oldest_version;
         let last_version = versions.end - 1;
-        let rows = (&view.tables.writes, &view.tables.events);
-        let entries = entries_of(rows, versions.clone(), &self.digest_key)?;
+        let batch = PrunedStateBatch::read(&view.tables, versions.clone(), &self.digest_key)?;
         let mut table = transaction.open_table(RUNS)?;
-        let mut place = CompactionContext {
+        let mut context = CompactionContext {
             sources: &view.tables.runs,
             table: &mut table,
             oldest_version: head.oldest_version,
         };
         // Every step adds a run, however few keys it has, so every step merges some.
-        let arrivals = entries.len().max(self.compaction.config.step_entries_min);
+        let arrivals = batch.len().max(self.compaction.config.step_entries_min);
         compact(
             &mut manifest,
-            Kind::PrunedState,
+            kind,
             &mut self.compaction,
             arrivals,
-            &mut place,
+            &mut context,
         )?;
         write_run(
             &mut manifest,
-            Kind::PrunedState,
-            entries.iter(),
-            (versions.start, last_version),
+            kind,
+            batch.iter(),
+            versions.start..=last_version,
             &mut table,
         )?;
-        start_jobs(&mut manifest, Kind::PrunedState, &self.compaction.config);
+        start_jobs(&mut manifest, kind, &self.compaction.config);
         for kind in Kind::OF_ROWS {
             manifest.drop_below(kind, head.oldest_version);
         }
@@ -185,34 +202,42 @@ impl StoreWriter {
     }
 }
 
-/// First version and height of the newest block that is not above `version`, nor below the window.
-fn block_start(view: &ReadView, version: u64) -> Result<(u64, u64), StoreError> {
+/// Returns the start of the block that contains `version`, or of the nearest block in the window.
+fn block_start(view: &ReadView, version: u64) -> Result<BlockStart, StoreError> {
     let head = &view.head;
     if version <= head.oldest_version {
-        return Ok((head.oldest_version, head.oldest_block_height));
+        return Ok(BlockStart {
+            version: head.oldest_version,
+            height: head.oldest_block_height,
+        });
     }
     let version = version.min(head.tip.version);
     match view.block_of_version(version)? {
-        Some(block) => Ok((block.first_version, block.header.height)),
+        Some(block) => Ok(BlockStart {
+            version: block.first_version,
+            height: block.header.height,
+        }),
         None => Err(StoreError::Inconsistent(format!(
             "version {version} has no block"
         ))),
     }
 }
 
-/// Where a step of about `versions_max` versions with up to `bytes_max` of writes towards `target`
-/// ends: at a block's start, at least one block on.
+/// Returns the oldest block after a step towards the version `target`.
+///
+/// The step prunes about `versions_max` versions with at most `bytes_max` bytes of writes, and at
+/// least one block.
 fn next_start(
     view: &ReadView,
     target: u64,
     versions_max: u64,
     bytes_max: usize,
-) -> Result<(u64, u64), StoreError> {
+) -> Result<BlockStart, StoreError> {
     let head = &view.head;
-    let reach = head.oldest_version.saturating_add(versions_max).min(target);
-    let reach = end_within(&view.tables.writes, head.oldest_version..reach, bytes_max)?;
-    let start = block_start(view, reach)?;
-    if start.0 > head.oldest_version || target <= head.oldest_version {
+    let end = head.oldest_version.saturating_add(versions_max).min(target);
+    let end = end_within(&view.tables.writes, head.oldest_version..end, bytes_max)?;
+    let start = block_start(view, end)?;
+    if start.version > head.oldest_version || target <= head.oldest_version {
         return Ok(start);
     }
     match view.block(head.oldest_block_height)? {
@@ -224,6 +249,7 @@ fn next_start(
     }
 }
 
+/// Deletes the rows between the lower ends of two heads.
 fn delete_rows(
     transaction: &WriteTransaction,
     old: &PersistedHead,

@@ -1,71 +1,132 @@
-//! What is known of what lies below the window, in runs of their own: the state as it was just below
-//! it, one value per key, and how many events of each stream are gone.
+//! The pruned state: what a step of pruning moves to the index [`Kind::PrunedState`].
 //!
-//! Rows below the window are deleted by range. What a key still held there moves into `PrunedState` runs:
-//! the last write of every key in the pruned versions, sorted by digest. A read looks for a write
-//! inside the window first, then for the newest value in these runs. Merging them drops what was
-//! overwritten, so they stay in proportion to the live state, and nothing needs a map of all keys. A
-//! stream has an entry as soon as one of its events was pruned, and keeps it: its number of events is
-//! part of the live state as well, at its handle.
+//! Each step writes one run, which holds the last write of every key in the pruned versions, sorted
+//! by digest. A read looks for a write inside the window first, then for the newest value in these
+//! runs. Merging them drops overwritten values, so their size is in proportion to the live state,
+//! and nothing needs a map of all keys.
+//!
+//! An event stream has an entry once one of its events was pruned, and keeps it. The entry holds
+//! the number after the last pruned event: the handle of the stream, which is part of the live
+//! state, holds a counter of events as well.
 
+#[cfg(doc)]
+use crate::index::Kind;
 use crate::{
     StoreError,
     tables::{
         codec::{DELETION, STREAM, VALUE, decode, encode, stream_position},
         digest::{DigestKey, StateDigest},
-        schema::{Position, PositionTable},
+        schema::{Position, PositionTable, Tables},
     },
 };
 use serde::Deserialize;
 use std::{cmp::Reverse, ops::Range};
 
-/// A write, of which only what it does is of interest.
+/// A write operation without a copy of its value.
 #[derive(Deserialize)]
 #[expect(
     dead_code,
-    reason = "the value is decoded so that a damaged row is told"
+    reason = "the value is decoded so that a damaged row is an error"
 )]
-enum WriteKind<'a> {
+enum BorrowedWriteOp<'a> {
     Put(#[serde(borrow)] &'a [u8]),
     Delete,
 }
 
-/// What pruned versions leave: digests, each with the payload it gets. All payloads lie in one buffer.
+/// Entries of the pruned state, as digests with payloads. One buffer holds all payloads.
 #[derive(Debug, Default)]
-pub(crate) struct PrunedStateBatch {
-    places: Vec<(StateDigest, Range<usize>)>,
+pub(super) struct PrunedStateBatch {
+    /// Digests with the range of their payload.
+    entries: Vec<(StateDigest, Range<usize>)>,
     payloads: Vec<u8>,
 }
 
 impl PrunedStateBatch {
-    fn push(&mut self, digest: StateDigest, kind: u8, rest: &[u8]) {
+    /// Reads the entries that replace the rows of `versions`, ascending by digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged.
+    pub(super) fn read(
+        tables: &Tables,
+        versions: Range<u64>,
+        digest_key: &DigestKey,
+    ) -> Result<Self, StoreError> {
+        let mut batch = Self::default();
+        let positions = (versions.start, 0)..(versions.end, 0);
+        for row in tables.writes.range(positions.clone())? {
+            let (position, row) = row?;
+            batch.push_write(position.value(), row.value(), digest_key)?;
+        }
+        for row in tables.events.range(positions)? {
+            let (position, row) = row?;
+            batch.push_event(position.value(), row.value(), digest_key)?;
+        }
+        batch.retain_last();
+        Ok(batch)
+    }
+
+    /// Adds a write: a tag for its operation, then the row.
+    fn push_write(
+        &mut self,
+        position: Position,
+        row: &[u8],
+        digest_key: &DigestKey,
+    ) -> Result<(), StoreError> {
+        let (state_key, write): (&[u8], BorrowedWriteOp<'_>) =
+            decode(row, format_args!("write {position:?}"))?;
+        let tag = match write {
+            BorrowedWriteOp::Put(_) => VALUE,
+            BorrowedWriteOp::Delete => DELETION,
+        };
+        self.push(digest_key.encoded_state_key(state_key), tag, row);
+        Ok(())
+    }
+
+    /// Adds the number after an event, if the event belongs to a stream.
+    fn push_event(
+        &mut self,
+        position: Position,
+        row: &[u8],
+        digest_key: &DigestKey,
+    ) -> Result<(), StoreError> {
+        if let Some((stream, number)) = stream_position(row, position)? {
+            let end = encode(&(stream, number.saturating_add(1)))?;
+            self.push(digest_key.stream_end(&stream), STREAM, &end);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, digest: StateDigest, tag: u8, rest: &[u8]) {
         let begin = self.payloads.len();
-        self.payloads.push(kind);
+        self.payloads.push(tag);
         self.payloads.extend_from_slice(rest);
-        self.places.push((digest, begin..self.payloads.len()));
+        self.entries.push((digest, begin..self.payloads.len()));
     }
 
-    /// Leaves of each digest what was added last, ascending.
-    fn keep_last(&mut self) {
-        self.places
-            .sort_unstable_by_key(|(digest, place)| (*digest, Reverse(place.start)));
-        self.places.dedup_by_key(|(digest, _)| *digest);
+    /// Sorts the entries by digest, and retains the one that was added last for each digest.
+    fn retain_last(&mut self) {
+        self.entries
+            .sort_unstable_by_key(|(digest, payload)| (*digest, Reverse(payload.start)));
+        self.entries.dedup_by_key(|(digest, _)| *digest);
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.places.len()
+    /// Returns the number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
     }
 
-    /// The digests with their payloads.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let places = self.places.iter();
-        places.map(|(digest, place)| (digest.as_slice(), &self.payloads[place.clone()]))
+    /// Returns the digests with their payloads.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let entries = self.entries.iter();
+        entries.map(|(digest, payload)| (digest.as_slice(), &self.payloads[payload.clone()]))
     }
 }
 
-/// Where among `versions` the writes from the start on exceed `bytes_max`, or the end of `versions`.
-pub(crate) fn end_within(
+/// Returns the first of `versions` whose writes bring the sum of their sizes above `bytes_max`, or
+/// the end of `versions`.
+pub(super) fn end_within(
     writes: &PositionTable,
     versions: Range<u64>,
     bytes_max: usize,
@@ -79,55 +140,4 @@ pub(crate) fn end_within(
         }
     }
     Ok(versions.end)
-}
-
-/// What `versions` leave in the base when they go, ascending by digest: the last write of every key, and
-/// where every stream goes on.
-pub(crate) fn entries_of(
-    (writes, events): (&PositionTable, &PositionTable),
-    versions: Range<u64>,
-    key: &DigestKey,
-) -> Result<PrunedStateBatch, StoreError> {
-    let mut entries = PrunedStateBatch::default();
-    let places = (versions.start, 0)..(versions.end, 0);
-    for row in writes.range(places.clone())? {
-        let (place, row) = row?;
-        push_write(&mut entries, place.value(), row.value(), key)?;
-    }
-    for row in events.range(places)? {
-        let (place, row) = row?;
-        push_event(&mut entries, place.value(), row.value(), key)?;
-    }
-    entries.keep_last();
-    Ok(entries)
-}
-
-/// Adds a write: whether it holds a value, then the row as it was.
-fn push_write(
-    entries: &mut PrunedStateBatch,
-    place: Position,
-    row: &[u8],
-    key: &DigestKey,
-) -> Result<(), StoreError> {
-    let (state_key, write): (&[u8], WriteKind<'_>) = decode(row, format_args!("write {place:?}"))?;
-    let kind = match write {
-        WriteKind::Put(_) => VALUE,
-        WriteKind::Delete => DELETION,
-    };
-    entries.push(key.encoded_state_key(state_key), kind, row);
-    Ok(())
-}
-
-/// Adds where the stream of an event goes on, if it is of one.
-fn push_event(
-    entries: &mut PrunedStateBatch,
-    place: Position,
-    row: &[u8],
-    key: &DigestKey,
-) -> Result<(), StoreError> {
-    if let Some((stream, number)) = stream_position(row, place)? {
-        let end = encode(&(stream, number.saturating_add(1)))?;
-        entries.push(key.stream_end(&stream), STREAM, &end);
-    }
-    Ok(())
 }

@@ -1,36 +1,41 @@
-//! What a start makes of the block log: all that was acknowledged and is not in the database is brought into it.
+//! Recovery: applies the records of the write-ahead log that the database does not contain.
 
+use super::{
+    CommitKind,
+    validate::{check_consistent, check_follows},
+    writer::StoreWriter,
+};
 use crate::{
-    StoreError, StoreWriter,
+    StoreError,
     directory::error::damaged,
-    wal::{WalReadError, entry::WalEntry, failed},
-    write::{
-        validate::{check_consistent, check_follows},
-        writer::CommitKind,
-    },
+    wal::{entry::WalEntry, failed, reader::WalReadError},
 };
 use ledger_types::ExecutedBlock;
 use std::{path::Path, sync::Arc};
 
-/// Blocks are brought into the database together until their records hold this many bytes: few commits, little
-/// memory.
+/// Size of log records from which a group is committed, in bytes.
+///
+/// Large enough for few commits, small enough to bound the memory.
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
-/// Blocks that are brought into the database together.
+/// Recovered blocks that are committed together.
 #[derive(Default)]
-struct Group {
+struct RecoveredGroup {
     blocks: Vec<Arc<ExecutedBlock>>,
-    bytes: usize,
+    /// Size of the blocks' log records, in bytes.
+    log_bytes: usize,
 }
 
 impl StoreWriter {
-    /// Brings what the log holds beyond the database into it, and begins the log anew.
+    /// Applies the records of the log to the database, and restarts the log with a checkpoint.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the log is; else when the disk fails.
-    pub(crate) fn recover(&mut self, directory: &Path) -> Result<(), StoreError> {
+    ///
+    /// Returns [`StoreError::Damaged`] if the log is damaged, and [`StoreError::Database`] if the
+    /// disk fails.
+    pub(super) fn recover(&mut self, directory: &Path) -> Result<(), StoreError> {
         let height = self.latest_view()?.head.tip.height;
-        // Poisoned it is not closed: what the log has stays there, for another try.
+        // A poisoned writer does not close the log, so its records remain for another attempt.
         let records = self.poison_on_error(|writer| writer.recover_records(height));
         let records = records.map_err(|error| match error {
             StoreError::Gap(reason) | StoreError::Inconsistent(reason) => {
@@ -39,36 +44,38 @@ impl StoreWriter {
             other => other,
         })?;
         if records > 0 {
-            let found = self.latest_view()?.head.tip.height;
+            let recovered = self.latest_view()?.head.tip.height;
             tracing::info!(
                 records,
-                height = found,
-                blocks = found - height,
+                height = recovered,
+                blocks = recovered - height,
                 "the block log was read"
             );
         }
         Ok(())
     }
 
-    /// Gives how many records there were. The database has the blocks up to `height`, of which a log has some when
-    /// the database was closed without a checkpoint.
+    /// Applies the records of the log, and returns their number.
+    ///
+    /// `height` is the height of the newest block in the database. Records of blocks up to this
+    /// height occur if the database was closed without a checkpoint.
     fn recover_records(&mut self, height: u64) -> Result<usize, StoreError> {
-        let mut scan = self
+        let mut reader = self
             .wal
             .reader()
             .map_err(|error| failed("reading", &error))?;
-        let (mut group, mut records) = (Group::default(), 0);
-        while let Some((_, content)) = scan.next().map_err(|stop| match stop {
+        let (mut group, mut records) = (RecoveredGroup::default(), 0);
+        while let Some((_, content)) = reader.next().map_err(|error| match error {
             WalReadError::Unreadable(error) => failed("reading", &error),
             WalReadError::Damaged(reason) => StoreError::Inconsistent(reason),
         })? {
             records += 1;
-            match WalEntry::read(&content)? {
+            match WalEntry::decode(&content)? {
                 WalEntry::Commit(blocks) => {
                     let new = blocks.into_iter().filter(|block| block.height() > height);
                     group.blocks.extend(new.map(Arc::new));
-                    group.bytes += content.len();
-                    if group.bytes >= GROUP_BYTES {
+                    group.log_bytes += content.len();
+                    if group.log_bytes >= GROUP_BYTES {
                         self.recover_blocks(&std::mem::take(&mut group), CommitKind::Apply)?;
                     }
                 }
@@ -85,17 +92,16 @@ impl StoreWriter {
         Ok(records)
     }
 
-    fn recover_blocks(&mut self, group: &Group, durable: CommitKind) -> Result<(), StoreError> {
+    fn recover_blocks(
+        &mut self,
+        group: &RecoveredGroup,
+        kind: CommitKind,
+    ) -> Result<(), StoreError> {
         let view = self.latest_view()?;
         check_follows(&view.head.tip, &group.blocks)?;
         for block in &group.blocks {
             check_consistent(block)?;
         }
-        self.commit_blocks(
-            (Some(&view), durable),
-            view.head.clone(),
-            &group.blocks,
-            |_| Ok(()),
-        )
+        self.extend(&view, kind, &group.blocks)
     }
 }

@@ -1,20 +1,25 @@
-//! What blocks must be like before anything of them is written.
+//! Checks of blocks before any of their rows is written.
 
 use crate::StoreError;
 use ledger_types::{ChainTip, ExecutedBlock};
 use std::sync::Arc;
 
-/// Checks that `blocks` follow `tip` and each other without a hole.
-pub(crate) fn check_follows(
+/// Checks that `blocks` follow `tip` and each other without a gap.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Gap`] for the first block whose height, first version, or parent differs
+/// from the expected one.
+pub(super) fn check_follows(
     tip: &ChainTip,
     blocks: &[Arc<ExecutedBlock>],
 ) -> Result<(), StoreError> {
     let mut tip = tip;
     for block in blocks {
         let height = block.height();
-        let gap = |what: &str, expected: String, found: String| {
+        let gap = |part: &str, expected: String, found: String| {
             Err(StoreError::Gap(format!(
-                "block {height} has {what} {found}, expected {expected}"
+                "block {height} has {part} {found}, expected {expected}"
             )))
         };
         if Some(height) != tip.height.checked_add(1) {
@@ -37,32 +42,37 @@ pub(crate) fn check_follows(
     Ok(())
 }
 
-/// Checks that a block's parts agree where the store writes only one of them.
-pub(crate) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> {
+/// Checks that the redundant parts of a block agree, because the store writes one of each.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the block has no transaction, if its tip does not match
+/// its header and its last transaction, or if a transaction's info has another hash.
+pub(super) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> {
     let height = block.height();
-    let contradicts = |what: &str| {
+    let contradiction = |what: &str| {
         Err(StoreError::Inconsistent(format!(
             "block {height}, not written: {what}"
         )))
     };
     if block.transactions.is_empty() {
-        return contradicts("it has no transaction");
+        return contradiction("it has no transaction");
     }
     let end = block
         .first_version
         .checked_add(block.transactions.len() as u64);
     if end != block.tip.version.checked_add(1) {
-        return contradicts("its tip is not at its last transaction");
+        return contradiction("its tip is not at its last transaction");
     }
     if block.tip.height != height
         || block.tip.epoch < block.header.epoch
         || block.tip.timestamp_usecs != block.header.timestamp_usecs
     {
-        return contradicts("header and tip differ");
+        return contradiction("header and tip differ");
     }
     let mut transactions = block.transactions.iter();
     if transactions.any(|executed| executed.info.v0().transaction_hash != executed.hash) {
-        return contradicts("a transaction's info names another hash");
+        return contradiction("a transaction's info names another hash");
     }
     Ok(())
 }

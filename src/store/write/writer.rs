@@ -1,83 +1,78 @@
-//! The one writer: appends blocks and prunes.
+//! The single writer of a store: appends blocks to the write-ahead log and applies them.
 //!
-//! A group of blocks is durable when it is in the block log ([`crate::wal`]); the database has it, and shows it, some
-//! groups later, in one commit without a sync for all of them. What does not go into the log is a checkpoint: a durable
-//! commit of all that the database has, after which the log begins anew.
+//! A group of blocks is durable once its record is in the write-ahead log ([`crate::wal`]). The
+//! writer applies several groups to the database later, in one commit without a sync. New snapshots
+//! include a block once it is applied.
+//!
+//! A group that the log has no capacity for is written as a *checkpoint*: a durable commit of the
+//! database. It also persists every commit applied before it, so the log restarts empty.
 
+use super::{
+    CommitKind,
+    validate::{check_consistent, check_follows},
+};
 use crate::{
     StoreError, SyncTimer,
     directory::lock::DirectoryLock,
-    index::{
-        Kind, Manifest, Memtable,
-        batch::IndexBatch,
-        bloom_set::BLOOM_BYTES_MAX,
-        compaction::{
-            CompactionConfig, CompactionContext, CompactionState, compact, flush, start_jobs,
-        },
-    },
+    index::compaction::CompactionState,
     io::fault_isolation::DiskStatus,
-    read::view::{LatestView, ReadView, empty_memtables},
-    tables::{
-        codec::{encode, encode_row},
-        digest::DigestKey,
-        rows::{encode_block, encode_transaction},
-        schema::{
-            BLOCKS, EVENTS, LogState, META, META_HEAD, META_LOG, META_MANIFEST, PersistedHead,
-            RUNS, TRANSACTIONS, Tables, WRITES,
-        },
-    },
-    wal::{Record, RecordWriter, Wal, block::WalBlock, entry},
-    write::validate::{check_consistent, check_follows},
+    read::view::{LatestView, ReadView},
+    tables::{digest::DigestKey, schema::PersistedHead},
+    wal::{Record, RecordWriter, Wal, WalConfig, block::WalBlock, entry},
 };
 use ledger_types::ExecutedBlock;
-use redb::{Database, Durability, ReadableDatabase, Table, WriteTransaction};
-use std::{borrow::Borrow, ops::Bound, sync::Arc};
+use redb::{Database, WriteTransaction};
+use std::sync::Arc;
 
-/// Blocks that are durable by the log, and that the database does not have.
+/// Blocks that are durable in the write-ahead log but not yet applied to the database.
 #[derive(Debug, Default)]
 struct UnappliedBlocks {
+    /// In order of height, starting after the latest view.
     blocks: Vec<Arc<ExecutedBlock>>,
-    /// How long their records are.
-    bytes: u64,
+    /// Total size of the blocks' log records, in bytes.
+    log_bytes: u64,
 }
 
 impl UnappliedBlocks {
-    fn is_full(&self, config: &CompactionConfig) -> bool {
-        self.blocks.len() >= config.unapplied_blocks_max || self.bytes >= config.unapplied_bytes_max
+    /// Returns whether the number of blocks or the size of their records has reached its limit.
+    fn is_full(&self, config: &WalConfig) -> bool {
+        self.blocks.len() >= config.unapplied_blocks_max
+            || self.log_bytes >= config.unapplied_bytes_max
     }
 }
 
-/// Writes blocks; there is exactly one of a store.
+/// The writer of a store. Each store has exactly one.
+///
+/// The first write that fails poisons the writer: later writes return [`StoreError::Poisoned`].
 #[derive(Debug)]
 pub struct StoreWriter {
     pub(crate) database: Database,
     pub(crate) disk_status: DiskStatus,
     pub(crate) wal: Wal,
-    /// Whether the newest checkpoint says that the log has to be read at the next start.
-    is_wal_active: bool,
-    /// They follow what is published.
+    pub(crate) wal_config: WalConfig,
+    /// Whether the newest checkpoint activated the log. Recovery ignores an inactive log, so the
+    /// writer appends only to an active one.
+    pub(super) is_wal_active: bool,
     unapplied: UnappliedBlocks,
     pub(crate) latest_view: LatestView,
     pub(crate) digest_key: DigestKey,
     pub(crate) compaction: CompactionState,
+    /// The error of the write that poisoned the writer.
     poison_cause: Option<String>,
-    /// Behind the database, which is closed first.
+    /// Declared last, so that the database is closed before the directory is unlocked.
     _lock: Option<DirectoryLock>,
 }
 
-/// By what a write is durable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CommitKind {
-    /// It is in the log already.
-    Apply,
-    /// It is a checkpoint.
-    Checkpoint,
-}
-
 impl StoreWriter {
-    pub(crate) fn new(
-        (database, disk_status): (Database, DiskStatus),
-        (wal, is_wal_active): (Wal, bool),
+    /// Creates the writer of an open database.
+    ///
+    /// `latest_view` is empty before genesis. `lock` is the lock of the data directory, or `None`
+    /// for a store that is not in a directory.
+    pub(super) fn new(
+        database: Database,
+        disk_status: DiskStatus,
+        wal: Wal,
+        is_wal_active: bool,
         lock: Option<DirectoryLock>,
         digest_key: DigestKey,
         latest_view: LatestView,
@@ -86,6 +81,7 @@ impl StoreWriter {
             database,
             disk_status,
             wal,
+            wal_config: WalConfig::default(),
             is_wal_active,
             unapplied: UnappliedBlocks::default(),
             latest_view,
@@ -101,27 +97,43 @@ impl StoreWriter {
         self.disk_status.sync_timer()
     }
 
-    /// Commits consecutive blocks together; all of them are durable and visible to new snapshots
-    /// when it returns, and not before they are durable.
+    /// Commits a group of consecutive blocks atomically.
+    ///
+    /// When this returns, the blocks are durable and new snapshots include them. No snapshot
+    /// includes a block before it is durable.
     ///
     /// # Errors
-    /// [`StoreError::Gap`] and [`StoreError::Inconsistent`] when the blocks do not follow the
-    /// newest one or contradict themselves; nothing is written then. After any other error the
-    /// blocks may or may not be there after a restart, all or none, and the writer is poisoned:
-    /// every later call fails.
+    ///
+    /// Returns one of these errors without writing anything:
+    ///
+    /// * [`StoreError::Gap`] if the blocks do not follow the newest block or each other.
+    /// * [`StoreError::Inconsistent`] if the parts of a block contradict each other.
+    /// * [`StoreError::Empty`] if the store has no genesis.
+    /// * [`StoreError::Poisoned`] if an earlier write failed.
+    ///
+    /// Any other failure, usually [`StoreError::Database`], poisons the writer. After a restart,
+    /// either all blocks of the group are present or none.
     pub fn commit(&mut self, blocks: &[Arc<ExecutedBlock>]) -> Result<(), StoreError> {
         self.append(blocks, |_| ())?;
         self.apply()
     }
 
-    /// Makes consecutive blocks durable together, and tells as soon as they are: each as the log has it, or none where they
-    /// are durable otherwise. Readers see them after [`Self::apply`],
-    /// or after some more blocks. Who was told and wants to see them calls
-    /// [`StoreReader::wait_applied`](crate::StoreReader::wait_shown), and has somebody call that.
+    /// Appends a group of consecutive blocks durably, usually without applying it to the database.
+    ///
+    /// Calls `on_durable` as soon as the blocks are durable. Its argument holds the encoded form of
+    /// each block in the write-ahead log, or is empty if the group was written as a checkpoint.
+    ///
+    /// New snapshots include the blocks after [`Self::apply`], or once later groups have filled the
+    /// apply queue. A thread that needs them earlier can block in
+    /// [`StoreReader::wait_applied`](crate::StoreReader::wait_applied) while the writer's thread
+    /// calls [`Self::apply`].
     ///
     /// # Errors
-    /// As [`Self::commit`]. Where it was told, the blocks are there after a restart; they are visible now
-    /// unless the disk did not read.
+    ///
+    /// Returns [`StoreError::Gap`], [`StoreError::Inconsistent`], [`StoreError::Empty`], or
+    /// [`StoreError::Poisoned`] as [`Self::commit`] does, without writing anything. Any other
+    /// failure poisons the writer. If `on_durable` was called before it, the blocks are durable,
+    /// and new snapshots include them unless the disk cannot be read.
     pub fn append(
         &mut self,
         blocks: &[Arc<ExecutedBlock>],
@@ -139,29 +151,31 @@ impl StoreWriter {
             check_consistent(block)?;
         }
         let height = tip.height;
-        // Not what is told now: whoever waits for it is answered before its database is at work.
-        let is_full = self.unapplied.is_full(&self.compaction.config);
+        // Excludes this group, so that its clients are notified before the database is busy with
+        // it: a group that reaches the limit is applied together with the next one.
+        let is_full = self.unapplied.is_full(&self.wal_config);
         self.poison_on_error(|writer| {
             let log_end = writer.wal.end();
             match writer.append_record(height, |out| entry::write_blocks(blocks, out)) {
-                Ok(Some((record, places))) => {
-                    on_durable(WalBlock::of_record(&record, places));
+                Ok(Some((record, offsets))) => {
+                    on_durable(WalBlock::of_record(&record, offsets));
                     writer.unapplied.blocks.extend_from_slice(blocks);
-                    writer.unapplied.bytes += writer.wal.end().saturating_sub(log_end);
+                    writer.unapplied.log_bytes += writer.wal.end().saturating_sub(log_end);
                     if is_full {
                         writer.apply_pending()?;
                     }
                 }
                 Ok(None) => {
-                    // By itself before that, so that what was told is shown whatever becomes of the checkpoint.
+                    // A commit of its own, so that durable blocks become visible even if the
+                    // checkpoint fails.
                     writer.apply_pending()?;
                     let view = writer.latest_view()?;
-                    let moment = (Some(&*view), CommitKind::Checkpoint);
-                    writer.commit_blocks(moment, view.head.clone(), blocks, |_| Ok(()))?;
+                    writer.extend(&view, CommitKind::Checkpoint, blocks)?;
                     on_durable(Vec::new());
                 }
                 Err(error) => {
-                    // What was told is shown, also when nothing more can be written, which is what counts here.
+                    // Durable blocks must become visible even if nothing can be written any more.
+                    // The error of the log takes precedence over one of this attempt.
                     let _ = writer.apply_pending();
                     return Err(error);
                 }
@@ -170,10 +184,14 @@ impl StoreWriter {
         })
     }
 
-    /// Shows all that is durable to new snapshots.
+    /// Applies all durable blocks to the database, so that new snapshots include them.
+    ///
+    /// Does nothing if no block is unapplied.
     ///
     /// # Errors
-    /// When the database fails; the blocks are there after a restart.
+    ///
+    /// Returns [`StoreError::Poisoned`] if an earlier write failed, and [`StoreError::Database`] if
+    /// the database fails. The blocks stay durable: the next start recovers them from the log.
     pub fn apply(&mut self) -> Result<(), StoreError> {
         if self.unapplied.blocks.is_empty() {
             return Ok(());
@@ -182,54 +200,69 @@ impl StoreWriter {
         self.poison_on_error(Self::apply_pending)
     }
 
-    /// How many transactions are durable and not shown, block boundaries among them.
+    /// Returns the number of durable transactions that are not applied, including the block
+    /// metadata and block epilogue transactions.
     pub fn unapplied_transactions(&self) -> usize {
         let blocks = self.unapplied.blocks.iter();
         blocks.map(|block| block.transactions.len()).sum()
     }
 
-    /// Brings what only the log has into the database.
+    /// Applies the unapplied blocks in one commit, without the checks of [`Self::apply`].
     fn apply_pending(&mut self) -> Result<(), StoreError> {
         let UnappliedBlocks { blocks, .. } = std::mem::take(&mut self.unapplied);
         if blocks.is_empty() {
             return Ok(());
         }
         let view = self.latest_view()?;
-        self.commit_blocks(
-            (Some(&view), CommitKind::Apply),
-            view.head.clone(),
-            &blocks,
-            |_| Ok(()),
-        )?;
+        self.extend(&view, CommitKind::Apply, &blocks)?;
         self.disk_status.check()
     }
 
-    /// The newest moment that is shown.
-    pub(crate) fn latest_view(&self) -> Result<Arc<ReadView>, StoreError> {
+    /// Returns the latest view of the database.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Empty`] before genesis.
+    pub(super) fn latest_view(&self) -> Result<Arc<ReadView>, StoreError> {
         self.latest_view.get().ok_or(StoreError::Empty)
     }
 
-    /// Writes a record to the log, behind the block of `height`, if it fits, and gives it with what `content` gave. Otherwise
-    /// the write that it stands for has to be a checkpoint.
-    pub(crate) fn append_record<T>(
+    /// Appends a record to the write-ahead log and syncs it.
+    ///
+    /// `height` is the height of the newest block before the record. `write_content` writes the
+    /// content of the record. Returns the record and the result of `write_content`, or `None` if
+    /// the log is inactive or its capacity is exhausted; the caller must then write a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails, or the error of `write_content`.
+    pub(super) fn append_record<T>(
         &mut self,
         height: u64,
-        content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
+        write_content: impl FnOnce(&mut RecordWriter<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<(Record, T)>, StoreError> {
-        let config = self.compaction.config;
+        let config = &self.wal_config;
         if self.is_wal_active && self.wal.end() < config.checkpoint_after_bytes {
-            self.wal.append(config.wal_bytes_max, height, content)
+            self.wal.append(config.bytes_max, height, write_content)
         } else {
             Ok(None)
         }
     }
 
-    /// Commits the first block, and what `also` writes, on an empty database.
+    /// Commits the genesis block to an empty database.
+    ///
+    /// `write_extra` writes further rows in the same transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Inconsistent`] if the parts of `block` contradict each other,
+    /// [`StoreError::Poisoned`] if an earlier write failed, and [`StoreError::Database`] if the
+    /// database fails.
     pub(crate) fn commit_genesis(
         &mut self,
         chain_id: u8,
         block: &ExecutedBlock,
-        also: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
+        write_extra: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.check_usable()?;
         check_consistent(block)?;
@@ -240,18 +273,25 @@ impl StoreWriter {
             oldest_block_height: block.height(),
         };
         self.poison_on_error(|writer| {
-            writer.commit_blocks((None, CommitKind::Checkpoint), head, &[block], also)
+            writer.commit_blocks(None, CommitKind::Checkpoint, head, &[block], write_extra)
         })
     }
 
-    pub(crate) fn check_usable(&self) -> Result<(), StoreError> {
+    /// Checks that no earlier write has failed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Poisoned`] if one has.
+    pub(super) fn check_usable(&self) -> Result<(), StoreError> {
         match &self.poison_cause {
             Some(cause) => Err(StoreError::Poisoned(cause.clone())),
             None => Ok(()),
         }
     }
 
-    /// Runs a write; should it fail, no later one is tried.
+    /// Runs a write, and poisons the writer if it fails.
+    ///
+    /// Readers that wait for a newer view then receive the same error.
     pub(crate) fn poison_on_error<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, StoreError>,
@@ -263,234 +303,19 @@ impl StoreWriter {
         }
         result
     }
-
-    /// Appends blocks behind the moment `view`, of which `head` is the head.
-    pub(crate) fn commit_blocks<B: Borrow<ExecutedBlock>>(
-        &mut self,
-        (view, durable): (Option<&ReadView>, CommitKind),
-        mut head: PersistedHead,
-        blocks: &[B],
-        also: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let transaction = self.begin_write(durable)?;
-        also(&transaction)?;
-        let mut batch = IndexBatch::new(self.digest_key);
-        append_rows(&transaction, blocks, &mut batch)?;
-        if let Some(block) = blocks.last() {
-            head.tip = block.borrow().tip.clone();
-        }
-
-        let (before, mut memtables) = match view {
-            Some(view) => (view.manifest.clone(), view.memtables.clone()),
-            None => (Arc::new(Manifest::default()), empty_memtables()),
-        };
-        let mut manifest = Manifest::clone(&before);
-        let versions = blocks
-            .iter()
-            .map(|block| block.borrow().transactions.len())
-            .sum();
-        {
-            let mut table = transaction.open_table(RUNS)?;
-            for ((kind, memtable), entries) in Kind::OF_ROWS
-                .into_iter()
-                .zip(&mut memtables)
-                .zip(batch.into_sorted())
-            {
-                // Versions count where entries are few: they too bring flushes, which bring merges.
-                let arrivals = (entries.len() / kind.width()).max(versions);
-                memtable.push(entries);
-                if let Some(view) = view {
-                    let mut place = CompactionContext {
-                        sources: &view.tables.runs,
-                        table: &mut table,
-                        oldest_version: head.oldest_version,
-                    };
-                    compact(
-                        &mut manifest,
-                        kind,
-                        &mut self.compaction,
-                        arrivals,
-                        &mut place,
-                    )?;
-                }
-                let unwritten =
-                    (head.tip.version + 1).saturating_sub(manifest.runs(kind).unflushed_from);
-                let flush_after = self.compaction.config.flush_after;
-                if memtable.len() >= flush_after || unwritten >= flush_after as u64 {
-                    flush(
-                        &mut manifest,
-                        kind,
-                        &memtable.take(),
-                        head.tip.version,
-                        &mut table,
-                    )?;
-                    start_jobs(&mut manifest, kind, &self.compaction.config);
-                }
-            }
-        }
-        let manifest = if manifest == *before {
-            before
-        } else {
-            Arc::new(manifest)
-        };
-        let is_same = view.is_some_and(|view| Arc::ptr_eq(&view.manifest, &manifest));
-        let view = self.commit_view(
-            (transaction, durable),
-            head,
-            (manifest, !is_same),
-            memtables,
-        )?;
-        self.latest_view.set(view);
-        Ok(())
-    }
-
-    /// Begins a write.
-    pub(crate) fn begin_write(&self, durable: CommitKind) -> Result<WriteTransaction, StoreError> {
-        let mut transaction = self.database.begin_write()?;
-        match durable {
-            CommitKind::Apply => transaction.set_durability(Durability::None)?,
-            // Keeps the page allocator's state beside the data: a node that was killed opens at once,
-            // instead of reading the whole file.
-            CommitKind::Checkpoint => transaction.set_quick_repair(true),
-        }
-        Ok(transaction)
-    }
-
-    /// Ends a write of what is not durable yet. The database does not hear of a disk that failed, so it is asked about
-    /// here, before anybody is told or shown anything.
-    pub(crate) fn commit_durably(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
-        transaction.commit()?;
-        self.disk_status.check()
-    }
-
-    /// Writes the head and commits; gives the new moment, which readers are to be shown.
-    pub(crate) fn commit_view(
-        &mut self,
-        (transaction, durable): (WriteTransaction, CommitKind),
-        head: PersistedHead,
-        (manifest, is_manifest_new): (Arc<Manifest>, bool),
-        memtables: [Memtable; 4],
-    ) -> Result<ReadView, StoreError> {
-        {
-            let mut meta = transaction.open_table(META)?;
-            meta.insert(META_HEAD, encode(&head)?.as_slice())?;
-            if is_manifest_new {
-                meta.insert(META_MANIFEST, encode(&*manifest)?.as_slice())?;
-            }
-        }
-        match durable {
-            // It is durable whatever becomes of the disk now, and may be shown.
-            CommitKind::Apply => transaction.commit()?,
-            CommitKind::Checkpoint => self.checkpoint(transaction, true)?,
-        }
-        let tables = Tables::open(&self.database.begin_read()?)?;
-        let before = self.latest_view.get();
-        let before = before.map(|view| view.filters.clone()).unwrap_or_default();
-        let filters = before.of(&manifest, &tables.runs, BLOOM_BYTES_MAX)?;
-        Ok(ReadView {
-            head,
-            tables,
-            manifest,
-            filters,
-            memtables,
-            digests: self.digest_key,
-        })
-    }
-}
-
-impl StoreWriter {
-    /// Ends a write that is durable by itself, with all before it; the log begins anew.
-    fn checkpoint(
-        &mut self,
-        transaction: WriteTransaction,
-        is_wal_active: bool,
-    ) -> Result<(), StoreError> {
-        let state = LogState {
-            generation: self.wal.generation() + 1,
-            is_open: is_wal_active,
-        };
-        transaction
-            .open_table(META)?
-            .insert(META_LOG, encode(&state)?.as_slice())?;
-        self.commit_durably(transaction)?;
-        self.wal.restart(state.generation);
-        self.is_wal_active = is_wal_active;
-        Ok(())
-    }
-
-    /// Leaves everything in the database, and the log empty.
-    fn close(&mut self) -> Result<(), StoreError> {
-        let transaction = self.begin_write(CommitKind::Checkpoint)?;
-        self.checkpoint(transaction, false)?;
-        self.wal.truncate()
-    }
 }
 
 impl Drop for StoreWriter {
     fn drop(&mut self) {
-        let end = StoreError::Poisoned("the store is closed".to_owned());
-        // After a failure what is on the disk stays as it is: the next start reads the log.
+        let closed = StoreError::Poisoned("the store is closed".to_owned());
+        // After a failure the files stay as they are: the next start recovers from the log.
         if !self.is_wal_active || self.poison_cause.is_some() || std::thread::panicking() {
-            self.latest_view.end(end);
+            self.latest_view.end(closed);
             return;
         }
         if let Err(error) = self.apply().and_then(|()| self.close()) {
             tracing::warn!(%error, "the ledger is not closed: the next start reads the block log");
         }
-        self.latest_view.end(end);
+        self.latest_view.end(closed);
     }
-}
-
-/// Appends the rows of blocks and gathers their index entries.
-fn append_rows<B: Borrow<ExecutedBlock>>(
-    transaction: &WriteTransaction,
-    blocks: &[B],
-    batch: &mut IndexBatch,
-) -> Result<(), StoreError> {
-    let blocks = || blocks.iter().map(Borrow::borrow);
-    let mut row = Vec::new();
-    append_sorted(&mut transaction.open_table(BLOCKS)?, |push| {
-        blocks().try_for_each(|block| push(block.height(), &encode_block(block)?))
-    })?;
-    append_sorted(&mut transaction.open_table(TRANSACTIONS)?, |push| {
-        for block in blocks() {
-            for (version, executed) in block.versioned() {
-                batch.add(version, executed);
-                encode_transaction(&mut row, block.height(), executed)?;
-                push(version, &row)?;
-            }
-        }
-        Ok(())
-    })?;
-    append_sorted(&mut transaction.open_table(EVENTS)?, |push| {
-        for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
-            for (number, event) in (0..).zip(&executed.events) {
-                encode_row(&mut row, event)?;
-                push((version, number), &row)?;
-            }
-        }
-        Ok(())
-    })?;
-    append_sorted(&mut transaction.open_table(WRITES)?, |push| {
-        for (version, executed) in blocks().flat_map(ExecutedBlock::versioned) {
-            for (number, write) in (0..).zip(executed.writes.iter()) {
-                encode_row(&mut row, write)?;
-                push((version, number), &row)?;
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Appends rows with ascending keys at the end of a table: a cursor costs a quarter of inserts.
-fn append_sorted<K>(
-    table: &mut Table<'_, K, &'static [u8]>,
-    rows: impl FnOnce(&mut dyn FnMut(K, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError>,
-) -> Result<(), StoreError>
-where
-    K: for<'k> redb::Key<SelfType<'k> = K> + 'static,
-{
-    let mut cursor = table.upper_bound_mut(Bound::<K>::Unbounded)?;
-    rows(&mut |key, row| Ok(cursor.insert_before(key, row)?))?;
-    Ok(cursor.close()?)
 }

@@ -1,4 +1,4 @@
-//! Who gets a place in a full pool, and at whose cost.
+//! Tests of the limits of the pool and of accounts, and of eviction.
 
 use super::*;
 use ledger_test_support::development_chain;
@@ -7,7 +7,7 @@ use ledger_types::transaction::{
 };
 
 #[test]
-fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
+fn evicts_parked_transactions_only_for_ready_ones() {
     let mut pool = pool(|limits| limits.capacity_transactions = 3);
     let parked = [
         submit(&mut pool, draft(1, 5)).unwrap(),
@@ -20,17 +20,21 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
         "Mempool is full. Mempool size: 3, Capacity: 3"
     );
     submit(&mut pool, draft(3, 0)).unwrap();
-    let left = pool.drain_removed();
-    assert_eq!(left.len(), 1);
-    assert_eq!(left[0].0, parked[1].hash(), "the highest goes first");
-    assert!(matches!(left[0].1, RemovalReason::Evicted(_)));
+    let removed = pool.drain_removed();
+    assert_eq!(removed.len(), 1);
+    assert_eq!(
+        removed[0].0,
+        parked[1].hash(),
+        "the highest number is evicted first"
+    );
+    assert!(matches!(removed[0].1, RemovalReason::Evicted(_)));
     submit(&mut pool, draft(4, 0)).unwrap();
     assert!(
         matches!(
             submit(&mut pool, draft(5, 0).price(10_000)),
             Err(SubmitError::Full { .. })
         ),
-        "ready ones are never evicted, whatever the price"
+        "ready transactions are never evicted, whatever the price"
     );
     take(&mut pool, 9);
     assert!(matches!(
@@ -40,11 +44,11 @@ fn a_full_pool_evicts_parked_ones_for_ready_ones_only() {
 }
 
 #[test]
-fn who_asks_for_room_hears_what_the_pool_would_say() {
-    let ask = |pool: &Pool, draft: Draft| {
+fn check_capacity_returns_the_errors_of_submit() {
+    let check_capacity = |pool: &Pool, draft: Draft| {
         let transaction = draft.checked();
-        let room = pool.check_capacity(PoolKey::of(transaction.raw()), transaction.size_bytes());
-        room.map_err(|error| error.to_string())
+        let outcome = pool.check_capacity(PoolKey::of(transaction.raw()), transaction.size_bytes());
+        outcome.map_err(|error| error.to_string())
     };
     let mut pool = pool(|limits| {
         limits.capacity_transactions = 3;
@@ -53,21 +57,24 @@ fn who_asks_for_room_hears_what_the_pool_would_say() {
     for (account, number) in [(1, 0), (1, 1), (2, 1)] {
         submit(&mut pool, draft(account, number)).unwrap();
     }
-    assert!(ask(&pool, draft(3, 0)).is_ok(), "a parked one gives way");
+    assert!(
+        check_capacity(&pool, draft(3, 0)).is_ok(),
+        "a parked transaction can be evicted"
+    );
     let account_full = submit(&mut pool, draft(1, 2)).unwrap_err().to_string();
-    assert_eq!(ask(&pool, draft(1, 2)), Err(account_full));
+    assert_eq!(check_capacity(&pool, draft(1, 2)), Err(account_full));
     submit(&mut pool, draft(3, 0)).unwrap();
     let full = submit(&mut pool, draft(4, 0)).unwrap_err().to_string();
-    assert_eq!(ask(&pool, draft(4, 0)), Err(full));
+    assert_eq!(check_capacity(&pool, draft(4, 0)), Err(full));
     assert!(
-        ask(&pool, draft(3, 0).price(10_000)).is_ok(),
-        "it replaces its own"
+        check_capacity(&pool, draft(3, 0).price(10_000)).is_ok(),
+        "it may replace the pending transaction of its account"
     );
 }
 
-/// Whoever replaces its transaction may sign it with more keys than before.
+/// A replacement may have more signatures than the pending transaction.
 #[test]
-fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
+fn rejects_a_larger_replacement_above_the_byte_capacity() {
     let mut signed = draft(1, 0).price(200).checked().transaction().clone();
     signed.authenticator = TransactionAuthenticator::MultiEd25519 {
         public_key: MultiEd25519PublicKey(vec![1; 33].into()),
@@ -100,7 +107,7 @@ fn a_replacement_that_grows_needs_room_for_what_it_grows_by() {
 }
 
 #[test]
-fn bytes_are_a_limit_of_their_own() {
+fn enforces_the_byte_capacity_independently() {
     let size = draft(1, 0).checked().size_bytes();
     let mut pool = pool(|limits| limits.capacity_bytes = 2 * size);
     submit(&mut pool, draft(1, 0)).unwrap();
@@ -111,14 +118,14 @@ fn bytes_are_a_limit_of_their_own() {
     assert_eq!(
         (pool.len(), pool.drain_removed().len()),
         (2, 0),
-        "a refusal evicts nobody"
+        "a rejection evicts no transaction"
     );
     submit(&mut pool, draft(3, 0)).unwrap();
     assert_eq!((pool.len(), pool.drain_removed().len()), (2, 1));
 }
 
 #[test]
-fn an_account_at_its_cap_may_fill_its_gap() {
+fn lets_an_account_at_its_capacity_fill_its_gap() {
     let mut pool = pool(|limits| limits.capacity_per_account = 2);
     submit(&mut pool, draft(1, 1)).unwrap();
     let highest = submit(&mut pool, draft(1, 3)).unwrap();
@@ -137,7 +144,7 @@ fn an_account_at_its_cap_may_fill_its_gap() {
 }
 
 #[test]
-fn a_cap_of_one_still_moves() {
+fn fills_the_gap_of_an_account_with_capacity_for_one() {
     let mut pool = pool(|limits| limits.capacity_per_account = 1);
     submit(&mut pool, draft(1, 1)).unwrap();
     submit(&mut pool, draft(1, 0)).unwrap();
@@ -145,14 +152,14 @@ fn a_cap_of_one_still_moves() {
 }
 
 #[test]
-fn who_waits_behind_what_a_later_block_has_is_not_parked() {
+fn does_not_park_transactions_behind_taken_ones() {
     let mut pool = pool(|limits| limits.capacity_transactions = 10);
     for number in 0..9 {
         submit(&mut pool, draft(1, number)).unwrap();
     }
     let first = pool.take_batch(BatchLimits {
         transactions_max: 5,
-        ..ALL
+        ..NO_LIMITS
     });
     assert_eq!(take(&mut pool, 1), [(1, 5)]);
     pool.commit(&leaving_out(block(1, &first[..3], &[]), &first[3..]));
@@ -160,19 +167,19 @@ fn who_waits_behind_what_a_later_block_has_is_not_parked() {
         let parked = submit(&mut pool, draft(sender, number)).unwrap();
         parked.hash()
     });
-    submit_at(&mut pool, draft(1, 9), 3).expect("9 is the first that is missing");
+    submit_at(&mut pool, draft(1, 9), 3).expect("9 is the first missing number");
     assert_eq!(pool.drain_removed()[0].0, parked[3]);
     for sender in 3..6 {
         submit(&mut pool, draft(sender, 0)).unwrap();
     }
-    assert_eq!(pool.drain_removed().len(), 3, "all that are parked");
+    assert_eq!(pool.drain_removed().len(), 3, "all parked transactions");
     let head = submit(&mut pool, draft(6, 0));
     assert!(matches!(head, Err(SubmitError::Full { .. })), "{head:?}");
     assert_eq!(pool.drain_removed(), []);
 }
 
 #[test]
-fn one_number_promotes_all_that_waited_for_it() {
+fn filling_a_gap_promotes_all_transactions_behind_it() {
     let mut pool = pool(|limits| limits.capacity_transactions = 6);
     for number in [1, 2, 4, 5] {
         submit(&mut pool, draft(1, number)).unwrap();
@@ -180,7 +187,7 @@ fn one_number_promotes_all_that_waited_for_it() {
     submit(&mut pool, draft(2, 1)).unwrap();
     submit(&mut pool, draft(1, 0)).unwrap();
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1), (1, 2)]);
-    // Full: what is still parked makes room, the next account in order first.
+    // The pool is full and evicts a parked transaction of the next account in address order.
     submit(&mut pool, draft(1, 3)).unwrap();
     assert_eq!(pool.drain_removed().len(), 1);
     assert!(pool.get(&draft(2, 1).checked().hash()).is_none());

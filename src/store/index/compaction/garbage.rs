@@ -1,29 +1,36 @@
-//! Deletion of runs that were merged or dropped.
+//! Deletion of the blocks of discarded runs, some beside each merge step.
 
 use crate::{
     StoreError,
     index::{
         manifest::Manifest,
-        run::block::{RunTableMut, key},
+        run::block::{RunTableMut, block_key},
     },
 };
 use redb::ReadableTable;
 
-/// Blocks of deleted runs that go beside every commit, at the least.
+/// Minimum number of blocks that one call deletes.
 const DELETED_BLOCKS_MIN: usize = 16;
-/// About the fewest entries of a full block, as of `PrunedState`: how fast blocks must be deleted to keep up
-/// with merging.
+
+/// Number of entries in a full block, at the least: about that of the pruned state. It determines
+/// how many blocks are deleted, so that deletion keeps up with merges.
 const BLOCK_ENTRIES_MIN: usize = 16;
 
-/// Deletes some of the blocks of runs that were merged or dropped.
+/// Deletes some blocks of discarded runs and filters.
+///
+/// `merged` is the number of entries that merges read since the last call.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(super) fn delete_garbage(
     manifest: &mut Manifest,
-    taken: usize,
+    merged: usize,
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
-    let mut blocks_max = DELETED_BLOCKS_MIN + taken / BLOCK_ENTRIES_MIN;
-    while let Some(&run) = manifest.garbage.first() {
-        let deleted = delete_blocks(table, run, blocks_max)?;
+    let mut blocks_max = DELETED_BLOCKS_MIN + merged / BLOCK_ENTRIES_MIN;
+    while let Some(&id) = manifest.garbage.first() {
+        let deleted = delete_blocks(table, id, blocks_max)?;
         if deleted == blocks_max {
             break;
         }
@@ -33,13 +40,14 @@ pub(super) fn delete_garbage(
     Ok(())
 }
 
-/// Deletes up to `blocks_max` blocks of a run and tells how many; fewer when none is left.
+/// Deletes up to `blocks_max` blocks of a run or filter, and returns how many. Fewer than
+/// `blocks_max` means that none is left.
 fn delete_blocks(
     table: &mut RunTableMut<'_>,
-    run: u64,
+    id: u64,
     blocks_max: usize,
 ) -> Result<usize, StoreError> {
-    let (start, end) = (key(run, &[]), key(run + 1, &[]));
+    let (start, end) = (block_key(id, &[]), block_key(id + 1, &[]));
     let mut last = None;
     let mut count = 0;
     for block in table

@@ -1,6 +1,6 @@
-//! Merges of runs, in bounded steps.
+//! Merge jobs, which run in bounded steps beside the commits.
 
-use crate::index::compaction::{garbage::delete_garbage, policy::CompactionState};
+use super::{garbage::delete_garbage, policy::CompactionState};
 use crate::{
     StoreError,
     index::{
@@ -11,27 +11,34 @@ use crate::{
     tables::{codec::is_deletion, schema::RunTable},
 };
 
-/// A level merges this many entries for every two that arrive, so that it is done well before the
-/// level below has the next merge ready for it.
+/// Number of entries that a level merges per two entries that arrive.
+///
+/// A merge so ends well before the level below has the next one ready.
 const MERGED_PER_TWO_ARRIVALS: usize = 3;
 
-/// Where a merge step reads and writes.
+/// The tables of a merge step, and the lower end of the window.
 pub(crate) struct CompactionContext<'a, 't> {
-    /// Runs as the last commit left them.
+    /// Runs as of the last commit.
     pub sources: &'a RunTable,
     /// The table of this commit.
     pub table: &'a mut RunTableMut<'t>,
-    /// Entries of older versions are left out.
+    /// Oldest version whose entries are retained.
     pub oldest_version: u64,
 }
 
-/// Does the work that `arrivals` new entries of a kind ask for.
+/// Runs a step of each merge of a kind, in proportion to the number of entries that arrived.
+///
+/// Small numbers of arrivals accumulate, and cause a step later.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn compact(
     manifest: &mut Manifest,
     kind: Kind,
     compaction: &mut CompactionState,
     arrivals: usize,
-    place: &mut CompactionContext<'_, '_>,
+    context: &mut CompactionContext<'_, '_>,
 ) -> Result<(), StoreError> {
     let debt = &mut compaction.debt[kind as usize];
     *debt += arrivals * MERGED_PER_TWO_ARRIVALS / 2;
@@ -40,90 +47,106 @@ pub(crate) fn compact(
     }
     let budget = std::mem::take(debt);
     let jobs = manifest.runs(kind).jobs.clone();
-    let mut taken = 0;
+    let mut merged = 0;
     for mut job in jobs {
-        // Where the oldest run is among the sources nothing lies below that a deletion must hide.
-        let is_oldest =
+        // If the oldest run is a source, no older run has a value that a deletion must hide.
+        let has_oldest =
             manifest.runs(kind).list.first().map(|run| run.id) == job.sources.first().copied();
-        let outcome = step(kind, &mut job, is_oldest, budget, place)?;
-        taken += outcome.taken;
-        if outcome.is_done {
+        let step = merge_step(kind, &mut job, has_oldest, budget, context)?;
+        merged += step.merged;
+        if step.is_complete {
             manifest.finish(kind, &job);
-        } else if let Some(slot) = manifest
+        } else if let Some(stored) = manifest
             .runs_mut(kind)
             .jobs
             .iter_mut()
-            .find(|j| j.output == job.output)
+            .find(|stored| stored.output == job.output)
         {
-            *slot = job;
+            *stored = job;
         }
     }
-    delete_garbage(manifest, taken, place.table)
+    delete_garbage(manifest, merged, context.table)
 }
 
-struct Outcome {
-    taken: usize,
-    is_done: bool,
+/// The result of a merge step.
+struct MergeStep {
+    /// Number of entries that were read.
+    merged: usize,
+    /// Whether all sources were read to their end.
+    is_complete: bool,
 }
 
-/// Merges about `budget` entries of a job.
-fn step(
+/// Merges up to `budget` entries of a job.
+///
+/// `has_oldest` is whether the oldest run of the index is a source.
+fn merge_step(
     kind: Kind,
     job: &mut MergeJob,
-    is_oldest: bool,
+    has_oldest: bool,
     budget: usize,
-    place: &mut CompactionContext<'_, '_>,
-) -> Result<Outcome, StoreError> {
-    let open = |&run: &u64| RunCursor::new(kind, place.sources, run, &job.last_taken);
+    context: &mut CompactionContext<'_, '_>,
+) -> Result<MergeStep, StoreError> {
+    let open = |&run: &u64| RunCursor::new(kind, context.sources, run, &job.last_taken);
     let mut sources = job
         .sources
         .iter()
         .map(open)
         .collect::<Result<Vec<_>, _>>()?;
-    let mut writer = RunWriter::new(kind, job.output, place.table)?;
-    let mut taken = 0;
-    let is_done = loop {
+    let mut writer = RunWriter::new(kind, job.output, context.table)?;
+    let mut merged = 0;
+    let is_complete = loop {
         let Some(source) = least(&mut sources) else {
             break true;
         };
-        if taken >= budget {
+        if merged >= budget {
             break false;
         }
         if let Some((entry, payload)) = source.peek()
             && *entry != *job.last_taken
         {
-            if is_kept(kind, entry, payload, is_oldest, place.oldest_version) {
+            if is_retained(kind, entry, payload, has_oldest, context.oldest_version) {
                 writer.push(entry, payload)?;
             }
             job.last_taken.clear();
             job.last_taken.extend_from_slice(entry);
         }
         source.advance()?;
-        taken += 1;
+        merged += 1;
     };
     let appended = writer.close()?;
-    appended.write_filter(place.table)?;
+    appended.write_filter(context.table)?;
     job.written += appended.entries;
-    Ok(Outcome { taken, is_done })
+    Ok(MergeStep {
+        merged,
+        is_complete,
+    })
 }
 
-/// The source with the least entry; of equal ones the newest, which comes last.
+/// Returns the source with the least entry. Of equal entries the newest counts, which comes last.
 fn least(sources: &mut [RunCursor]) -> Option<&mut RunCursor> {
     let mut least: Option<(usize, &[u8])> = None;
-    for (at, source) in sources.iter().enumerate() {
+    for (index, source) in sources.iter().enumerate() {
         if let Some((entry, _)) = source.peek()
             && least.is_none_or(|(_, before)| entry <= before)
         {
-            least = Some((at, entry));
+            least = Some((index, entry));
         }
     }
-    let (at, _) = least?;
-    sources.get_mut(at)
+    let (index, _) = least?;
+    sources.get_mut(index)
 }
 
-fn is_kept(kind: Kind, entry: &[u8], payload: &[u8], is_oldest: bool, oldest_version: u64) -> bool {
+/// Returns whether a merge retains an entry: one in the window, or of the pruned state one that is
+/// not a deletion without older values.
+fn is_retained(
+    kind: Kind,
+    entry: &[u8],
+    payload: &[u8],
+    has_oldest: bool,
+    oldest_version: u64,
+) -> bool {
     match kind.version(entry) {
         Some(version) => version >= oldest_version,
-        None => !(is_oldest && is_deletion(payload)),
+        None => !(has_oldest && is_deletion(payload)),
     }
 }

@@ -1,26 +1,31 @@
-//! Keeping the runs few: flushes, merges in bounded steps, deletion of what was merged.
+//! Compaction: flushes of memtables, merges of runs in bounded steps, and deletion of garbage.
 
 mod garbage;
 mod job;
 mod policy;
 
-use crate::StoreError;
-use crate::index::{
+pub(crate) use job::{CompactionContext, compact};
+pub(crate) use policy::{CompactionConfig, CompactionState, start_jobs};
+
+use super::{
     key::Kind,
     manifest::{Manifest, Run},
     memtable::SortedEntries,
     run::{block::RunTableMut, writer::RunWriter},
 };
-pub(crate) use job::{CompactionContext, compact};
-pub use policy::WAL_BYTES_MAX;
-pub(crate) use policy::{CompactionConfig, CompactionState, start_jobs};
+use crate::StoreError;
+use std::ops::RangeInclusive;
 
-/// Writes sorted entries as a new run.
+/// Writes sorted entries as a new run of level 0, unless there are none.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn write_run<'e>(
     manifest: &mut Manifest,
     kind: Kind,
     entries: impl Iterator<Item = (&'e [u8], &'e [u8])>,
-    (first_version, last_version): (u64, u64),
+    versions: RangeInclusive<u64>,
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
     let id = manifest.new_run();
@@ -30,25 +35,28 @@ pub(crate) fn write_run<'e>(
     }
     let appended = writer.close()?;
     appended.write_filter(table)?;
-    let entries = appended.entries;
-    if entries > 0 {
-        let level = 0;
+    if appended.entries > 0 {
         manifest.add(
             kind,
             Run {
                 id,
-                level,
-                first_version,
-                last_version,
-                entries,
+                level: 0,
+                first_version: *versions.start(),
+                last_version: *versions.end(),
+                entries: appended.entries,
             },
         );
     }
     Ok(())
 }
 
-/// Writes the entries that gathered in memory as a new run, if there are any; they end with
-/// `last_version`.
+/// Flushes the entries of a memtable as a new run, unless there are none.
+///
+/// `last_version` is the newest version whose entries are in the memtable.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn flush(
     manifest: &mut Manifest,
     kind: Kind,
@@ -56,7 +64,7 @@ pub(crate) fn flush(
     last_version: u64,
     table: &mut RunTableMut<'_>,
 ) -> Result<(), StoreError> {
-    let versions = (manifest.runs(kind).unflushed_from, last_version);
+    let versions = manifest.runs(kind).unflushed_from..=last_version;
     let entries = entries.iter().map(|entry| (entry, [].as_slice()));
     write_run(manifest, kind, entries, versions, table)?;
     manifest.runs_mut(kind).unflushed_from = last_version + 1;

@@ -1,118 +1,101 @@
-//! When entries are flushed, and which runs are merged.
+//! Policy of compaction: when memtables are flushed, and which runs are merged.
 
 use crate::index::{
     key::Kind,
     manifest::{Manifest, MergeJob, Run},
 };
 
-/// How many runs of a level become one of the next. Fewer means more copying, more means more runs to search.
+/// Number of runs of a level that merge into one of the next. Fewer cause more copying, more leave
+/// more runs to search.
 const FAN_IN: usize = 4;
-/// On so many levels of `PrunedState` more do. Above them a run is in proportion to the live state, and runs that wait for each
-/// other are room that is taken again.
+
+/// Number of levels of [`Kind::PrunedState`] with a larger fan-in.
+///
+/// Runs above them are in proportion to the live state, and waiting ones take space for values that
+/// the merge drops.
 const PRUNED_STATE_WIDE_LEVELS: u32 = 2;
 
-/// When work is done; tests do it sooner, so that few rows try it all.
+/// Configuration of compaction. Tests use smaller limits, so that few rows cover all cases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CompactionConfig {
-    /// Entries in memory become a run when there are this many of a kind, or when they span this
-    /// many versions: large enough that runs are few. Opening reads the rows since the last flush
-    /// of each kind, so the versions are bounded even for a kind that hardly has entries.
+    /// Number of entries, or of versions, after which a memtable is flushed.
+    ///
+    /// Large enough that runs are few. Opening a store reads the rows since the last flush of each
+    /// kind, so the versions are limited even for a kind with hardly any entries.
     pub flush_after: usize,
-    /// Steps smaller than this wait: a step touches a few pages however little it does.
+    /// Minimum number of entries in a merge step. A step writes a few pages however small it is.
     pub step_entries_min: usize,
-    /// A step of pruning ends before the writes it moves into `PrunedState` exceed this, unless its first
-    /// block does alone: they are sorted in memory, beside the commits.
+    /// Maximum size of the writes that a step of pruning moves to [`Kind::PrunedState`], in bytes,
+    /// unless its first block alone exceeds it. The writes are sorted in memory, beside the
+    /// commits.
     pub prune_bytes_max: usize,
-    /// How many runs of the first levels of `PrunedState` become one of the next at most, no fewer than of other kinds. Its entries
-    /// carry values, so that copying them costs most of pruning, and its first runs are small: each is of one step.
+    /// Maximum number of runs of the first levels of [`Kind::PrunedState`] that merge into one, not
+    /// below the fan-in of other kinds.
+    ///
+    /// The entries contain values, so that copying them is the main cost of pruning. The first runs
+    /// are small, because each belongs to one step.
     pub pruned_state_fan_in: usize,
-    /// How long the block log becomes at most, in bytes.
-    pub wal_bytes_max: u64,
-    /// How long it is when a checkpoint takes its place, in bytes.
-    pub checkpoint_after_bytes: u64,
-    /// Where so many blocks are only in the log, they are brought into the database with the next one, whether somebody asks
-    /// for them or not.
-    pub unapplied_blocks_max: usize,
-    /// The same of their bytes in the log, which bounds the memory.
-    pub unapplied_bytes_max: u64,
 }
 
 impl CompactionConfig {
-    /// A pace at which a few hundred rows pass through several levels of runs.
-    pub(crate) const SMALL_RUNS: Self = Self {
+    /// A configuration for tests, in which a few hundred rows pass through several levels of runs.
+    pub(crate) const SMALL: Self = Self {
         flush_after: 6,
         step_entries_min: 3,
         prune_bytes_max: usize::MAX,
         pruned_state_fan_in: 6,
-        wal_bytes_max: 64 * 1024,
-        checkpoint_after_bytes: u64::MAX,
-        unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
-        unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
     };
 
-    /// The runs of a level, of all that a kind has, that are to become one of the next; none where they are too few.
+    /// Returns the runs of `level` to merge into one of the next level, or none if they are too
+    /// few.
     ///
-    /// As many as may be, so that what they hold is copied less often. Fewer where they hold more than all that is older:
-    /// then they mostly hold the same keys, and each is room that is taken again.
+    /// `runs` are all runs of the kind, oldest first. As many as possible merge, so that their
+    /// entries are copied less often. Fewer merge if they have more entries than all older runs:
+    /// they mostly contain the same keys then, and each takes space for them again.
     pub(crate) fn pick_compaction(&self, kind: Kind, level: u32, runs: &[Run]) -> Vec<u64> {
-        let most = match kind {
+        let fan_in_max = match kind {
             Kind::PrunedState if level < PRUNED_STATE_WIDE_LEVELS => self.pruned_state_fan_in,
             _ => FAN_IN,
         };
         let entries = |runs: &[&Run]| runs.iter().map(|run| run.entries).sum::<u64>();
-        let idle: Vec<&Run> = runs
+        let candidates: Vec<&Run> = runs
             .iter()
             .filter(|run| run.level == level)
-            .take(most)
+            .take(fan_in_max)
             .collect();
         let older: Vec<&Run> = runs.iter().filter(|run| run.level > level).collect();
-        if idle.len() >= most || idle.len() >= FAN_IN && entries(&idle) > entries(&older) {
-            idle.iter().map(|run| run.id).collect()
+        if candidates.len() >= fan_in_max
+            || candidates.len() >= FAN_IN && entries(&candidates) > entries(&older)
+        {
+            candidates.iter().map(|run| run.id).collect()
         } else {
             Vec::new()
         }
     }
 }
 
-/// How much merging each kind is owed for entries that arrived; not durable, since what is
-/// forgotten at a restart only delays a merge.
-#[derive(Clone, Debug)]
-pub(crate) struct CompactionState {
-    pub config: CompactionConfig,
-    pub(super) debt: [usize; Kind::ALL.len()],
-}
-
-/// The longest block log, in bytes: one record of it is made in memory, and a larger group is a checkpoint.
-pub const WAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// A log of so many bytes is followed by a checkpoint, which writes as many pages as it has, one by one, while everybody
-/// waits: of 32 MB that takes a tenth of a second and more, of this less than blocks take on their way. Much shorter, and what
-/// a checkpoint costs anyway (some ms) counts.
-const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
-/// One commit of the database for several small blocks costs little more than one for one of them; who wants to see the
-/// newest waits for all of them.
-const UNAPPLIED_BLOCKS_MAX: usize = 16;
-/// Of blocks of some hundred transfers one is enough.
-const UNAPPLIED_BYTES_MAX: u64 = 512 * 1024;
-
-impl Default for CompactionState {
+impl Default for CompactionConfig {
     fn default() -> Self {
         Self {
-            config: CompactionConfig {
-                flush_after: 65_536,
-                step_entries_min: 2_048,
-                prune_bytes_max: 64 * 1024 * 1024,
-                pruned_state_fan_in: 16,
-                wal_bytes_max: WAL_BYTES_MAX,
-                checkpoint_after_bytes: CHECKPOINT_AFTER_BYTES,
-                unapplied_blocks_max: UNAPPLIED_BLOCKS_MAX,
-                unapplied_bytes_max: UNAPPLIED_BYTES_MAX,
-            },
-            debt: [0; Kind::ALL.len()],
+            flush_after: 65_536,
+            step_entries_min: 2_048,
+            prune_bytes_max: 64 * 1024 * 1024,
+            pruned_state_fan_in: 16,
         }
     }
 }
 
-/// Starts a merge on every level that has enough idle runs for one.
+/// The state of compaction in memory.
+///
+/// It is not persisted, because losing it at a restart only delays a merge.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CompactionState {
+    pub config: CompactionConfig,
+    /// Number of entries that each kind still has to merge.
+    pub(super) debt: [usize; Kind::ALL.len()],
+}
+
+/// Starts a merge on each level that has enough runs and no merge.
 pub(crate) fn start_jobs(manifest: &mut Manifest, kind: Kind, config: &CompactionConfig) {
     let levels: Vec<u32> = {
         let mut levels: Vec<u32> = manifest
@@ -147,7 +130,7 @@ pub(crate) fn start_jobs(manifest: &mut Manifest, kind: Kind, config: &Compactio
 mod tests {
     use super::*;
 
-    /// Runs of a level with so many entries each, the numbers from `first` on.
+    /// Returns runs of a level with these numbers of entries, with ascending ids from `first`.
     fn runs(first: u64, level: u32, entries: &[u64]) -> Vec<Run> {
         let run = |(id, entries): (u64, &u64)| Run {
             id,
@@ -160,30 +143,30 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_the_base_wait_for_more_while_what_is_older_is_larger() {
-        let config = CompactionState::default().config;
-        let pick_compaction = |kind, older: u64, newer: usize| {
+    fn merges_more_runs_of_the_pruned_state_while_older_runs_are_larger() {
+        let config = CompactionConfig::default();
+        let picked = |kind, older: u64, newer: usize| {
             let all = [runs(0, 1, &[older]), runs(1, 0, &vec![10; newer])].concat();
             config.pick_compaction(kind, 0, &all).len()
         };
         assert_eq!(
-            [3, 4, 15, 16, 20].map(|newer| pick_compaction(Kind::PrunedState, 1_000, newer)),
+            [3, 4, 15, 16, 20].map(|newer| picked(Kind::PrunedState, 1_000, newer)),
             [0, 0, 0, 16, 16]
         );
-        // They are as large as all that is older: copies of it, for the most part.
+        // The new runs are as large as all older ones, and mostly contain the same keys.
         assert_eq!(
-            [3, 4, 5].map(|newer| pick_compaction(Kind::PrunedState, 40, newer)),
+            [3, 4, 5].map(|newer| picked(Kind::PrunedState, 40, newer)),
             [0, 0, 5]
         );
         assert_eq!(
-            [3, 4, 20].map(|newer| pick_compaction(Kind::State, 1_000, newer)),
+            [3, 4, 20].map(|newer| picked(Kind::State, 1_000, newer)),
             [0, 4, 4]
         );
     }
 
     #[test]
-    fn the_oldest_runs_of_a_level_are_due_first() {
-        let config = CompactionState::default().config;
+    fn merges_the_oldest_runs_of_a_level_first() {
+        let config = CompactionConfig::default();
         let all = [runs(0, 3, &[9]), runs(1, 2, &[1; 6]), runs(7, 0, &[1])].concat();
         assert_eq!(
             config.pick_compaction(Kind::PrunedState, 2, &all),

@@ -4,15 +4,17 @@ use super::{block::entry_at, reader::blocks_from};
 use crate::{StoreError, index::key::Kind, tables::schema::RunTable};
 use redb::{AccessGuard, Range};
 
-/// Goes through the entries of a run in order.
+type BlockGuard = AccessGuard<'static, &'static [u8]>;
+
+/// A cursor over the entries of a run, in order.
 pub(crate) struct RunCursor {
     kind: Kind,
     blocks: Range<'static, &'static [u8], &'static [u8]>,
-    block: Option<Guard>,
+    block: Option<BlockGuard>,
     entry: Option<EntryOffsets>,
 }
 
-/// Where in its block an entry lies.
+/// Offsets of an entry in its block.
 #[derive(Clone, Copy)]
 struct EntryOffsets {
     begin: usize,
@@ -32,7 +34,11 @@ impl EntryOffsets {
 }
 
 impl RunCursor {
-    /// Starts at the first entry above `after`; an empty `after` is below all.
+    /// Creates a cursor at the first entry above `after`. An empty `after` is below all entries.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn new(
         kind: Kind,
         table: &RunTable,
@@ -54,32 +60,34 @@ impl RunCursor {
 
     fn next_block(&mut self) -> Result<(), StoreError> {
         self.block = self.blocks.next().transpose()?.map(|(_, block)| block);
-        self.entry = self.place_at(0);
+        self.entry = self.offsets_at(0);
         Ok(())
     }
 
-    fn place_at(&self, offset: usize) -> Option<EntryOffsets> {
+    fn offsets_at(&self, offset: usize) -> Option<EntryOffsets> {
         EntryOffsets::at(self.kind, self.block.as_ref()?.value(), offset)
     }
 
-    /// The entry the cursor is at, with its payload.
+    /// Returns the current entry and its payload, or `None` after the last entry.
     pub(crate) fn peek(&self) -> Option<(&[u8], &[u8])> {
-        let (block, place) = (self.block.as_ref()?.value(), self.entry?);
-        let entry = &block[place.begin..place.begin + self.kind.width()];
-        Some((entry, &block[place.payload_begin..place.end]))
+        let (block, offsets) = (self.block.as_ref()?.value(), self.entry?);
+        let entry = &block[offsets.begin..offsets.begin + self.kind.width()];
+        Some((entry, &block[offsets.payload_begin..offsets.end]))
     }
 
-    /// Goes to the next entry.
+    /// Moves to the next entry.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn advance(&mut self) -> Result<(), StoreError> {
         if self.block.is_none() {
             return Ok(());
         }
-        self.entry = self.entry.and_then(|place| self.place_at(place.end));
+        self.entry = self.entry.and_then(|offsets| self.offsets_at(offsets.end));
         if self.entry.is_none() {
             self.next_block()?;
         }
         Ok(())
     }
 }
-
-type Guard = AccessGuard<'static, &'static [u8]>;

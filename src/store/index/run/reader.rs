@@ -1,6 +1,6 @@
-//! Reading of entries between two bounds, and of payloads.
+//! Searches in a run: for the entries between two bounds, and for a payload.
 
-use super::block::{entry_at, first_entry, key};
+use super::block::{block_key, entry_at, first_entry};
 use crate::{
     StoreError,
     index::{key::Kind, memtable::between},
@@ -9,28 +9,33 @@ use crate::{
 use redb::Range;
 use std::ops::ControlFlow;
 
-/// The blocks of a run from the one that could hold `low`.
+/// Returns the blocks of a run from the one that may contain `low`.
 pub(super) fn blocks_from(
     table: &RunTable,
     run: u64,
     low: &[u8],
 ) -> Result<Range<'static, &'static [u8], &'static [u8]>, StoreError> {
-    let (start, low) = (key(run, &[]), key(run, low));
+    let (start, low) = (block_key(run, &[]), block_key(run, low));
     let floor = table
         .range(start.as_slice()..=low.as_slice())?
         .next_back()
         .transpose()?;
     let from = floor.map_or(start, |(key, _)| key.value().to_vec());
-    let end = key(run + 1, &[]);
+    let end = block_key(run + 1, &[]);
     Ok(table.range(from.as_slice()..end.as_slice())?)
 }
 
-/// Calls `visit` with the entries between `low` and `high`, both included, ascending.
+/// Calls `visit` with the entries from `low` to `high`, both inclusive, ascending.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn ascend<B>(
     kind: Kind,
     table: &RunTable,
     run: u64,
-    (low, high): (&[u8], &[u8]),
+    low: &[u8],
+    high: &[u8],
     visit: &mut impl FnMut(&[u8]) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, StoreError> {
     for block in blocks_from(table, run, low)? {
@@ -48,15 +53,20 @@ pub(crate) fn ascend<B>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Calls `visit` with the entries between `low` and `high`, both included, descending.
+/// Calls `visit` with the entries from `low` to `high`, both inclusive, descending.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn descend<B>(
     kind: Kind,
     table: &RunTable,
     run: u64,
-    (low, high): (&[u8], &[u8]),
+    low: &[u8],
+    high: &[u8],
     visit: &mut impl FnMut(&[u8]) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, StoreError> {
-    let (start, end) = (key(run, &[]), key(run, high));
+    let (start, end) = (block_key(run, &[]), block_key(run, high));
     for block in table.range(start.as_slice()..=end.as_slice())?.rev() {
         let (key, block) = block?;
         let found = between(block.value(), kind.width(), low, high);
@@ -72,14 +82,18 @@ pub(crate) fn descend<B>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// The payload of `entry` in a run.
+/// Returns the payload of `entry` in a run.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails.
 pub(crate) fn payload(
     kind: Kind,
     table: &RunTable,
     run: u64,
     entry: &[u8],
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let (start, end) = (key(run, &[]), key(run, entry));
+    let (start, end) = (block_key(run, &[]), block_key(run, entry));
     let Some(block) = table.range(start.as_slice()..=end.as_slice())?.next_back() else {
         return Ok(None);
     };

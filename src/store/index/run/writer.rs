@@ -1,17 +1,17 @@
-//! Writing of runs.
+//! Writing of runs and their bloom filters.
 
-use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, key};
+use super::block::{BLOCK_BYTES, LENGTH_BYTES, RunTableMut, block_key};
 use crate::{
     StoreError,
     index::{
-        bloom::{self, BloomFilterWriter, Segment, bloom_id},
+        bloom::{BloomFilterWriter, Segment, bloom_id, replacement_row},
         key::Kind,
     },
 };
 use redb::{CursorMut, ReadableTable};
 use std::ops::Bound;
 
-/// Appends entries to a run, in order.
+/// A writer that appends entries to a run in order.
 pub(crate) struct RunWriter<'t> {
     kind: Kind,
     run: u64,
@@ -22,21 +22,25 @@ pub(crate) struct RunWriter<'t> {
     written: u64,
 }
 
-/// What was appended to a run.
+/// The entries that a [`RunWriter`] appended.
 pub(crate) struct AppendedRun {
     run: u64,
-    /// How many entries.
+    /// Number of entries.
     pub entries: u64,
     filter: Vec<Segment>,
 }
 
 impl AppendedRun {
-    /// Writes the filter of the entries.
+    /// Writes the bloom filter of the entries.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn write_filter(&self, table: &mut RunTableMut<'_>) -> Result<(), StoreError> {
-        for (first, row) in &self.filter {
-            let key = key(bloom_id(self.run), first);
+        for segment in &self.filter {
+            let key = block_key(bloom_id(self.run), &segment.first_key);
             let replaced = table.get(key.as_slice())?.map(|row| row.value().to_vec());
-            let row = bloom::replacing(row, replaced.as_deref());
+            let row = replacement_row(&segment.row, replaced.as_deref());
             table.insert(key.as_slice(), row.as_slice())?;
         }
         Ok(())
@@ -44,13 +48,17 @@ impl AppendedRun {
 }
 
 impl<'t> RunWriter<'t> {
-    /// Goes on after the last block of `run`.
+    /// Creates a writer after the last block of `run`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn new(
         kind: Kind,
         run: u64,
         table: &'t mut RunTableMut<'_>,
     ) -> Result<Self, StoreError> {
-        let end = key(run + 1, &[]);
+        let end = block_key(run + 1, &[]);
         Ok(Self {
             kind,
             run,
@@ -62,14 +70,19 @@ impl<'t> RunWriter<'t> {
         })
     }
 
-    /// Appends an entry, which is greater than all before.
+    /// Appends an entry, which must be greater than all before.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// the payload has 4 GiB or more.
     pub(crate) fn push(&mut self, entry: &[u8], payload: &[u8]) -> Result<(), StoreError> {
-        let length = if self.kind.has_payload() {
+        let payload_bytes = if self.kind.has_payload() {
             LENGTH_BYTES + payload.len()
         } else {
             0
         };
-        if self.block.len() + entry.len() + length > BLOCK_BYTES {
+        if self.block.len() + entry.len() + payload_bytes > BLOCK_BYTES {
             self.end_block()?;
         }
         if self.block.is_empty() {
@@ -92,14 +105,20 @@ impl<'t> RunWriter<'t> {
 
     fn end_block(&mut self) -> Result<(), StoreError> {
         if !self.block.is_empty() {
-            self.cursor
-                .insert_before(key(self.run, &self.first).as_slice(), self.block.as_slice())?;
+            self.cursor.insert_before(
+                block_key(self.run, &self.first).as_slice(),
+                self.block.as_slice(),
+            )?;
             self.block.clear();
         }
         Ok(())
     }
 
-    /// Writes what is left and tells what was appended.
+    /// Writes the last block, and returns the appended entries. The caller writes their filter.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn close(mut self) -> Result<AppendedRun, StoreError> {
         self.end_block()?;
         self.cursor.close()?;

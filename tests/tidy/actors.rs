@@ -1,0 +1,425 @@
+//! `docs/actors.md` against the code: its table of messages, its constants, and the names that it
+//! cites.
+
+use super::root;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+use syn::{Expr, GenericArgument, ImplItem, Item, ItemImpl, Lit, PathArguments, Type};
+
+/// The page, from the root of the repository.
+const PAGE: &str = "docs/actors.md";
+
+/// Directories whose Rust files declare messages, handlers and constants.
+const SOURCES: [&str; 2] = ["actors", "src"];
+
+/// Directories of `actors/` and `src/` that only tests use.
+const TEST_DIRECTORIES: [&str; 4] = ["benches", "simulation", "testing", "tests"];
+
+/// Endings of words with a dot that are names of files, not of settings.
+const FILE_ENDINGS: [&str; 7] = ["bcs", "log", "md", "redb", "rs", "tmp", "toml"];
+
+/// A message as the table and the code describe it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Message {
+    /// Name in metrics.
+    label: String,
+    /// Actors that handle it.
+    receivers: BTreeSet<String>,
+}
+
+type Messages = BTreeMap<String, Message>;
+
+#[test]
+fn messages_are_those_of_the_code() {
+    let differences = message_differences(&messages_of_page(&page()), &messages_of_code());
+    assert!(
+        differences.is_empty(),
+        "the table of messages in {PAGE} is not that of the code:\n{}",
+        differences.join("\n")
+    );
+}
+
+#[test]
+fn constants_have_the_values_of_the_code() {
+    let in_code = constants_of_code();
+    let rows = rows(&page(), "Constants");
+    assert!(!rows.is_empty(), "{PAGE} has no table of constants");
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let [name, value, folder] = [0, 1, 2].map(|index| unquoted(&row[index]));
+        let declared = in_code
+            .iter()
+            .filter(|constant| constant.name == name && constant.file.starts_with(folder));
+        let values: Vec<_> = declared.map(|constant| &constant.value).collect();
+        if !values.iter().any(|declared| *declared == value) {
+            wrong.push(format!(
+                "{name}: {value} in the table, {values:?} in {folder}"
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "constants in {PAGE}:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn names_exist_in_the_code() {
+    let page = page();
+    let code = Code::read();
+    let mut unknown: Vec<_> = quoted(&page).filter(|span| !code.knows(span)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    assert!(
+        unknown.is_empty(),
+        "{PAGE} names what the code does not have:\n{}",
+        unknown.join("\n")
+    );
+}
+
+/// The decision record `docs/decisions/actix.md` counts on it.
+#[test]
+fn actix_is_named_in_the_runtime_only() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources(&["actors"]) {
+        let names_actix = |line: &&str| {
+            let is_comment = line.trim_start().starts_with("//");
+            !is_comment && line.contains("actix::") && !line.contains("#[actix::test]")
+        };
+        if !file.starts_with("actors/runtime/") {
+            let lines = text.lines().filter(names_actix);
+            wrong.extend(lines.map(|line| format!("{file}: {line}")));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "outside of actors/runtime/:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// Returns one line for each difference between the table and the code.
+fn message_differences(page: &Messages, code: &Messages) -> Vec<String> {
+    let names: BTreeSet<_> = page.keys().chain(code.keys()).collect();
+    let differing = names
+        .into_iter()
+        .filter(|name| page.get(*name) != code.get(*name));
+    differing
+        .map(|name| match (page.get(name), code.get(name)) {
+            (None, Some(code)) => format!("no row: {name}, {code:?}"),
+            (Some(_), None) => format!("no such message: {name}"),
+            (page, code) => format!("{name}: {page:?} in the table, {code:?} in the code"),
+        })
+        .collect()
+}
+
+fn page() -> String {
+    let path = root().join(PAGE);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Returns the cells of the first table of a section, without its two head lines.
+fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
+    let heading = format!("## {section}");
+    let lines = page.lines().skip_while(|line| *line != heading);
+    let table = lines
+        .skip_while(|line| !line.starts_with('|'))
+        .take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| {
+        let line = line.trim_matches('|');
+        line.split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    table.skip(2).map(cells).collect()
+}
+
+fn unquoted(cell: &str) -> &str {
+    cell.trim_matches('`')
+}
+
+/// Reads the table of messages: name, label, and after the arrow the receivers.
+///
+/// # Panics
+///
+/// Panics if a message has two rows.
+fn messages_of_page(page: &str) -> Messages {
+    let mut messages = Messages::new();
+    for row in rows(page, "Messages") {
+        let (_, receivers) = row[2].split_once(" -> ").unwrap_or_default();
+        let receivers = receivers.split(", ").map(str::to_owned).collect();
+        let label = unquoted(&row[1]).to_owned();
+        let name = unquoted(&row[0]).to_owned();
+        let before = messages.insert(name, Message { label, receivers });
+        assert!(before.is_none(), "{} has two rows", row[0]);
+    }
+    messages
+}
+
+/// Returns the messages that declare a label, with the actors that handle them.
+fn messages_of_code() -> Messages {
+    let mut messages = Messages::new();
+    for (name, text) in sources(&["actors"]) {
+        let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for item in &file.items {
+            let Item::Impl(item) = item else { continue };
+            let Some((name, arguments)) = implemented_trait(item) else {
+                continue;
+            };
+            let implementor = type_name(&item.self_ty);
+            match (name.as_str(), arguments.as_slice()) {
+                ("ActorMessage", []) => {
+                    messages.entry(implementor).or_default().label = label(item);
+                }
+                ("Handler", [message]) => {
+                    let receivers = &mut messages.entry(message.clone()).or_default().receivers;
+                    receivers.insert(implementor.to_lowercase());
+                }
+                _ => {}
+            }
+        }
+    }
+    messages
+}
+
+/// Returns the name of the trait that is implemented, unless it is named with the crate that it is
+/// of, and its type arguments.
+fn implemented_trait(item: &ItemImpl) -> Option<(String, Vec<String>)> {
+    let (path, _) = item.trait_.as_ref()?;
+    if path.segments.len() != 1 {
+        return None;
+    }
+    let last = path.segments.first()?;
+    Some((last.ident.to_string(), type_arguments(&last.arguments)))
+}
+
+/// Returns the name of a type with its type arguments, without the path to it: `Read<Q>`.
+fn type_name(named: &Type) -> String {
+    let Type::Path(named) = named else {
+        return String::new();
+    };
+    let last = named.path.segments.last().unwrap();
+    let arguments = type_arguments(&last.arguments);
+    if arguments.is_empty() {
+        return last.ident.to_string();
+    }
+    format!("{}<{}>", last.ident, arguments.join(", "))
+}
+
+fn type_arguments(arguments: &PathArguments) -> Vec<String> {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return Vec::new();
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(argument) => Some(type_name(argument)),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Returns the label that an implementation of `ActorMessage` declares.
+fn label(item: &ItemImpl) -> String {
+    let value = item.items.iter().find_map(|item| match item {
+        ImplItem::Const(item) if item.ident == "LABEL" => Some(&item.expr),
+        _ => None,
+    });
+    match value {
+        Some(Expr::Lit(literal)) => match &literal.lit {
+            Lit::Str(label) => label.value(),
+            _ => panic!("a label is a string"),
+        },
+        _ => panic!("a message declares its label as a literal"),
+    }
+}
+
+/// Returns the paths from the root and the texts of the Rust files of directories, without those
+/// that only tests use.
+fn sources(directories: &[&str]) -> Vec<(String, String)> {
+    let files = directories
+        .iter()
+        .flat_map(|directory| files_below(&root().join(directory)));
+    let files = files.filter(|path| {
+        let path = path.strip_prefix(root()).unwrap();
+        let mut parts = path.iter().filter_map(|part| part.to_str());
+        path.extension().is_some_and(|end| end == "rs")
+            && !path.ends_with("tests.rs")
+            && !parts.any(|part| TEST_DIRECTORIES.contains(&part))
+    });
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        (name, fs::read_to_string(path).unwrap())
+    };
+    files.map(read).collect()
+}
+
+/// Returns all files below a directory, without those of builds.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if !path.is_dir() {
+                files.push(path);
+            } else if !path.ends_with("target") && !path.ends_with("node_modules") {
+                directories.push(path);
+            }
+        }
+    }
+    files
+}
+
+/// A constant and its value as it is written.
+struct Constant {
+    /// Path of the file that declares it, from the root of the repository.
+    file: String,
+    name: String,
+    value: String,
+}
+
+/// Returns the constants whose declaration fits into one line.
+fn constants_of_code() -> Vec<Constant> {
+    let mut constants = Vec::new();
+    for (file, text) in sources(&SOURCES) {
+        let declared = text.lines().filter_map(constant);
+        constants.extend(declared.map(|(name, value)| Constant {
+            file: file.clone(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }));
+    }
+    constants
+}
+
+/// Returns the name and the value of a constant that a line declares.
+fn constant(line: &str) -> Option<(&str, &str)> {
+    let (_, declared) = line.split_once("const ")?;
+    let (name, rest) = declared.split_once(':')?;
+    let (_, value) = rest.split_once(" = ")?;
+    Some((name, value.trim_end_matches(';')))
+}
+
+/// Returns the spans of the page in backticks that stand within one line.
+fn quoted(page: &str) -> impl Iterator<Item = &str> {
+    let outside_of_diagrams = page.split("```").step_by(2).flat_map(str::lines);
+    outside_of_diagrams.flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// The names that the code has.
+struct Code {
+    words: BTreeSet<String>,
+    settings: BTreeSet<String>,
+}
+
+impl Code {
+    fn read() -> Self {
+        let mut words = BTreeSet::new();
+        for directory in ["actors", "config", "src", "tests"] {
+            for path in files_below(&root().join(directory)) {
+                // The patches of mutations and the documents do not declare names.
+                if path
+                    .extension()
+                    .is_some_and(|end| end == "rs" || end == "toml")
+                {
+                    let text = fs::read_to_string(path).unwrap();
+                    let found = text.split(|character| !is_word(character));
+                    words.extend(found.map(str::to_owned));
+                }
+            }
+        }
+        let text = fs::read_to_string(root().join("config/node.toml")).unwrap();
+        let mut settings = BTreeSet::new();
+        collect_keys(&text.parse().unwrap(), "", &mut settings);
+        Self { words, settings }
+    }
+
+    /// Returns whether a span in backticks is a path of the repository, a setting, or made of words
+    /// that occur in the code.
+    fn knows(&self, span: &str) -> bool {
+        if span.contains('/') && !span.starts_with('/') && !span.contains(' ') {
+            return root().join(span).exists();
+        }
+        let is_of_setting =
+            |character: char| character.is_ascii_lowercase() || "._".contains(character);
+        let is_file = FILE_ENDINGS
+            .iter()
+            .any(|ending| span.ends_with(&format!(".{ending}")));
+        if span.contains('.') && span.chars().all(is_of_setting) && !is_file {
+            return self.settings.contains(span);
+        }
+        let words = span.split(|character| !is_word(character));
+        words
+            .filter(|word| !word.is_empty())
+            .all(|word| self.words.contains(word))
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Collects the keys of a table, with those of the tables in it.
+fn collect_keys(table: &toml::Table, prefix: &str, keys: &mut BTreeSet<String>) {
+    for (key, value) in table {
+        let key = format!("{prefix}{key}");
+        if let Some(table) = value.as_table() {
+            collect_keys(table, &format!("{key}."), keys);
+        }
+        keys.insert(key);
+    }
+}
+
+/// A page with a table of two messages.
+const SMALL_PAGE: &str = "\
+## Messages
+
+| message | label | from -> to | answer |
+|---|---|---|---|
+| `Submit` | `submit` | handle -> mempool | oneshot |
+| `SetPaused` | `pause` | storage -> mempool, pruner | - |
+
+## Next
+| `Other` | `other` | one -> two | - |
+";
+
+#[test]
+fn reads_the_rows_of_the_table_of_messages() {
+    let receivers = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let expected = [
+        ("SetPaused", "pause", receivers(&["mempool", "pruner"])),
+        ("Submit", "submit", receivers(&["mempool"])),
+    ];
+    let expected = expected.map(|(name, label, receivers)| {
+        let label = label.to_owned();
+        (name.to_owned(), Message { label, receivers })
+    });
+    assert_eq!(messages_of_page(SMALL_PAGE), Messages::from(expected));
+}
+
+#[test]
+fn reports_a_missing_row_an_extra_row_and_a_changed_row() {
+    let code = messages_of_page(SMALL_PAGE);
+    let without = |start: &str| -> String {
+        let lines = SMALL_PAGE.lines().filter(|line| !line.starts_with(start));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    let missing = messages_of_page(&without("| `Submit`"));
+    assert_eq!(message_differences(&code, &code).len(), 0);
+    let [row] = &message_differences(&missing, &code)[..] else {
+        panic!("one row is missing");
+    };
+    assert!(row.starts_with("no row: Submit"), "{row}");
+    assert_eq!(
+        message_differences(&code, &missing),
+        ["no such message: Submit"]
+    );
+    for changed in [("`pause`", "`paused`"), ("mempool, pruner", "mempool")] {
+        let changed = messages_of_page(&SMALL_PAGE.replace(changed.0, changed.1));
+        let [row] = &message_differences(&changed, &code)[..] else {
+            panic!("one row differs");
+        };
+        assert!(row.starts_with("SetPaused: "), "{row}");
+    }
+}
