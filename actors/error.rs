@@ -1,60 +1,60 @@
-//! What can go wrong between a caller and the actors, each with a cause the caller can act on.
+//! Errors of the node. Each variant has a cause that the caller can act on.
 
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::Discard;
 use std::{fmt, path::PathBuf, sync::Arc};
 
-/// Why a transaction is not in the pool.
+/// The reason why a submission was not added to the mempool.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
-    /// Validation refused it.
+    /// Validation rejected the transaction.
     #[error(transparent)]
     Invalid(#[from] Discard),
-    /// The pool has given this sequence number to a block already.
+    /// A block already holds another transaction with this sequence number.
     #[error("transaction sequence number is {given}, current sequence number is {current}")]
     SequenceNumberTooOld {
-        /// The transaction's.
+        /// Sequence number of the transaction.
         given: u64,
-        /// The lowest that the pool would still take.
+        /// Lowest sequence number that the mempool accepts.
         current: u64,
     },
-    /// The pool holds another transaction with the same sender and sequence number or nonce, which
-    /// this transaction may not replace; the text is the reason.
+    /// A pending transaction has the same sender and sequence number or nonce, and this one may not
+    /// replace it, for this reason.
     #[error("{0}")]
     InvalidUpdate(&'static str),
-    /// The pool holds the same transaction with a different signature, hence under a different hash.
+    /// The same transaction is pending with a different signature, hence with a different hash.
     #[error(
         "Transaction already in mempool with a different signature: wait for the pending transaction {pending}"
     )]
     OtherSignature {
-        /// Hash of the transaction in the pool, on which the client can wait.
+        /// Hash of the pending transaction, for which the client can wait.
         pending: HashValue,
     },
-    /// The pool is full.
+    /// The mempool is full.
     #[error("{reason}")]
     Full {
-        /// Which limit was met.
+        /// The limit that is reached.
         reason: String,
     },
-    /// The account's share of the pool is full; others still come in.
+    /// The account has the maximum number of pending transactions. Other accounts are not affected.
     #[error("{reason}")]
     AccountFull {
-        /// Which limit was met.
+        /// The limit that is reached.
         reason: String,
     },
-    /// The node could not look: an actor is overloaded, the node is stopping, or the store failed.
+    /// The node could not decide.
     #[error(transparent)]
     Node(#[from] NodeError),
 }
 
-/// Why a question has no answer.
+/// The reason why a request has no response.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NodeError {
-    /// Too many requests wait for this actor.
+    /// Too many requests wait for an actor or for the threads of a queue.
     #[error("the {actor} has too many requests waiting; try again soon")]
     Overloaded {
-        /// The actor's name.
+        /// Name of the actor or of the threads.
         actor: &'static str,
     },
     /// The node is stopping.
@@ -63,34 +63,34 @@ pub enum NodeError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Nothing is written at the moment, so what was asked for cannot come about.
+    /// The ledger is not written at the moment, so the request cannot be fulfilled.
     #[error(transparent)]
     StorageUnavailable(#[from] StorageUnavailable),
 }
 
-/// Why the ledger is not written at the moment. What is durable is served all the same, unless it cannot be
+/// The reason why the ledger is not written at the moment. Durable data is served, unless it cannot be
 /// read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorageUnavailable {
-    /// A write or a sync failed. It stays so until the next start.
+    /// A write or a sync failed. Lasts until the next start.
     #[error(
         "the ledger cannot be written: {0}; what is committed can be read, and the node needs a restart when its \
          disk is well again"
     )]
     WriteFailed(Arc<str>),
-    /// A read failed, again and again. The database then reads and writes no more until the next start, but for
-    /// what it has in memory.
+    /// A read failed, also when it was repeated. Until the next start the database neither reads nor
+    /// writes, except for what it has in memory.
     #[error(
         "the ledger can be neither read nor written: {0}; restart the node when its disk is well again"
     )]
     ReadFailed(Arc<str>),
-    /// The disk has little room left. It is over by itself when there is room again.
+    /// The disk has little space left. Ends by itself when there is space again.
     #[error(
         "the ledger is not written at the moment: {0}; it goes on by itself when there is room"
     )]
     LowDiskSpace(Arc<str>),
-    /// The system clock is too far ahead of the newest block to be believed, since the start. Ends by itself when
-    /// the clock is right.
+    /// The system clock has been too far ahead of the newest block to be believed since the start. Ends
+    /// by itself when the clock is right.
     #[error(
         "the ledger is not written at the moment: {0}; the node continues by itself when the clock is right"
     )]
@@ -98,8 +98,8 @@ pub enum StorageUnavailable {
 }
 
 impl NodeError {
-    /// What it says of the disk, if that is why there is no answer: the same question has none until the next
-    /// start.
+    /// Returns the state of the storage, if it is the reason of the error. After a fault of the disk, the
+    /// same request fails until the next start.
     pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
         match self {
             Self::StorageUnavailable(cause) => Some(cause.clone()),
@@ -111,44 +111,44 @@ impl NodeError {
     }
 }
 
-/// Why a mailbox was not tuned.
+/// The reason why the capacity of a mailbox was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TuneError {
-    /// There is no such actor.
+    /// There is no actor with this name.
     #[error(
         "there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner"
     )]
     UnknownActor(String),
-    /// A capacity of 0 would refuse everything.
+    /// A capacity of 0 would reject every request.
     #[error("a mailbox capacity is at least 1")]
     CapacityZero,
 }
 
-/// Why a node does not start.
+/// The reason why a node does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The caller runs outside an actix system, which the actors' threads belong to.
+    /// The caller runs outside an actix system, to which the threads of actors belong.
     #[error("the node must be started within an actix system")]
     NoSystem,
-    /// A setting is below its smallest value; the text names the key.
+    /// A setting is 0 and must not be.
     #[error("{key} must be at least 1")]
     ZeroSetting {
-        /// The key as it stands in the configuration.
+        /// Key of the setting in the configuration.
         key: &'static str,
     },
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The system did not let the saved mempool be read. The file is unchanged.
+    /// The system rejected a read of the saved mempool. The file is unchanged.
     #[error(
         "the saved mempool {} cannot be read: {source}; start again when it can be read, or move it away to start \
          without its transactions",
         path.display()
     )]
     SavedPool {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// A thread could not be started.
@@ -158,27 +158,27 @@ pub enum StartError {
     Thread(#[source] std::io::Error),
 }
 
-/// Why a node did not stop cleanly. Its threads are joined all the same.
+/// The reason why a node did not stop cleanly. Its threads are joined in any case.
 #[derive(Debug, thiserror::Error)]
 pub enum StopError {
-    /// A fatal error had ended the work before.
+    /// A broken invariant had ended the work before.
     #[error(transparent)]
     Failed(#[from] FatalError),
-    /// A fault of the disk had ended the writing before.
+    /// A fault of the disk had ended writing before.
     #[error(transparent)]
     Storage(#[from] StorageFault),
-    /// The pool could not be saved: pending transactions are lost.
+    /// The mempool could not be saved, and its transactions are lost.
     #[error(
         "{}{transactions} pending transactions could not be saved to {} and are lost: {source}",
         before(failed.as_deref()),
         path.display()
     )]
     SavePool {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// How many are lost.
+        /// Number of lost transactions.
         transactions: usize,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
         /// Description of the error that had ended the work before, if one had.
         failed: Option<String>,
@@ -188,7 +188,7 @@ pub enum StopError {
     Panicked(String),
 }
 
-/// The words of a failure that came before another.
+/// Returns the text for an error that came before another one.
 fn before(failed: Option<&str>) -> String {
     failed.map_or_else(String::new, |error| format!("{error}; and then "))
 }
@@ -239,20 +239,20 @@ impl StorageFault {
     }
 }
 
-/// The reason why a pending transaction left the pool without being executed. Its `Display` is the end
+/// The reason why a pending transaction was removed without being executed. Its `Display` is the end
 /// of the message of the 404 of such a transaction (docs/interface.md#rule-18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemovalReason {
-    /// Its own expiration, or the pool's time to live, has passed.
+    /// Its expiration time, or the mempool's time to live, has passed.
     Expired {
-        /// Unix seconds.
+        /// Time at which it expired, in seconds since the Unix epoch.
         at_secs: u64,
     },
-    /// The pool needed its place; the text says for what.
+    /// The mempool needed its capacity for another transaction, which the text describes.
     Evicted(String),
-    /// A transaction with a higher gas price took its place.
+    /// A transaction with a higher gas price replaced it.
     Replaced(HashValue),
-    /// A block's prologue refused it.
+    /// The prologue of a block rejected it.
     Rejected(Discard),
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the source tree: import cycles and layers, citations of documents, the page on the
 //! actors, and the crates of the workspace.
 
+mod actor_rules;
 mod actors;
 mod citations;
 mod cycles;
