@@ -1,7 +1,7 @@
-//! Execution of ordered blocks on the newest state, on a thread of its own.
+//! The executor thread: executes ordered blocks on the newest state.
 //!
-//! The next block is executed while the one before is being written: what is not durable yet is in
-//! the [`StateCache`], everything else in the store.
+//! A block is executed while the one before it is written. Writes that are not durable yet are in the
+//! [`StateCache`], the rest of the state is in the store.
 
 use super::state_cache::StateCache;
 use crate::{
@@ -27,23 +27,23 @@ use std::{
     sync::Arc,
 };
 
-/// The thread's name.
+/// Name of the thread.
 const THREAD: &str = "executor";
 
-/// The end of the chain, and what is known of its state.
+/// The state of the executor thread: the end of the chain, and caches of its state.
 #[derive(Debug)]
 pub(crate) struct Executor {
     chain: Chain,
     tip: ChainTip,
     reader: DurableReader,
-    /// The store has all up to here, or is about to.
+    /// The store has the blocks up to the Head, or is about to apply them.
     head: HeadReader,
     cache: RefCell<StateCache>,
-    facts: AccountCache,
+    accounts: AccountCache,
 }
 
 impl Executor {
-    /// An executor that continues after the newest block of the store.
+    /// Creates an executor that continues after `tip`, the newest block of the store.
     pub(crate) fn new(
         chain: Chain,
         tip: ChainTip,
@@ -56,7 +56,7 @@ impl Executor {
             reader,
             head,
             cache: RefCell::new(StateCache::new()),
-            facts: AccountCache::default(),
+            accounts: AccountCache::default(),
         }
     }
 
@@ -87,6 +87,7 @@ impl Executor {
         })
     }
 
+    /// Executes the next block.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
         let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable(durable_height);
@@ -97,8 +98,8 @@ impl Executor {
             snapshot: OnceCell::new(),
             failed: OnceCell::new(),
         };
-        let executed = execute_on(&state, &self.chain, &self.tip, &self.facts, block);
-        let (block, changed) = executed.map_err(|error| match state.failed.into_inner() {
+        let executed = execute_on(&state, &self.chain, &self.tip, &self.accounts, block);
+        let (block, updates) = executed.map_err(|error| match state.failed.into_inner() {
             Some(failed) => match StorageFault::of(THREAD, FaultKind::Read, &failed) {
                 Some(fault) => ExecutionFailure::Disk(fault),
                 None => ExecutionFailure::Store(failed),
@@ -106,32 +107,36 @@ impl Executor {
             None => ExecutionFailure::Block(error),
         })?;
         self.tip = block.tip.clone();
-        self.facts.apply(&changed);
-        Ok(Arc::new(IndexedBlock::new(Arc::new(block), changed)))
+        self.accounts.apply(&updates);
+        Ok(Arc::new(IndexedBlock::new(Arc::new(block), updates)))
     }
 }
 
-/// Executes a block on `state`, which has its writes afterwards, and gives what they say of accounts; `facts` are those
-/// before it.
+/// Executes a block on `state` and adds its writes to the state's cache. `accounts` holds accounts as
+/// they are before the block.
+///
+/// Returns the block and the accounts that it changed.
 fn execute_on(
     state: &State<'_>,
     chain: &Chain,
     tip: &ChainTip,
-    facts: &AccountCache,
+    accounts: &AccountCache,
     block: OrderedBlock,
 ) -> Result<(ExecutedBlock, AccountUpdates), ExecuteError> {
     let view = |key: &StateKey| state.get(key);
     let block = execute_block(chain, tip, &view, block)?;
     state.cache.borrow_mut().apply(&block);
     let read = |address: &AccountAddress| AccountSnapshot::read(chain, &view, address);
-    let changed = account_updates(facts, chain, &block, &read)?;
-    Ok((block, changed))
+    let updates = account_updates(accounts, chain, &block, &read)?;
+    Ok((block, updates))
 }
 
-/// What the accounts that a block's user transactions changed are like after it: what was known of them with
-/// what was written, or what `read` says, which knows the state after the block.
+/// Returns the accounts that the user transactions of a block changed, as they are after it.
+///
+/// A cached account is updated by each write. Another one is read with `read`, which reads the state after
+/// the block.
 fn account_updates(
-    facts: &AccountCache,
+    accounts: &AccountCache,
     chain: &Chain,
     block: &ExecutedBlock,
     read: &dyn Fn(&AccountAddress) -> Result<AccountSnapshot, StateError>,
@@ -148,7 +153,7 @@ fn account_updates(
         let known = changed
             .get(&address)
             .copied()
-            .or_else(|| facts.get(&address));
+            .or_else(|| accounts.get(&address));
         let after = match known {
             Some(known) => {
                 AccountSnapshot::after_write(known, chain, &address, (key, write.value()))?
@@ -174,15 +179,16 @@ enum ExecutionFailure {
     Block(ExecuteError),
 }
 
-/// The newest state; the store is opened at most once per block, and only when the cache misses.
+/// The newest state during the execution of a block. It opens a snapshot of the store at most once, when
+/// the cache misses.
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
     reader: &'a DurableReader,
-    /// What of the state is not in the cache is in the store by this height.
+    /// Height of a block from which on all writes are in the cache. Earlier ones are in the store.
     durable_height: u64,
     snapshot: OnceCell<Snapshot>,
-    /// The first error of the store. Execution passes on its words only, and what it means for the node
-    /// depends on its kind.
+    /// The first error of the store. Execution returns its description only, but its kind decides whether
+    /// the process ends.
     failed: OnceCell<StoreError>,
 }
 
@@ -205,9 +211,7 @@ impl State<'_> {
         };
         let version = snapshot.ledger_info().version;
         let value = snapshot.state_value(key, version).map_err(failed)?;
-        self.cache
-            .borrow_mut()
-            .note_read(key.clone(), value.clone());
+        self.cache.borrow_mut().add_read(key.clone(), value.clone());
         Ok(value)
     }
 }

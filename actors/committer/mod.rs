@@ -1,7 +1,7 @@
-//! The committer: has ordered blocks executed and stored, and tells everyone when they are durable.
+//! The committer: passes ordered blocks to the executor, publishes durable ones, and completes waits.
 //!
-//! Several blocks are on their way at once, each in one place: waiting for the executor, in it
-//! (one at a time), or in the storage. The storage makes all that wait durable in one go, and gives them back.
+//! Several blocks are in flight at once: queued for the executor, executed one at a time, or queued for
+//! the writer thread. The writer makes all queued blocks durable as one group and returns them.
 
 pub(crate) mod executor;
 mod state_cache;
@@ -42,11 +42,11 @@ use ledger_types::OrderedBlock;
 use std::{iter::repeat, sync::Arc};
 use waiters::Waiters;
 
-/// The actor.
+/// The committer actor.
 #[derive(Debug)]
 pub(crate) struct Committer {
     ordered: Sender<OrderedBlock>,
-    /// How many blocks are ordered and not announced.
+    /// Number of blocks that are ordered but not published.
     in_flight: usize,
     head: HeadPublisher,
     waiters: Waiters,
@@ -57,7 +57,7 @@ pub(crate) struct Committer {
     reporter: FatalErrorReporter,
 }
 
-/// The other end of a committer's executor queue, until the executor is started.
+/// The receiving side of the queue of ordered blocks, until the executor is started.
 #[derive(Debug)]
 pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
@@ -75,7 +75,8 @@ impl Jobs {
 }
 
 impl Committer {
-    /// A committer that publishes to `head`, for at most `in_flight_max` blocks that are not announced.
+    /// Creates a committer for at most `in_flight_max` blocks that are ordered but not published. One
+    /// more is reported to `reporter`.
     pub(crate) fn new(
         head: HeadPublisher,
         in_flight_max: usize,
@@ -97,12 +98,13 @@ impl Committer {
         (committer, Jobs(queue))
     }
 
-    /// Tells everyone of durable blocks, in the order on which waiting rests: the
-    /// Head, then the mempool, then those who wait. So a look into the mempool that misses finds
-    /// the block in the Head, and who subscribes too late to be told finds the mempool told.
+    /// Publishes durable blocks: to the Head, then to the mempool, then to the waiters.
+    ///
+    /// Look-ups and waits depend on this order: see `node/wait.rs`.
     fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
-        // Kept until all are told.
-        let _before = self.head.reader().load();
+        // Holds blocks that are no longer recent until the waiters are notified: dropping them takes a
+        // while.
+        let _before = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
@@ -127,11 +129,12 @@ impl Committer {
         }
     }
 
-    /// Answers who waits for the end of the work, if this is it.
+    /// Replies to [`Finish`] if all ordered blocks are published, or none can become durable any more.
     fn finish_if_done(&mut self) {
         if (self.in_flight == 0 || self.health.failed().is_some())
             && let Some(Finish { done }) = self.finish.take()
         {
+            // An error means that the stop was canceled.
             let _ = done.send(());
         }
     }
@@ -163,7 +166,7 @@ impl Handler<SetPeers> for Committer {
 impl Handler<ExecuteBlock> for Committer {
     fn handle(&mut self, execute: ExecuteBlock) {
         self.in_flight += 1;
-        // Disconnected: the executor has failed, and has said so.
+        // The queue is disconnected after the executor has ended, which it has reported.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
             self.reporter.report(
                 Self::NAME,
@@ -183,8 +186,8 @@ impl Handler<BlocksDurable> for Committer {
 }
 
 impl Handler<TransactionsRemoved> for Committer {
-    fn handle(&mut self, dropped: TransactionsRemoved) {
-        for (hash, reason) in dropped.0 {
+    fn handle(&mut self, TransactionsRemoved(removed): TransactionsRemoved) {
+        for (hash, reason) in removed {
             self.waiters
                 .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
         }
@@ -198,12 +201,12 @@ impl Handler<Subscribe> for Committer {
             reply,
             notifier,
         } = subscribe;
-        // Who comes after a failed write waits in vain, as those who were let go.
+        // After a fault of the disk the wait would be in vain; dropping the reply cancels it.
         if reply.is_closed() || self.health.failed().is_some() {
             return;
         }
         let waiter = self.waiters.insert(hash, reply, notifier);
-        // After the insertion, so that the pool is looked into when no commitment can be missed any more.
+        // After the insertion, so that the mempool is checked when no commitment can be missed any more.
         if let Some(peers) = &self.peers {
             peers.pool.send(CheckPending { hash, waiter });
         }
@@ -211,12 +214,12 @@ impl Handler<Subscribe> for Committer {
 }
 
 impl Handler<NotPending> for Committer {
-    fn handle(&mut self, absent: NotPending) {
+    fn handle(&mut self, not_pending: NotPending) {
         let NotPending {
             hash,
             waiter,
             reason,
-        } = absent;
+        } = not_pending;
         self.waiters
             .complete(&hash, waiter, WaitOutcome::NotPending(reason));
     }
@@ -224,6 +227,7 @@ impl Handler<NotPending> for Committer {
 
 impl Handler<SubscribeBlocks> for Committer {
     fn handle(&mut self, subscribe: SubscribeBlocks) {
+        // An error means that the request was canceled.
         let _ = subscribe.reply.send(self.feed.subscribe());
     }
 }

@@ -1,22 +1,25 @@
-//! The newest state as the executor sees it: what executed blocks wrote, and what was read before.
+//! Cache of the newest state: the writes of executed blocks, and values that were read before.
 //!
-//! Writes of blocks that are not durable must stay, because the store does not show them yet; all
-//! else is a cache and may go. Two generations: when the younger is full, the older one goes,
-//! except what must stay.
+//! Writes of blocks that are not durable must stay, because the store does not have them yet. All other
+//! entries may be dropped. There are two generations: when the younger one is full, the older one is
+//! dropped, except for entries that must stay.
 
 use bytes::Bytes;
 use ledger_crypto::map::GenerationalMap;
 use ledger_types::{ExecutedBlock, StateKey};
 
-/// What a generation may hold, in bytes, keys and bookkeeping included.
+/// Maximum size of a generation in bytes, including keys and bookkeeping.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
-/// What an entry takes beside the bytes of its key and value, about.
+
+/// Approximate size of an entry in bytes, beside its key and value.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
+/// The newest value of a key.
 #[derive(Clone, Debug)]
 struct Cached {
+    /// `None` if the key has no value.
     value: Option<Bytes>,
-    /// The block that wrote it; 0: it was read from the store.
+    /// Height of the block that wrote it, or 0 if it was read from the store.
     height: u64,
 }
 
@@ -30,9 +33,9 @@ pub(super) struct StateCache {
     entries: GenerationalMap<StateKey, Cached>,
     younger_bytes: usize,
     generation_bytes_max: usize,
-    /// At how many bytes the younger generation is full. More than `generation_bytes_max` where most
-    /// of it must stay: a rotation looks at a whole generation, so between two of them as much comes in
-    /// as the first had to keep.
+    /// Size in bytes at which the younger generation is full. It exceeds `generation_bytes_max` if most
+    /// entries must stay: a rotation visits a whole generation, so between two rotations as much is added
+    /// as the first one retained.
     rotate_at_bytes: usize,
     durable_height: u64,
 }
@@ -52,12 +55,12 @@ impl StateCache {
         }
     }
 
-    /// The store shows all up to this height from now on.
+    /// Sets the height of the newest durable block. Entries of later blocks stay.
     pub(super) fn set_durable(&mut self, height: u64) {
         self.durable_height = height;
     }
 
-    /// The newest value of `key` (`Some(None)`: it has none), if the cache knows.
+    /// Returns the newest value of `key`, `Some(None)` if it has no value, or `None` if it is not cached.
     pub(super) fn get(&mut self, key: &StateKey) -> Option<Option<Bytes>> {
         if let Some(cached) = self.entries.younger().get(key) {
             return Some(cached.value.clone());
@@ -68,12 +71,12 @@ impl StateCache {
         Some(value)
     }
 
-    /// Notes what the store showed at or after the durable height.
-    pub(super) fn note_read(&mut self, key: StateKey, value: Option<Bytes>) {
+    /// Adds a value that was read from a snapshot at or after the durable height.
+    pub(super) fn add_read(&mut self, key: StateKey, value: Option<Bytes>) {
         self.insert(key, Cached { value, height: 0 });
     }
 
-    /// Notes what a block wrote.
+    /// Adds the writes of a block.
     pub(super) fn apply(&mut self, block: &ExecutedBlock) {
         let writes = block
             .transactions
@@ -131,8 +134,8 @@ mod tests {
     fn writes_shadow_reads_and_deletions_are_values() {
         let mut cache = StateCache::new();
         assert_eq!(cache.get(&key(1)), None);
-        cache.note_read(key(1), value(10));
-        cache.note_read(key(2), None);
+        cache.add_read(key(1), value(10));
+        cache.add_read(key(2), None);
         assert_eq!(cache.get(&key(2)), Some(None));
         cache.apply(&block_writing(1, &[(key(1), None), (key(2), value(20))]));
         assert_eq!(cache.get(&key(1)), Some(None));
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_durable_survives_any_pressure_and_the_rest_is_bounded() {
+    fn retains_writes_that_are_not_durable_and_bounds_the_rest() {
         const ENTRIES: u64 = 100;
         let generation = ENTRIES as usize * (16 + ENTRY_OVERHEAD_BYTES);
         let mut cache = StateCache::with_generation_bytes(generation);
@@ -149,7 +152,7 @@ mod tests {
             &[(key(1), value(51)), (key(2), value(52))],
         ));
         for n in 1_000..10_000 {
-            cache.note_read(key(n), value(n));
+            cache.add_read(key(n), value(n));
         }
         assert_eq!(cache.get(&key(1)), Some(value(51)));
         assert_eq!(cache.get(&key(2)), Some(value(52)));
@@ -158,13 +161,13 @@ mod tests {
         );
         cache.set_durable(5);
         for n in 1_000..10_000 {
-            cache.note_read(key(n), value(n));
+            cache.add_read(key(n), value(n));
         }
-        assert_eq!(cache.get(&key(1)), None, "a durable value may go");
+        assert_eq!(cache.get(&key(1)), None, "a durable value may be dropped");
     }
 
     #[test]
-    fn rotations_are_rare_while_nothing_may_go() {
+    fn rotations_are_rare_while_all_entries_must_stay() {
         const WRITES: u64 = 4_096;
         let mut cache = StateCache::with_generation_bytes(10 * (16 + ENTRY_OVERHEAD_BYTES));
         let mut rotations = 0;
@@ -176,7 +179,7 @@ mod tests {
         assert!(rotations <= 2 * WRITES.ilog2(), "{rotations} rotations");
         cache.set_durable(WRITES);
         for n in WRITES..4 * WRITES {
-            cache.note_read(key(n), value(n));
+            cache.add_read(key(n), value(n));
         }
         assert!(
             cache.entries.younger().len() + cache.entries.older().len() <= 2 * 10 + 2,
@@ -191,12 +194,12 @@ mod tests {
             cache.apply(&block_writing(height, &[(key(0), value(height))]));
             // Reads that fill generations, so that each write moves to the older one.
             for n in 1..=100 {
-                cache.note_read(key(n), value(n));
+                cache.add_read(key(n), value(n));
                 assert_eq!(cache.get(&key(0)), Some(value(height)), "after {n} reads");
             }
             // The next write finds the entry in either generation.
             for n in 0..height % 4 {
-                cache.note_read(key(200 + n), value(n));
+                cache.add_read(key(200 + n), value(n));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Who waits for which transaction.
+//! The clients that wait for transactions.
 
 use crate::protocol::{
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
@@ -8,9 +8,10 @@ use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Below this many, nobody looks for those who went away.
+/// Minimum number of waiters from which canceled ones are swept.
 const SWEEP_MIN: usize = 64;
 
+/// One client that waits.
 #[derive(Debug)]
 struct Waiter {
     id: WaiterId,
@@ -18,12 +19,12 @@ struct Waiter {
     notifier: Option<Arc<CommitNotifier>>,
 }
 
-/// Subscriptions by transaction hash.
+/// Waiters by transaction hash.
 ///
-/// How many clients wait at once is bounded by the handle (`wait.capacity`). Those who went away,
-/// by their deadline or otherwise, are found at an insertion: whenever the number has doubled since
-/// the last look, so that a look costs nothing in the long run, and no more are held than twice those
-/// who were alive at the last look, or a constant.
+/// The handle limits the number of concurrent waits (`wait.capacity`). Waiters that were canceled, by
+/// their deadline or otherwise, are swept on insertion, whenever the number of waiters has doubled since
+/// the last sweep: amortized cost is O(1). So at most twice the waiters of the last sweep are held, or
+/// [`SWEEP_MIN`].
 #[derive(Debug)]
 pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<Waiter>>,
@@ -46,13 +47,13 @@ impl Waiters {
         self.count == 0
     }
 
-    /// Lets all go who wait, without a word of how it ended.
+    /// Cancels all waits, by dropping their replies.
     pub(super) fn cancel_all(&mut self) {
         self.by_hash.clear();
         self.count = 0;
     }
 
-    /// Someone waits for `hash`, on a thread with a relay if one is given.
+    /// Adds a waiter for `hash`. `notifier` is that of its HTTP worker thread.
     pub(super) fn insert(
         &mut self,
         hash: HashValue,
@@ -64,7 +65,7 @@ impl Waiters {
             self.sweep_at = (2 * self.count).max(SWEEP_MIN);
         }
         let id = WaiterId(self.next_id);
-        // As many as there are numbers never wait in the life of a process.
+        // A process never has 2^64 waits.
         self.next_id = self.next_id.wrapping_add(1);
         self.by_hash.entry(hash).or_default().push(Waiter {
             id,
@@ -75,12 +76,13 @@ impl Waiters {
         id
     }
 
-    /// Tells one of those who wait for `hash` how it ended, unless it was told before.
+    /// Completes one waiter for `hash`, if it still waits.
     pub(super) fn complete(&mut self, hash: &HashValue, id: WaiterId, outcome: WaitOutcome) {
         let Some(waiters) = self.by_hash.get_mut(hash) else {
             return;
         };
         if let Some(index) = waiters.iter().position(|waiter| waiter.id == id) {
+            // An error means that the wait was canceled.
             let _ = waiters.swap_remove(index).reply.send(outcome);
             self.count -= 1;
         }
@@ -89,16 +91,16 @@ impl Waiters {
         }
     }
 
-    /// Tells everyone who waits for `hash` how it ended.
+    /// Completes all waiters for `hash`.
     pub(super) fn complete_all(&mut self, hash: &HashValue, outcome: impl Fn() -> WaitOutcome) {
         for waiter in self.by_hash.remove(hash).unwrap_or_default() {
             self.count -= 1;
-            // Who went away does not need to know.
+            // An error means that the wait was canceled.
             let _ = waiter.reply.send(outcome());
         }
     }
 
-    /// Tells everyone who waits for a transaction of a block that it is durable.
+    /// Notifies all waiters for transactions of a durable block, in batches by thread.
     pub(super) fn notify_block(&mut self, durable: &DurableBlock) {
         let mut batcher = NotificationBatcher::new(durable);
         for (index, executed) in durable.block.block.transactions.iter().enumerate() {
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn all_who_wait_for_a_hash_are_told_once_and_nobody_else() {
+    fn completes_all_waiters_for_a_hash_once_and_no_others() {
         let mut waiters = Waiters::new();
         let mut receivers = Vec::new();
         for n in [1, 1, 2] {
@@ -148,14 +150,14 @@ mod tests {
             receivers[2].try_recv(),
             Err(oneshot::error::TryRecvError::Empty)
         ));
-        waiters.complete_all(&hash(1), || unreachable!("nobody is left"));
+        waiters.complete_all(&hash(1), || unreachable!("no waiter is left"));
         assert!(!waiters.is_empty());
         waiters.complete_all(&hash(2), expired);
         assert!(waiters.is_empty());
     }
 
     #[test]
-    fn who_is_dismissed_is_told_alone_and_once() {
+    fn completes_one_waiter_once() {
         let mut waiters = Waiters::new();
         let [(first, mut of_first), (second, mut of_second)] =
             [oneshot::channel(), oneshot::channel()];
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_went_away_do_not_pile_up() {
+    fn sweeps_canceled_waiters() {
         let mut waiters = Waiters::new();
         let mut alive = Vec::new();
         for n in 0..100_000u64 {

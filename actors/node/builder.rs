@@ -36,7 +36,7 @@ use ledger_types::{ChainTip, LedgerInfo, OrderedBlock};
 use ledger_vm::Chain;
 use std::{io, sync::Arc, thread::JoinHandle};
 
-/// What all actors are made from.
+/// The values from which a node is built, and the host that runs its actors.
 pub(crate) struct NodeBuilder<'a, H> {
     pub(crate) chain: &'a Chain,
     pub(crate) config: &'a NodeConfig,
@@ -47,7 +47,7 @@ pub(crate) struct NodeBuilder<'a, H> {
     pub(crate) host: H,
 }
 
-/// What works behind the actors.
+/// The threads behind the actors, until they are started.
 pub(crate) struct Workers {
     pub(crate) executor: WorkerThread<OrderedBlock>,
     pub(crate) writer: WorkerThread<WriteJob>,
@@ -55,7 +55,11 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a thread for each.
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system if it starts no thread.
     pub(super) fn spawn(
         self,
         reporter: &FatalErrorReporter,
@@ -88,7 +92,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;
         let in_flight_max = sequencer::blocks_in_flight_max(&config.sequencer);
-        let meters = Arc::new(Meters::new(config.storage.readers, config.wait.capacity));
+        let meters = Arc::new(Meters::new(config.storage.readers));
 
         let horizon = PruneHorizonPublisher::new(Horizon::of(&self.ledger_info));
         let head_publisher = HeadPublisher::new(self.ledger_info, horizon.horizon());
@@ -207,8 +211,8 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         };
         let executor = execution.worker(executor, storage.commits(), faults, self.reporter.clone());
         let peers = WriterPeers {
-            stored: mailboxes.committer.recipient(),
-            pruned: mailboxes.pruner.recipient(),
+            committer: mailboxes.committer.recipient(),
+            pruner: mailboxes.pruner.recipient(),
             meter: Arc::clone(&mailboxes.meters.commit),
         };
         let context = ReadContext {

@@ -1,4 +1,6 @@
-//! All that HTTP and tests know of the node. How a submission is checked stands in [`super::submit`].
+//! The handle of a node: everything that HTTP and tests use.
+//!
+//! Submissions, waits and look-ups are in modules of their own beside this one.
 
 use super::{
     meters::{MeterStatus, Meters},
@@ -28,16 +30,17 @@ use crate::{
     storage::{Storage, health::HealthReporter, inline_reader::InlineReader},
 };
 use arc_swap::ArcSwap;
+use ledger_limits::Limit;
 use ledger_store::Query;
 use ledger_vm::Chain;
 use std::sync::{Arc, atomic::AtomicBool};
 use tokio::sync::oneshot;
 
-/// The way to a running node. Cheap to clone.
+/// A handle of a running node. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct NodeHandle {
     pub(super) shared: Arc<Shared>,
-    /// That of the thread whose clients wait by it.
+    /// Notifier of the HTTP worker thread that this handle belongs to.
     pub(super) notifier: Option<Arc<CommitNotifier>>,
 }
 
@@ -62,11 +65,13 @@ pub(crate) struct NodeParts {
     pub(crate) mailboxes: Mailboxes,
     pub(crate) inline_reader: InlineReader,
     pub(crate) queues: RequestQueues,
+    /// Limit on concurrent waits.
+    pub(crate) wait_limit: Limit,
     pub(crate) health: HealthReporter,
     pub(crate) reporter: FatalErrorReporter,
 }
 
-/// The mailboxes of all actors, and the meters of what works behind them.
+/// The mailboxes of all actors, and the metrics of the threads behind them.
 #[derive(Clone, Debug)]
 pub(crate) struct Mailboxes {
     pub(crate) mempool: Mailbox<Mempool>,
@@ -77,7 +82,7 @@ pub(crate) struct Mailboxes {
     pub(crate) meters: Arc<Meters>,
 }
 
-/// Queues of the threads that work for requests before or after an actor does.
+/// The queues of threads that serve requests without an actor.
 #[derive(Debug)]
 pub(crate) struct RequestQueues {
     pub(crate) signatures: SignatureChecks,
@@ -98,43 +103,50 @@ impl NodeHandle {
         }
     }
 
-    /// A handle for the clients of one thread, and what has to run on that thread for as long as there are any: who
-    /// waits by the handle is told by it, together with the others of the thread. To whom it was to tell when it is
-    /// dropped, the node is stopping ([`NodeError::Stopping`]).
-    #[must_use = "who waits by the handle is told by the future"]
+    /// Creates a handle for one HTTP worker thread, and the notifier task that the caller must run on
+    /// that thread.
+    ///
+    /// The task completes the waits of the handle. If it is dropped, waits that it has received return
+    /// [`NodeError::Stopping`].
+    #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
-        let (notifier, telling) = CommitNotifier::new();
+        let (notifier, task) = CommitNotifier::new();
         let handle = Self {
             shared: Arc::clone(&self.shared),
             notifier: Some(Arc::new(notifier)),
         };
-        (handle, telling)
+        (handle, task)
     }
 
-    /// The chain.
+    /// Returns the parts of the node.
+    pub(super) fn node(&self) -> &NodeParts {
+        &self.shared.node
+    }
+
+    /// Returns the chain.
     pub fn chain(&self) -> &Chain {
-        &self.shared.node.chain
+        &self.node().chain
     }
 
-    /// The settings that the node was started with.
+    /// Returns the configuration that the node was started with.
     pub fn config(&self) -> &NodeConfig {
-        &self.shared.node.config
+        &self.node().config
     }
 
-    /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as the newest block
-    /// and elapsed time allow it, and never before the newest ordered block.
+    /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as the
+    /// newest block and elapsed time allow it. It is never before the newest ordered block.
     pub fn now_usecs(&self) -> u64 {
-        self.shared.node.clock.now_usecs()
+        self.node().clock.now_usecs()
     }
 
     /// Returns the system clock compared with the ledger's time.
     pub fn clock_status(&self) -> ClockStatus {
-        self.shared.node.clock.status()
+        self.node().clock.status()
     }
 
-    /// The newest durable moment of the ledger.
+    /// Returns the newest durable version of the ledger.
     pub fn head(&self) -> Head {
-        self.shared.node.head.load()
+        self.node().head.load()
     }
 
     /// Returns why submissions are rejected at the moment: a fault of the disk, little disk space, or
@@ -145,7 +157,7 @@ impl NodeHandle {
             reporter,
             clock,
             ..
-        } = &self.shared.node;
+        } = self.node();
         let unavailable = health.health().unavailable();
         if matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))) {
             return unavailable;
@@ -161,47 +173,56 @@ impl NodeHandle {
     /// While the disk has little space, submissions are rejected, and neither a block nor a step of
     /// pruning is started; those in progress are finished.
     pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
-        self.shared.node.health.report_disk_space(shortage);
+        self.node().health.report_disk_space(shortage);
     }
 
-    /// In how many bytes a stop would save the pool now.
+    /// Returns the size of the file, in bytes, in which a stop would save the mempool now.
     ///
     /// # Errors
-    /// When the mempool has too many requests or the node is stopping.
+    ///
+    /// Returns [`NodeError::Overloaded`] if the mempool has too many requests, and
+    /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn saved_pool_bytes(&self) -> Result<u64, NodeError> {
-        request(&self.shared.node.mailboxes.mempool, |reply| GetSavedSize {
+        request(&self.node().mailboxes.mempool, |reply| GetSavedSize {
             reply,
         })
         .await
     }
 
-    /// Answers a query on one snapshot, and says which moment of the ledger that was.
+    /// Runs a query on a snapshot at the Head, on a reader thread. Returns the ledger info of the
+    /// snapshot with the result.
     ///
     /// # Errors
-    /// When the storage has too many requests, the node is stopping, or the store fails.
+    ///
+    /// Returns [`NodeError::Overloaded`] if the storage has too many requests,
+    /// [`NodeError::Stopping`] if the node is stopping, and [`NodeError::Store`] if the store cannot be
+    /// read.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        request(&self.shared.node.mailboxes.storage, |reply| Read {
+        request(&self.node().mailboxes.storage, |reply| Read {
             query,
             reply,
         })
         .await?
     }
 
-    /// As [`Self::read`], of a query that looks up a few rows: on this thread, where it is quick.
+    /// Runs a query that looks up a few rows, on the calling thread if that is quick; see
+    /// [`InlineReader`]. Otherwise it is [`Self::read`].
     ///
     /// # Errors
-    /// As [`Self::read`].
+    ///
+    /// Returns the errors of [`Self::read`].
     pub async fn read_few<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
-        match self.shared.node.inline_reader.read(query) {
+        match self.node().inline_reader.read(query) {
             Ok(answer) => answer,
             Err(query) => self.read(query).await,
         }
     }
 
-    /// Runs work that takes milliseconds on a renderer thread, so that it does not delay the other requests
-    /// of this thread.
+    /// Runs work that takes milliseconds on a renderer thread, so that it does not delay other requests
+    /// of the calling thread.
     ///
-    /// `work` is dropped without being run if the returned future is dropped before a thread takes it.
+    /// `work` is dropped without being run if the returned future is dropped before a thread receives
+    /// it.
     ///
     /// # Errors
     ///
@@ -211,34 +232,38 @@ impl NodeHandle {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NodeError> {
-        self.shared.node.queues.renderers.run(work).await
+        self.node().queues.renderers.run(work).await
     }
 
-    /// What a transaction should pay for a gas unit.
+    /// Returns estimates of the price of a gas unit.
     ///
     /// # Errors
-    /// When the mempool has too many requests or the node is stopping.
+    ///
+    /// Returns [`NodeError::Overloaded`] if the mempool has too many requests, and
+    /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn gas_estimate(&self) -> Result<GasEstimate, NodeError> {
-        request(&self.shared.node.mailboxes.mempool, |reply| GetGasPrice {
+        request(&self.node().mailboxes.mempool, |reply| GetGasPrice {
             reply,
         })
         .await
     }
 
-    /// The blocks that become durable from now on, in order.
+    /// Subscribes to the blocks that become durable from now on, in order.
     ///
     /// # Errors
-    /// When the committer has too many requests or the node is stopping.
+    ///
+    /// Returns [`NodeError::Overloaded`] if the committer has too many requests, and
+    /// [`NodeError::Stopping`] if the node is stopping.
     pub async fn subscribe_blocks(&self) -> Result<BlockFeed, NodeError> {
-        request(&self.shared.node.mailboxes.committer, |reply| {
-            SubscribeBlocks { reply }
+        request(&self.node().mailboxes.committer, |reply| SubscribeBlocks {
+            reply,
         })
         .await
     }
 
-    /// The numbers of each mailbox: mempool, sequencer, committer, storage, pruner.
+    /// Returns the metrics of each mailbox: mempool, sequencer, committer, storage, pruner.
     pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        let all = &self.shared.node.mailboxes;
+        let all = &self.node().mailboxes;
         vec![
             all.mempool.status(),
             all.sequencer.status(),
@@ -248,31 +273,38 @@ impl NodeHandle {
         ]
     }
 
-    /// What is measured behind the actors: the pool, the threads with queues, commits, waits.
+    /// Returns the metrics that belong to no mailbox: the pool, threads with queues, commits, waits.
     pub fn meters(&self) -> MeterStatus {
-        self.shared.node.mailboxes.meters.status()
+        self.node()
+            .mailboxes
+            .meters
+            .status(self.node().wait_limit.held())
     }
 
-    /// The numbers of the lanes in which transactions wait for the check of their signatures.
+    /// Returns the metrics of the lanes in which transactions wait for the check of their signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
-        self.shared.node.queues.signatures.status()
+        self.node().queues.signatures.status()
     }
 
-    /// Which submissions are let in.
+    /// Returns the filter of submissions.
     pub fn filter(&self) -> Arc<SubmissionFilter> {
         self.shared.filter.load_full()
     }
 
-    /// Changes which submissions are let in, with effect on all that are checked from now on; what is in
-    /// the pool stays. Gives what was before. The next start begins with the configured filter again.
+    /// Replaces the filter of submissions and returns the one before.
+    ///
+    /// It applies to submissions that are checked from now on. Transactions in the mempool stay. The
+    /// next start uses the configured filter again.
     pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
         self.shared.filter.swap(Arc::new(rules.into()))
     }
 
-    /// Changes how many requests may wait for an actor, with effect at once.
+    /// Changes the maximum number of requests that wait for an actor.
     ///
     /// # Errors
-    /// When there is no such actor, or the capacity is 0.
+    ///
+    /// Returns [`TuneError::CapacityZero`] if the capacity is 0, and [`TuneError::UnknownActor`] if
+    /// there is no actor with this name.
     pub fn set_mailbox_capacity(
         &self,
         actor: &str,
@@ -281,7 +313,7 @@ impl NodeHandle {
         if capacity == 0 {
             return Err(TuneError::CapacityZero);
         }
-        let all = &self.shared.node.mailboxes;
+        let all = &self.node().mailboxes;
         match actor {
             Mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
             Sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),

@@ -30,10 +30,14 @@ pub enum TransactionStatus {
 }
 
 impl NodeHandle {
-    /// What is known of the transaction `hash`, at the moment that the ledger info tells.
+    /// Returns the status of a transaction at the version of the returned ledger info.
+    ///
+    /// It asks the mempool before the Head and the store: see [`super::wait`].
     ///
     /// # Errors
-    /// When an actor has too many requests, the node is stopping, or the store fails.
+    ///
+    /// Returns [`NodeError`] if an actor has too many requests, the node is stopping, or the store
+    /// cannot be read.
     pub async fn transaction_by_hash(
         &self,
         hash: HashValue,
@@ -42,18 +46,17 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&before, &hash) {
             return Ok(found);
         }
-        // What the store has is committed whatever the pool says, which is asked about all else.
+        // A transaction that the store holds is committed, whatever the status in the mempool is.
         if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
-            self.shared.node.inline_reader.read(FindByHash(hash))
+            self.node().inline_reader.read(FindByHash(hash))
         {
             return Ok((ledger_info, found));
         }
-        let reason = match request(&self.shared.node.mailboxes.mempool, |reply| GetPending {
+        let pending = request(&self.node().mailboxes.mempool, |reply| GetPending {
             hash,
             reply,
-        })
-        .await?
-        {
+        });
+        let reason = match pending.await? {
             PendingStatus::Pending(transaction) => {
                 return Ok((
                     *before.ledger_info(),
@@ -66,8 +69,10 @@ impl NodeHandle {
         self.not_in_pool(hash, reason).await
     }
 
-    /// What is known of a transaction that the pool does not hold; `reason` is why it left, if the
-    /// pool knew. Who was committed by another way has not left.
+    /// Returns the status of a transaction that the mempool does not hold.
+    ///
+    /// `reason` is the recorded reason of its removal. It counts only if the transaction was not
+    /// committed: a block of before a restart may hold it.
     pub(super) async fn not_in_pool(
         &self,
         hash: HashValue,
@@ -77,14 +82,15 @@ impl NodeHandle {
             return Ok(found);
         }
         let (ledger_info, found) = self.read_few(FindByHash(hash)).await?;
-        let lookup = match (found, reason) {
+        let status = match (found, reason) {
             (TransactionStatus::Unknown, Some(reason)) => TransactionStatus::Removed(reason),
             (found, _) => found,
         };
-        Ok((ledger_info, lookup))
+        Ok((ledger_info, status))
     }
 }
 
+/// Returns the transaction if one of the Head's recent blocks holds it, with the Head's ledger info.
 pub(super) fn recently_committed(
     head: &Head,
     hash: &HashValue,
@@ -93,7 +99,7 @@ pub(super) fn recently_committed(
     Some((*head.ledger_info(), TransactionStatus::Committed(committed)))
 }
 
-/// A transaction in the store, by its hash.
+/// The query of a transaction by its hash.
 pub(super) struct FindByHash(pub(super) HashValue);
 
 impl Query for FindByHash {

@@ -31,9 +31,8 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Creates the metrics of a node with this many reader threads and at most `wait_capacity`
-    /// concurrent waits.
-    pub(crate) fn new(readers: usize, wait_capacity: usize) -> Self {
+    /// Creates the metrics of a node with this many reader threads.
+    pub(crate) fn new(readers: usize) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
@@ -41,19 +40,19 @@ impl Meters {
             readers: Arc::new(WorkMeter::new("store-reader", readers)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
-            waits: WaitMeter::new(wait_capacity),
+            waits: WaitMeter::default(),
             sync_timer: OnceLock::new(),
         }
     }
 
-    /// Returns the current values.
-    pub(crate) fn status(&self) -> MeterStatus {
+    /// Returns the current values, with the number of clients that wait now.
+    pub(crate) fn status(&self, parked_waits: usize) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
             work: [&self.executor, &self.writer, &self.readers, &self.renderers]
                 .map(|meter| meter.status()),
             commit: self.commit.snapshot(),
-            waits: self.waits.status(),
+            waits: self.waits.status(parked_waits),
             syncs: self
                 .sync_timer
                 .get()

@@ -1,13 +1,13 @@
-//! Starting and stopping: which actor runs where, and in which order they end.
+//! Start and stop of a node, and the handle to it.
 //!
 //! | thread | runs | waits for |
 //! |---|---|---|
 //! | arbiter `actors` | all actors (`actors.threads` = 1) | their mailboxes |
-//! | or arbiters `mempool` / `commit` / `storage` | mempool / sequencer, committer / storage, pruner (2: the last two together) | their mailboxes |
-//! | `signature-check`, several | the check of signatures | its two lanes |
-//! | `executor` | execution of blocks, one at a time | the committer's next block; a cache miss reads the store |
-//! | `store-writer` | commits and prunes | the storage's write queue; the disk |
-//! | `store-reader`, several | queries | the storage's read queue; the disk |
+//! | or arbiters `mempool`, `commit`, `storage` | mempool; sequencer and committer; storage and pruner (with 2 threads, `commit` also runs the last group) | their mailboxes |
+//! | `signature-check`, several | checks of signatures | the queues of two lanes |
+//! | `executor` | execution of blocks, one at a time | the next ordered block; the store, if its cache misses |
+//! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
+//! | `store-reader`, several | queries | the queue of reads; the disk |
 //! | `renderer`, several | rendering and compression of large responses | their queue |
 
 pub(crate) mod builder;
@@ -43,6 +43,7 @@ use crate::{
 };
 use builder::NodeBuilder;
 use handle::{Mailboxes, RequestQueues};
+use ledger_limits::Limit;
 use ledger_store::Store;
 use ledger_vm::Chain;
 use renderers::{Renderers, RenderersGuard};
@@ -54,10 +55,10 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// A running node; owns every thread and arbiter.
+/// A running node, which owns every thread and arbiter.
 ///
-/// Dropping it without [`Node::stop`] ends the threads too, soon and without order, as a crash
-/// would: the pool is lost.
+/// Dropping it without [`Node::stop`] ends the threads soon, without order. As after a crash, the
+/// pending transactions are lost.
 #[derive(Debug)]
 pub struct Node {
     handle: NodeHandle,
@@ -74,17 +75,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// Starts all actors on an initialized store (its genesis is committed).
+    /// Starts all actors and threads on a store whose genesis block is committed.
     ///
-    /// `data_dir` is where a graceful stop saves the pool (file `mempool.bcs`) and a start looks
-    /// for it; `None`: the pool is not saved. The file stays until [`Node::discard_saved_pool`]. Must be called
-    /// within an actix system.
+    /// A graceful stop saves the mempool in the file `mempool.bcs` of `data_dir`, and a start restores
+    /// it from there. The file stays until [`Node::discard_saved_pool`]. Without a directory the mempool
+    /// is not saved.
     ///
     /// # Errors
     ///
-    /// Returns [`StartError::ZeroSetting`] if a setting is below its least value, [`StartError::Store`] or
-    /// [`StartError::SavedPool`] if the store or the saved mempool cannot be read, and [`StartError::Thread`] if
-    /// the system starts no thread. No block was ordered, and the saved mempool is unchanged.
+    /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::ZeroSetting`] if a
+    /// setting is below its minimum, [`StartError::Store`] or [`StartError::SavedPool`] if the store or
+    /// the saved mempool cannot be read, and [`StartError::Thread`] if the system starts no thread. No
+    /// block was ordered, and the saved mempool is unchanged.
     pub async fn start(
         chain: Chain,
         store: Store,
@@ -94,10 +96,11 @@ impl Node {
         Self::start_with_clock(chain, store, data_dir, config, Clock::default()).await
     }
 
-    /// As [`Node::start`], with a clock of the caller's.
+    /// Starts a node with a clock of the caller's.
     ///
     /// # Errors
-    /// As [`Node::start`].
+    ///
+    /// Returns the errors of [`Node::start`].
     pub async fn start_with_clock(
         chain: Chain,
         store: Store,
@@ -159,6 +162,7 @@ impl Node {
         mailboxes.sequencer.send(Start {
             batches: mailboxes.sequencer.recipient(),
         });
+        let wait_limit = Limit::new(config.wait.capacity);
         let NodeBuilder {
             reporter,
             host: arbiters,
@@ -177,6 +181,7 @@ impl Node {
                     signatures: checks,
                     renderers,
                 },
+                wait_limit,
                 health,
                 reporter: reporter.clone(),
             }),
@@ -191,37 +196,40 @@ impl Node {
         })
     }
 
-    /// The way to the node.
+    /// Returns a handle of the node.
     pub fn handle(&self) -> NodeHandle {
         self.handle.clone()
     }
 
-    /// Ends when the node can do no more work: a broken invariant. Whoever runs the node then ends the
-    /// process with the message and exit code 1. A disk that fails does not end it; see
-    /// [`NodeHandle::storage_unavailable`]. Safe to drop and to call again.
+    /// Waits for a broken invariant. The caller then ends the process with the message and exit code 1.
+    ///
+    /// A fault of the disk does not end the wait; see [`NodeHandle::storage_unavailable`]. The future is
+    /// safe to drop and to create again.
     pub async fn failed(&self) -> FatalError {
         self.reporter.wait().await
     }
 
     /// Removes the saved mempool that this start restored.
     ///
-    /// Call it once nothing can fail that belongs to the start. Until then a stop keeps the file's transactions,
-    /// and the end of the process leaves the file; the next start drops the transactions that the ledger holds.
+    /// Call it when the start is complete and can no longer fail. Until then, a stop retains the
+    /// transactions of the file, and the end of the process leaves the file. The next start drops the
+    /// transactions that the ledger holds.
     pub fn discard_saved_pool(&mut self) {
         if let Some(file) = self.restored_file.take() {
             file.remove();
         }
     }
 
-    /// Stops the actors in order, joins every thread, and saves the pool; on a full disk it waits about a
-    /// minute for room. Listeners have to be stopped before: later requests are answered that the node is
-    /// stopping.
+    /// Stops the actors in order, joins every thread, and saves the mempool.
+    ///
+    /// On a full disk it retries the save for about a minute. The caller stops its listeners first:
+    /// later requests return [`NodeError::Stopping`](crate::NodeError::Stopping).
     ///
     /// # Errors
     ///
-    /// Returns [`StopError::Failed`] if the node had failed before, [`StopError::Panicked`] if a thread had
-    /// panicked, and [`StopError::SavePool`] if the pool could not be saved. Everything is stopped and joined
-    /// all the same.
+    /// Returns [`StopError::Failed`] after a broken invariant, [`StopError::Storage`] after a fault of
+    /// the disk, [`StopError::Panicked`] if a thread has panicked, and [`StopError::SavePool`] if the
+    /// mempool could not be saved. The node is stopped and its threads are joined in any case.
     pub async fn stop(self) -> Result<(), StopError> {
         let pending = quiesce(&self.mailboxes, &self.reporter).await;
         let chain = self.handle.chain().clone();
@@ -238,7 +246,7 @@ impl Node {
             threads,
         } = self;
         drop((handle, mailboxes, signatures, renderers));
-        // With the actors go the queues of the threads, which then end by themselves.
+        // The queues of the threads end with the actors, and the threads end with their queues.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
         for thread in threads {
             let name = thread.thread().name().unwrap_or_default().to_owned();
@@ -281,22 +289,24 @@ impl Node {
     }
 }
 
-/// No more blocks are ordered, those on their way become durable, the pool is closed. Gives
-/// what is in the pool, unless the mempool is gone.
+/// Stops the ordering of blocks, waits until ordered blocks are durable, and closes the mempool.
+///
+/// Returns the pending transactions, or `None` if the mempool has panicked.
 pub(crate) async fn quiesce(
     mailboxes: &Mailboxes,
     reporter: &FatalErrorReporter,
 ) -> Option<Vec<Pending>> {
     let (done, stopped) = oneshot::channel();
     mailboxes.sequencer.send(Stop { done });
-    // An actor that is gone has panicked, and its mailbox has told that as a failure.
+    // An error means that the actor has panicked, which its mailbox has reported.
     let _ = stopped.await;
     let (done, finished) = oneshot::channel();
     mailboxes.committer.send(Finish { done });
     tokio::select! {
         biased;
         _ = finished => {}
-        // Blocks on their way never become durable; their transactions are still in the pool.
+        // Ordered blocks never become durable, but their transactions are still in the mempool. After a
+        // fault of the disk, the committer replies without waiting for them.
         _ = reporter.wait() => {}
     }
     let (reply, contents) = oneshot::channel();

@@ -1,7 +1,9 @@
-//! How a submission is checked before the pool sees it: against what is remembered of accounts, and against the store
-//! where that is not enough. No actor is asked, but the mempool for room where it had none.
+//! Submission of transactions: filter, capacity, signatures, validation, and the mempool.
+//!
+//! Validation uses the accounts that are cached at the Head, and the store for all others. It sends
+//! no request to an actor, except for the capacity of a mempool that was full.
 
-use super::handle::{NodeHandle, request};
+use super::handle::{NodeHandle, NodeParts, request};
 use crate::{
     Filtered, Head, Lane, NodeError, SubmitError,
     protocol::mempool::{CheckCapacity, PoolKey, Submit},
@@ -29,79 +31,88 @@ pub struct Accepted {
 }
 
 impl NodeHandle {
-    /// Whether the operator lets a client's submission in; see [`crate::SubmissionFilter`]. Asked before
-    /// the signatures are checked, because it costs next to nothing, and not by the node's own senders.
+    /// Checks a client's submission against the operator's filter; see [`crate::SubmissionFilter`].
+    ///
+    /// It is cheap, so it precedes the check of the signatures. The node's own senders skip it.
     ///
     /// # Errors
-    /// The rule that keeps it out.
+    ///
+    /// Returns [`Filtered`] with the rule that denies the transaction.
     pub fn check_filter(&self, transaction: &SignedTransaction) -> Result<(), Filtered> {
         self.shared.filter.load().check(transaction)
     }
 
-    /// Whether the pool has room for a client's transaction. Asked before the signatures are checked, and
-    /// answered without the pool until it has refused one: so a full pool costs a question for each
-    /// submission that it refuses, and not the check of its signatures.
+    /// Checks whether the mempool has capacity for a client's transaction.
+    ///
+    /// It precedes the check of the signatures, and asks the mempool only after the mempool has
+    /// rejected a transaction for lack of capacity. So a full mempool costs one request for each
+    /// submission that it rejects, instead of a check of its signatures.
     ///
     /// # Errors
-    /// That there is no room; or, without an answer, that the mempool has too many requests or the node is
-    /// stopping.
+    ///
+    /// Returns [`SubmitError::Full`] or [`SubmitError::AccountFull`] if there is no capacity, and
+    /// [`SubmitError::Node`] if the mempool has too many requests or the node is stopping.
     pub async fn check_capacity(&self, transaction: &SignedTransaction) -> Result<(), SubmitError> {
         if !self.shared.pool_was_full.load(Relaxed) {
             return Ok(());
         }
-        let room = request(&self.shared.node.mailboxes.mempool, |reply| CheckCapacity {
+        let outcome = request(&self.node().mailboxes.mempool, |reply| CheckCapacity {
             key: PoolKey::of(&transaction.raw),
             size_bytes: transaction.size_bytes(),
             reply,
         });
-        let room = room.await?;
-        self.shared
-            .pool_was_full
-            .store(is_pool_full(&room), Relaxed);
-        room
+        let outcome = outcome.await?;
+        let is_full = is_pool_full(&outcome);
+        self.shared.pool_was_full.store(is_full, Relaxed);
+        outcome
     }
 
-    /// Has the signatures of a transaction checked, on a thread that checks those of many at once.
+    /// Checks the signatures of a transaction, usually on a thread that checks those of many
+    /// transactions at once.
     ///
     /// # Errors
-    /// Why the transaction does not pass; or, without a verdict, that the lane is full or the node
-    /// stopping.
+    ///
+    /// Returns [`SubmitError::Invalid`] if a signature or the form of the transaction is invalid, and
+    /// [`SubmitError::Node`] if the lane is full or the node is stopping.
     pub async fn check_signatures(
         &self,
         transaction: SignedTransaction,
         lane: Lane,
     ) -> Result<CheckedTransaction, SubmitError> {
-        self.shared
-            .node
-            .queues
-            .signatures
-            .check(&self.shared.node.chain, transaction, lane)
-            .await
+        let NodeParts { queues, chain, .. } = self.node();
+        queues.signatures.check(chain, transaction, lane).await
     }
 
-    /// Checks a transaction against the newest state and hands it to the pool.
+    /// Validates a transaction against the newest state and adds it to the mempool.
     ///
     /// # Errors
-    /// Why it is not in the pool.
+    ///
+    /// Returns [`SubmitError::Node`] if the ledger is not written at the moment, an actor has too many
+    /// requests, the node is stopping, or the store cannot be read. Any other variant is a rejection
+    /// by validation or by the mempool.
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
         if let Some(cause) = self.storage_unavailable() {
             return Err(NodeError::from(cause).into());
         }
         let transaction = Arc::new(transaction);
-        let (head, facts) = self.validation_inputs(&transaction).await?;
-        validate_for_admission(
-            &self.shared.node.chain,
-            &facts,
-            &transaction,
-            self.shared.node.clock.now_secs(),
-        )?;
+        let (head, inputs) = self.validation_inputs(&transaction).await?;
+        let NodeParts {
+            chain,
+            clock,
+            mailboxes,
+            ..
+        } = self.node();
+        validate_for_admission(chain, &inputs, &transaction, clock.now_secs())?;
         if let Ok(Executable::Multisig { .. }) = transaction.raw().payload.executable() {
-            let check = CheckMultisig(self.shared.node.chain.clone(), Arc::clone(&transaction));
+            let check = CheckMultisig {
+                chain: chain.clone(),
+                transaction: Arc::clone(&transaction),
+            };
             self.read(check).await?.1?;
         }
-        let outcome = request(&self.shared.node.mailboxes.mempool, |reply| Submit {
+        let outcome = request(&mailboxes.mempool, |reply| Submit {
             transaction,
-            sequence_number: facts.sender.sequence_number,
+            sequence_number: inputs.sender.sequence_number,
             reply,
         });
         let outcome = outcome.await?;
@@ -114,153 +125,170 @@ impl NodeHandle {
         })
     }
 
-    /// What validation knows of an account at the newest moment.
+    /// Returns the account as validation sees it at the Head.
     ///
     /// # Errors
-    /// When the storage has too many requests, the node is stopping, or the store fails.
+    ///
+    /// Returns [`NodeError`] if the storage has too many requests, the node is stopping, or the store
+    /// cannot be read.
     pub async fn account_snapshot(
         &self,
         address: AccountAddress,
     ) -> Result<AccountSnapshot, NodeError> {
-        let head = &self.shared.node.head;
-        let (moment, known) =
-            head.with_accounts(|head, facts| (Moment::of(head, facts), facts.get(&address)));
-        self.snapshot_at_head_or_known(&moment, address, known)
-            .await
+        let (version, cached) = self.node().head.with_accounts(|head, accounts| {
+            (CacheVersion::of(head, accounts), accounts.get(&address))
+        });
+        self.account_snapshot_at(&version, address, cached).await
     }
 
-    /// The facts of an account: what is `known` of it at the moment, else the store's word.
-    async fn snapshot_at_head_or_known(
+    /// Returns `cached`, or the account as the store has it at the version of the cache.
+    async fn account_snapshot_at(
         &self,
-        Moment {
+        version: &CacheVersion,
+        address: AccountAddress,
+        cached: Option<AccountSnapshot>,
+    ) -> Result<AccountSnapshot, NodeError> {
+        if let Some(cached) = cached {
+            return Ok(cached);
+        }
+        let CacheVersion {
             head,
             complete_from,
-        }: &Moment,
-        address: AccountAddress,
-        known: Option<AccountSnapshot>,
-    ) -> Result<AccountSnapshot, NodeError> {
-        if let Some(known) = known {
-            return Ok(known);
-        }
-        let query = ReadAccountSnapshot(self.shared.node.chain.clone(), address);
-        let unchanged = self.shared.node.inline_reader.read_unchanged(
-            query,
-            head.ledger_info(),
-            *complete_from,
-        );
-        let answer = match unchanged {
+        } = version;
+        let node = self.node();
+        let query = ReadAccountSnapshot {
+            chain: node.chain.clone(),
+            address,
+        };
+        let read = node
+            .inline_reader
+            .read_unchanged(query, head.ledger_info(), *complete_from);
+        let answer = match read {
             Ok(answer) => answer,
             Err(query) => self.read(query).await,
         };
         Ok(answer?.1)
     }
 
-    /// The newest moment, and what validation needs to know then of everybody who signs.
+    /// Returns the Head, and what validation needs to know at it of each signer.
     async fn validation_inputs(
         &self,
         transaction: &Arc<CheckedTransaction>,
     ) -> Result<(Head, ValidationInputs), NodeError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
-        // Few: the check of the signatures bounds them.
+        // The check of the signatures bounds their number.
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
-        let known = self.shared.node.head.with_accounts(|head, facts| {
-            let known_secondary: Vec<_> =
-                secondary.iter().map(|address| facts.get(address)).collect();
-            let known_payer = fee_payer.and_then(|address| facts.get(&address));
+        let cached = self.node().head.with_accounts(|head, accounts| {
+            let cached_secondary: Vec<_> = secondary
+                .iter()
+                .map(|address| accounts.get(address))
+                .collect();
+            let cached_payer = fee_payer.and_then(|address| accounts.get(&address));
             (
-                Moment::of(head, facts),
-                facts.get(&sender),
-                known_secondary,
-                known_payer,
+                CacheVersion::of(head, accounts),
+                accounts.get(&sender),
+                cached_secondary,
+                cached_payer,
             )
         });
-        let (moment, known_sender, known_secondary, known_payer) = known;
+        let (version, cached_sender, cached_secondary, cached_payer) = cached;
         let sender = self
-            .snapshot_at_head_or_known(&moment, sender, known_sender)
+            .account_snapshot_at(&version, sender, cached_sender)
             .await?;
         let mut secondary_signers = Vec::with_capacity(secondary.len());
-        for (address, known) in secondary.iter().zip(known_secondary) {
-            secondary_signers.push(
-                self.snapshot_at_head_or_known(&moment, *address, known)
-                    .await?,
-            );
+        for (address, cached) in secondary.iter().zip(cached_secondary) {
+            let signer = self.account_snapshot_at(&version, *address, cached);
+            secondary_signers.push(signer.await?);
         }
         let fee_payer = match fee_payer {
-            Some(address) => Some(
-                self.snapshot_at_head_or_known(&moment, address, known_payer)
-                    .await?,
-            ),
+            Some(address) => {
+                let payer = self.account_snapshot_at(&version, address, cached_payer);
+                Some(payer.await?)
+            }
             None => None,
         };
         // Nonces are in the store only.
         let nonce = match transaction.raw().replay_protector() {
             ReplayProtector::Nonce(_) => {
-                let read = ReadNonce(self.shared.node.chain.clone(), Arc::clone(transaction));
-                self.read(read).await?.1
+                let query = ReadNonce {
+                    chain: self.node().chain.clone(),
+                    transaction: Arc::clone(transaction),
+                };
+                self.read(query).await?.1
             }
             ReplayProtector::SequenceNumber(_) => None,
         };
-        let facts = ValidationInputs {
+        let inputs = ValidationInputs {
             sender,
             secondary_signers,
             fee_payer,
             nonce,
         };
-        Ok((moment.head, facts))
+        Ok((version.head, inputs))
     }
 }
 
-/// A moment at which facts were looked up.
-struct Moment {
+/// The version at which accounts were looked up in the cache.
+struct CacheVersion {
     head: Head,
-    /// Accounts that are not remembered have not changed from this block until the Head.
+    /// Height of the first block from which on the cache holds every account that changed. An account
+    /// that it does not hold has not changed since.
     complete_from: u64,
 }
 
-impl Moment {
-    fn of(head: Head, facts: &AccountCache) -> Self {
-        let complete_from = facts.complete_from();
+impl CacheVersion {
+    fn of(head: Head, accounts: &AccountCache) -> Self {
         Self {
             head,
-            complete_from,
+            complete_from: accounts.complete_from(),
         }
     }
 }
 
-/// Whether others would be refused too. An account that has its share says nothing about them.
+/// Returns whether other transactions would be rejected too. The limit of one account does not
+/// concern them.
 fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
     matches!(outcome, Err(SubmitError::Full { .. }))
 }
 
-/// The facts of an account, from the store.
-struct ReadAccountSnapshot(Chain, AccountAddress);
+/// The query of an account.
+struct ReadAccountSnapshot {
+    chain: Chain,
+    address: AccountAddress,
+}
 
 impl Query for ReadAccountSnapshot {
     type Output = AccountSnapshot;
 
     fn run(self, snapshot: &Snapshot) -> Result<AccountSnapshot, StoreError> {
-        read_account_snapshot(&self.0, snapshot, &self.1)
+        read_account_snapshot(&self.chain, snapshot, &self.address)
     }
 }
 
-/// What the ledger remembers that decides about the nonce of an orderless transaction.
-struct ReadNonce(Chain, Arc<CheckedTransaction>);
+/// The query of the ledger's record of an orderless transaction's nonce.
+struct ReadNonce {
+    chain: Chain,
+    transaction: Arc<CheckedTransaction>,
+}
 
 impl Query for ReadNonce {
     type Output = Option<NonceSnapshot>;
 
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
         let state = snapshot.state_at(snapshot.ledger_info().version);
-        NonceSnapshot::read(&self.0, &state, self.1.transaction())
+        NonceSnapshot::read(&self.chain, &state, self.transaction.transaction())
             .map_err(|error| StoreError::Inconsistent(error.0))
     }
 }
 
-/// Whether a multisig account lets a transaction of its owner run. Only these need the state of
-/// another account than their signers'.
-struct CheckMultisig(Chain, Arc<CheckedTransaction>);
+/// The check whether a multisig account admits a transaction of its owner. Only multisig payloads
+/// need the state of an account that does not sign.
+struct CheckMultisig {
+    chain: Chain,
+    transaction: Arc<CheckedTransaction>,
+}
 
 impl Query for CheckMultisig {
     type Output = Result<(), Discard>;
@@ -268,7 +296,7 @@ impl Query for CheckMultisig {
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
         let info = snapshot.ledger_info();
         let state = snapshot.state_at(info.version);
-        validate_multisig_for_admission(&self.0, &state, info, &self.1)
+        validate_multisig_for_admission(&self.chain, &state, info, &self.transaction)
             .map_err(|error| StoreError::Inconsistent(error.0))
     }
 }

@@ -1,13 +1,16 @@
 //! Waits for the commitment of a transaction.
 //!
-//! # Why a wait never misses and a 404 never lies
+//! # Why no wait misses a commitment and no 404 is false
 //!
-//! When a block is durable the committer publishes the Head, then tells the mempool, then those who
-//! wait. A look-up goes the other way: the mempool first, then the Head and the storage. So a look
-//! into the mempool that misses a committed transaction comes after the Head had it. Whoever waits
-//! is subscribed first, and then the committer asks the mempool, which answers only if the transaction is not
-//! pending: if the committer had told the waiters before, it had told the mempool before that, so that the
-//! waiter is sent to look into Head and store and finds the block there; if not, it will tell this waiter.
+//! When a block is durable, the committer publishes the Head, then notifies the mempool, then the
+//! waiters. A look-up goes the other way: the mempool first, then the Head and the store.
+//!
+//! * A look-up in the mempool that misses a committed transaction comes after the mempool was
+//!   notified, so the Head already has the block.
+//! * A waiter is subscribed before the committer checks with the mempool that the transaction is
+//!   pending. If the committer had notified the waiters of the block before the subscription, it had
+//!   notified the mempool before that. The mempool then responds that the transaction is not pending,
+//!   and the waiter finds the block in Head or store. Otherwise the committer will notify this waiter.
 
 use super::{handle::NodeHandle, lookup::recently_committed};
 use crate::{
@@ -15,6 +18,7 @@ use crate::{
     protocol::{committer::Subscribe, wait::WaitOutcome},
 };
 use ledger_crypto::HashValue;
+use ledger_limits::Permit;
 use ledger_types::LedgerInfo;
 use std::time::Duration;
 use tokio::{
@@ -23,13 +27,18 @@ use tokio::{
 };
 
 impl NodeHandle {
-    /// As [`Self::transaction_by_hash`], but a pending transaction is waited for: until it is
-    /// committed, leaves the pool, or `wait.timeout_ms` have passed.
+    /// Returns the status of a transaction, after waiting while it is pending.
+    ///
+    /// The wait ends when the transaction is committed or removed from the mempool, or after
+    /// `wait.timeout_ms`. Beyond `wait.capacity` concurrent waits, the status is returned without a
+    /// wait.
     ///
     /// # Errors
-    /// As [`Self::transaction_by_hash`]; and [`NodeError::StorageUnavailable`] at once when a write has failed, for then
-    /// nothing is committed until a restart. That it is pending would be true, and the client would ask again
-    /// at once and for ever.
+    ///
+    /// Returns [`NodeError`] as [`Self::transaction_by_hash`] does, and
+    /// [`NodeError::StorageUnavailable`] immediately after a fault of the disk if the transaction is
+    /// pending: nothing becomes durable until a restart, and a client that is told "pending" would
+    /// repeat the request immediately.
     pub async fn wait_for_commit(
         &self,
         hash: HashValue,
@@ -37,60 +46,51 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&self.head(), &hash) {
             return Ok(found);
         }
-        let waits = &self.shared.node.mailboxes.meters.waits;
-        let wait = &self.shared.node.config.wait;
-        let Some(permit) = waits.try_acquire() else {
+        let node = self.node();
+        let meter = &node.mailboxes.meters.waits;
+        let Some(permit) = Permit::try_acquire(&node.wait_limit) else {
+            meter.refused.increment();
             return self.transaction_by_hash(hash).await;
         };
-        let deadline = Instant::now() + Duration::from_millis(wait.timeout_ms);
+        let deadline = Instant::now() + Duration::from_millis(node.config.wait.timeout_ms);
         let (reply, outcome) = oneshot::channel();
-        let notifier = self.notifier.clone();
-        let subscribe = Subscribe {
+        node.mailboxes.committer.try_request(Subscribe {
             hash,
             reply,
-            notifier,
-        };
-        self.shared
-            .node
-            .mailboxes
-            .committer
-            .try_request(subscribe)?;
+            notifier: self.notifier.clone(),
+        })?;
         let outcome = timeout_at(deadline, outcome).await;
         drop(permit);
         match outcome {
             Ok(Ok(WaitOutcome::Committed(ledger_info, committed))) => {
-                waits.counters.committed.increment();
+                meter.committed.increment();
                 Ok((ledger_info, TransactionStatus::Committed(committed)))
             }
             Ok(Ok(WaitOutcome::Removed(reason))) => {
-                waits.counters.left.increment();
+                meter.left.increment();
                 self.not_in_pool(hash, Some(reason)).await
             }
             Ok(Ok(WaitOutcome::NotPending(reason))) => self.not_in_pool(hash, reason).await,
-            Ok(Err(_)) => self.cancel_all(hash).await,
+            Ok(Err(_)) => self.status_after_cancellation(hash).await,
             Err(_) => {
-                waits.counters.timed_out.increment();
-                // The moment of the answer is now, not that of the beginning.
+                meter.timed_out.increment();
+                // The response is of the version at its end, not at its begin.
                 self.transaction_by_hash(hash).await
             }
         }
     }
 
-    /// The answer to a wait for `hash` that the committer let go, as a write has failed or as the node stops.
-    async fn cancel_all(
+    /// Returns the status after the committer has canceled a wait, because of a fault of the disk or
+    /// because the node is stopping.
+    async fn status_after_cancellation(
         &self,
         hash: HashValue,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
-        let error = self
-            .shared
-            .node
-            .health
-            .health()
-            .failed()
-            .ok_or(NodeError::Stopping)?;
-        // What is committed is told even if a write has failed since.
+        let failed = self.node().health.health().failed();
+        let cause = failed.ok_or(NodeError::Stopping)?;
+        // A committed transaction is returned even if a write has failed since.
         match self.transaction_by_hash(hash).await? {
-            (_, TransactionStatus::Pending(_)) => Err(error.into()),
+            (_, TransactionStatus::Pending(_)) => Err(cause.into()),
             found => Ok(found),
         }
     }

@@ -1,18 +1,10 @@
 //! Metrics of the clients that wait for a transaction.
 
-use ledger_limits::{Limit, Permit};
-use ledger_metrics::{Computed, Counter, Metric, counters};
-
-/// The limit on concurrent waits, with their counters.
-#[derive(Debug)]
-pub(crate) struct WaitMeter {
-    limit: Limit,
-    pub(crate) counters: WaitCounters,
-}
+use ledger_metrics::{Computed, Counter, Metric as _, counters};
 
 counters! {
     /// Counters of waits.
-    pub(crate) struct WaitCounters;
+    pub(crate) struct WaitMeter;
 
     /// Snapshot of the waits. Counts are since the start of the node.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,29 +23,11 @@ counters! {
 }
 
 impl WaitMeter {
-    /// Creates the meter of at most `capacity` concurrent waits.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self {
-            limit: Limit::new(capacity),
-            counters: WaitCounters::default(),
-        }
-    }
-
-    /// Acquires the permit of a wait. Returns `None` and counts the request if the limit is
-    /// reached.
-    pub(crate) fn try_acquire(&self) -> Option<Permit<&Limit>> {
-        let permit = Permit::try_acquire(&self.limit);
-        if permit.is_none() {
-            self.counters.refused.increment();
-        }
-        permit
-    }
-
-    /// Returns the current values.
-    pub(super) fn status(&self) -> WaitStatus {
+    /// Returns the current values, with the number of clients that wait now.
+    pub(super) fn status(&self, parked: usize) -> WaitStatus {
         WaitStatus {
-            parked: self.limit.held(),
-            ..self.counters.snapshot()
+            parked,
+            ..self.snapshot()
         }
     }
 }

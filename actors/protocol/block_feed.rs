@@ -1,13 +1,13 @@
-//! The feed of new blocks.
+//! The feed of durable blocks.
 
 use ledger_types::ExecutedBlock;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// How many blocks a reader may be behind before it is dropped from the feed.
+/// Maximum number of blocks that a subscriber may lag behind. A slower one is dropped.
 const FEED_CAPACITY: usize = 64;
 
-/// Where new blocks are told to whoever listens.
+/// The sending side of all feeds.
 #[derive(Debug)]
 pub(crate) struct Feed(broadcast::Sender<Arc<ExecutedBlock>>);
 
@@ -24,12 +24,12 @@ impl Feed {
     }
 
     pub(crate) fn publish(&self, block: &Arc<ExecutedBlock>) {
-        // Fails only when nobody listens.
+        // An error means that there is no subscriber.
         let _ = self.0.send(Arc::clone(block));
     }
 }
 
-/// Durable blocks in order, from the moment of subscription on.
+/// Durable blocks in order, from the subscription on.
 #[derive(Debug)]
 pub struct BlockFeed {
     blocks: broadcast::Receiver<Arc<ExecutedBlock>>,
@@ -37,8 +37,10 @@ pub struct BlockFeed {
 }
 
 impl BlockFeed {
-    /// The next block; `None` when the node stops, or when this reader was so slow that blocks
-    /// were dropped: then [`Self::missed`] tells how many, and the feed is over.
+    /// Waits for the next block.
+    ///
+    /// Returns `None` if the node stops, or if the subscriber was too slow: then [`Self::missed`] is the
+    /// number of dropped blocks, and the feed has ended.
     pub async fn next(&mut self) -> Option<Arc<ExecutedBlock>> {
         if self.missed > 0 {
             return None;
@@ -53,7 +55,8 @@ impl BlockFeed {
         }
     }
 
-    /// How many blocks this reader missed by being slow; not 0 only after the feed has ended so.
+    /// Returns the number of blocks that were dropped because the subscriber was too slow. It is 0
+    /// until the feed has ended.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -65,7 +68,7 @@ mod tests {
     use crate::testing::block;
 
     #[actix::test]
-    async fn blocks_come_in_order_and_a_slow_reader_is_told() {
+    async fn delivers_blocks_in_order_and_drops_slow_subscribers() {
         let feed = Feed::new();
         let (mut quick, mut slow) = (feed.subscribe(), feed.subscribe());
         for height in 1..=FEED_CAPACITY as u64 + 3 {
@@ -74,7 +77,7 @@ mod tests {
         }
         assert!(slow.next().await.is_none());
         assert_eq!(slow.missed(), 3);
-        assert!(slow.next().await.is_none(), "it stays over");
+        assert!(slow.next().await.is_none(), "the feed has ended");
         drop(feed);
         assert!(quick.next().await.is_none());
         assert_eq!(quick.missed(), 0);

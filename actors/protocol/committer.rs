@@ -1,4 +1,4 @@
-//! What the committer is asked and told, and what it tells.
+//! Messages to the committer.
 
 use super::{
     block_feed::BlockFeed,
@@ -18,7 +18,7 @@ use ledger_types::OrderedBlock;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A block whose order is decided: the next after the last one told.
+/// The next ordered block, which is to be executed and made durable.
 #[derive(Debug)]
 pub(crate) struct ExecuteBlock(pub(crate) OrderedBlock);
 
@@ -26,11 +26,11 @@ impl ActorMessage for ExecuteBlock {
     const LABEL: &'static str = "execute";
 }
 
-/// These blocks are durable: the next after the last ones told.
+/// The next blocks that are durable.
 #[derive(Debug)]
 pub(crate) struct BlocksDurable {
     pub(crate) blocks: Vec<Arc<IndexedBlock>>,
-    /// Each as the log has it, or none where they are durable otherwise.
+    /// The blocks as encoded in the write-ahead log, or empty if they were written as a checkpoint.
     pub(crate) wal_blocks: Vec<WalBlock>,
 }
 
@@ -38,7 +38,8 @@ impl ActorMessage for BlocksDurable {
     const LABEL: &'static str = "block_stored";
 }
 
-/// These left the pool unexecuted.
+/// Hashes of transactions that were removed from the mempool without being executed, in order, with
+/// the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TransactionsRemoved(pub(crate) Vec<(HashValue, RemovalReason)>);
 
@@ -46,12 +47,12 @@ impl ActorMessage for TransactionsRemoved {
     const LABEL: &'static str = "dropped";
 }
 
-/// A client waits for a transaction.
+/// Request to wait for a transaction. The reply is dropped if the wait is canceled.
 #[derive(Debug)]
 pub(crate) struct Subscribe {
     pub(crate) hash: HashValue,
     pub(crate) reply: oneshot::Sender<WaitOutcome>,
-    /// That of the thread that it waits on.
+    /// Notifier of the HTTP worker thread on which the client waits.
     pub(crate) notifier: Option<Arc<CommitNotifier>>,
 }
 
@@ -59,12 +60,12 @@ impl ActorMessage for Subscribe {
     const LABEL: &'static str = "subscribe";
 }
 
-/// Answer to `CheckPending` if the pool does not hold the transaction.
+/// Reply to [`CheckPending`] if the mempool does not hold the transaction.
 #[derive(Debug)]
 pub(crate) struct NotPending {
     pub(crate) hash: HashValue,
     pub(crate) waiter: WaiterId,
-    /// Why it left the pool, if that is known.
+    /// Reason of its removal from the mempool, if that is recorded.
     pub(crate) reason: Option<RemovalReason>,
 }
 
@@ -72,7 +73,7 @@ impl ActorMessage for NotPending {
     const LABEL: &'static str = "absent";
 }
 
-/// A client wants to see new blocks.
+/// Request for a feed of the blocks that become durable from now on.
 #[derive(Debug)]
 pub(crate) struct SubscribeBlocks {
     pub(crate) reply: oneshot::Sender<BlockFeed>,
@@ -82,7 +83,8 @@ impl ActorMessage for SubscribeBlocks {
     const LABEL: &'static str = "subscribe_blocks";
 }
 
-/// Who is told and asked of by the committer; told once, before the first block. Closes the circle of addresses.
+/// The actors that the committer sends to. It is sent once, before the first block, because those actors
+/// are started with the address of the committer.
 #[derive(Debug)]
 pub(crate) struct SetPeers(pub(crate) Peers);
 
@@ -90,7 +92,7 @@ impl ActorMessage for SetPeers {
     const LABEL: &'static str = "connect";
 }
 
-/// Who hears of durable blocks, and who knows what is pending.
+/// The actors that the committer sends to.
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) pool: Recipient<CheckPending>,
@@ -99,7 +101,8 @@ pub(crate) struct Peers {
     pub(crate) pruner: Recipient<BlockCommitted>,
 }
 
-/// Answers as soon as every block that was told is durable; no more will come.
+/// Request for a reply when all ordered blocks are published, or none can become durable any more. No
+/// block is ordered after it.
 #[derive(Debug)]
 pub(crate) struct Finish {
     pub(crate) done: oneshot::Sender<()>,
@@ -109,7 +112,7 @@ impl ActorMessage for Finish {
     const LABEL: &'static str = "finish";
 }
 
-/// Nothing becomes durable any more: ends all waits.
+/// Request to cancel all waits, because nothing becomes durable until the next start.
 #[derive(Debug)]
 pub(crate) struct CancelWaiters;
 

@@ -2,7 +2,7 @@
 
 use crate::runtime::actor::ActorMessage;
 
-/// A step of pruning is durable.
+/// The result of a durable step of pruning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PruneDone(pub(crate) ledger_store::Pruned);
 

@@ -1,13 +1,14 @@
-//! What the sequencer is told beside the batches of the mempool and the blocks of the committer.
+//! Messages to the sequencer.
 
 use crate::runtime::{actor::ActorMessage, mailbox::Recipient, timer::TimerTurn};
 use ledger_types::CheckedTransaction;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Begins to order. `batches` is the sequencer's own mailbox, where it wants batches.
+/// Request to start ordering.
 #[derive(Debug)]
 pub(crate) struct Start {
+    /// The mailbox of the sequencer itself.
     pub(crate) batches: Recipient<Batch>,
 }
 
@@ -15,7 +16,7 @@ impl ActorMessage for Start {
     const LABEL: &'static str = "start";
 }
 
-/// The transactions of the next block, in order; never none.
+/// The transactions of the next block, in order. There is at least one.
 #[derive(Debug)]
 pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 
@@ -23,7 +24,7 @@ impl ActorMessage for Batch {
     const LABEL: &'static str = "batch";
 }
 
-/// Orders no more; what comes after is dropped. Its transactions are still in the pool.
+/// Request to stop ordering. Later batches are dropped; their transactions are still in the mempool.
 pub(crate) struct Stop {
     pub(crate) done: oneshot::Sender<()>,
 }

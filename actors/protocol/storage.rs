@@ -1,4 +1,4 @@
-//! What the storage is asked, and what it tells.
+//! Messages to the storage, and the types in them.
 
 use crate::{
     NodeError,
@@ -13,11 +13,12 @@ use tokio::sync::oneshot;
 /// Name of the storage in metrics and error messages.
 pub(crate) const STORAGE: &str = "storage";
 
-/// Removes versions below `below_version`, at most about `versions_max` of them. The
-/// pruner hears of it.
+/// A step of pruning. The pruner receives [`PruneDone`](super::pruner::PruneDone) when it is durable.
 #[derive(Debug)]
 pub(crate) struct PruneStep {
+    /// Version below which versions are removed.
     pub(crate) below_version: u64,
+    /// Maximum number of versions to remove. Blocks are removed whole, so it may be exceeded.
     pub(crate) versions_max: u64,
 }
 
@@ -25,10 +26,10 @@ impl ActorMessage for PruneStep {
     const LABEL: &'static str = "prune";
 }
 
-/// The answer to a query, and the moment of the ledger that it is of.
+/// The result of a query, with the ledger info of the snapshot that it was run on.
 pub(crate) type Answer<T> = Result<(LedgerInfo, T), NodeError>;
 
-/// A query on the newest snapshot.
+/// Request to run a query on a snapshot at the Head.
 pub(crate) struct Read<Q: Query> {
     pub(crate) query: Q,
     pub(crate) reply: oneshot::Sender<Answer<Q::Output>>,
@@ -38,6 +39,7 @@ impl<Q: Query> ActorMessage for Read<Q> {
     const LABEL: &'static str = "read";
 }
 
+// The fault is already published when the message is sent.
 impl ActorMessage for StorageFault {
     const LABEL: &'static str = "storage_fault";
 }

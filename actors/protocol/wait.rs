@@ -3,7 +3,7 @@
 use crate::{RemovalReason, state::committed::CommittedTransaction};
 use ledger_types::LedgerInfo;
 
-/// Identifies a waiter of the committer.
+/// Identifier of a waiter of the committer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterId(pub(crate) u64);
 

@@ -18,6 +18,7 @@ use crate::{
     signatures::{SignatureChecks, SignatureQueues},
     state::{head::HeadReader, storage_health::StorageHealth},
 };
+use ledger_limits::Limit;
 use ledger_store::{Store, StoreError, StoreReader};
 use ledger_test_support::Disk;
 use std::{cell::Cell, rc::Rc, sync::Arc};
@@ -134,6 +135,7 @@ impl StartUp<'_> {
                 signatures: checks,
                 renderers,
             },
+            wait_limit: Limit::new(config.wait.capacity),
             health,
             reporter: failure.clone(),
         });

@@ -1,4 +1,4 @@
-//! What submissions are checked against: the facts of recently touched accounts.
+//! Cache of the accounts that recent blocks changed, against which submissions are validated.
 
 use ledger_crypto::map::GenerationalMap;
 use ledger_execution::AccountSnapshot;
@@ -6,53 +6,53 @@ use ledger_store::{Snapshot, StoreError};
 use ledger_types::AccountAddress;
 use ledger_vm::Chain;
 
-/// How many accounts at least are remembered before the oldest go: about 100 bytes each, and
-/// twice as many at most.
+/// Maximum number of accounts in a generation, of about 100 bytes each. The cache holds two generations.
 const GENERATION_ACCOUNTS_MAX: usize = 50_000;
 
-/// What a block says of the accounts that it changed; each is named once.
+/// The accounts that a block changed, each once, as they are after the block.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountUpdates {
     pub(crate) height: u64,
     pub(crate) accounts: Vec<(AccountAddress, AccountSnapshot)>,
 }
 
-/// Facts of the newest accounts, in two generations.
+/// The newest state of recently changed accounts, in two generations.
 ///
-/// There are two of them: the executor's, which is ahead by the blocks that are not durable yet, and that of the
-/// newest moment ([`super::head::HeadReader`]). Each is changed in place: of a persistent map, of which each moment has a snapshot,
-/// nodes of 32 accounts would be copied and freed again for each account of a small block.
+/// A node has two caches: the executor's, which is ahead by the blocks that are not durable yet, and the
+/// one at the Head ([`super::head::HeadReader`]), which is the only state behind a lock. Both change in
+/// place. A persistent map with a snapshot per version would copy and free nodes of 32 accounts for each
+/// account of a small block.
 #[derive(Debug, Default)]
 pub(crate) struct AccountCache {
     accounts: GenerationalMap<AccountAddress, AccountSnapshot>,
-    /// The first block of which the younger generation has all accounts.
+    /// Height of the first block whose accounts are all in the younger generation.
     younger_from: u64,
-    /// The first block of which both together have all accounts.
+    /// Height of the first block whose accounts are all in one of the generations.
     complete_from: u64,
 }
 
 impl AccountCache {
-    /// The facts of an account, if it is remembered.
+    /// Returns an account, or `None` if it is not cached.
     pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountSnapshot> {
         self.accounts.get(address).copied()
     }
 
-    /// The height of the first block from which on all accounts that blocks have changed are here. One that is not has
-    /// been the same since before it.
+    /// Returns the height of the first block from which on every changed account is cached. An account
+    /// that is not cached has not changed since before it.
     pub(crate) fn complete_from(&self) -> u64 {
         self.complete_from
     }
 
-    /// Notes what the next block says.
-    pub(crate) fn apply(&mut self, changed: &AccountUpdates) {
-        for (address, facts) in &changed.accounts {
+    /// Adds the accounts that the next block changed.
+    pub(crate) fn apply(&mut self, updates: &AccountUpdates) {
+        for (address, account) in &updates.accounts {
             if self.accounts.younger().len() >= GENERATION_ACCOUNTS_MAX {
                 self.accounts.rotate();
                 self.complete_from = self.younger_from;
-                // Accounts of this block are in both.
-                self.younger_from = changed.height + 1;
+                // The accounts of this block are in both generations.
+                self.younger_from = updates.height + 1;
             }
-            self.accounts.insert(*address, *facts);
+            self.accounts.insert(*address, *account);
         }
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use ledger_crypto::HashValue;
 
-    fn facts(sequence_number: u64) -> AccountSnapshot {
+    fn account(sequence_number: u64) -> AccountSnapshot {
         AccountSnapshot {
             sequence_number,
             authentication_key: HashValue::ZERO,
@@ -85,11 +85,12 @@ mod tests {
         }
     }
 
-    fn changed(
+    fn updates(
         height: u64,
         accounts: impl Iterator<Item = (AccountAddress, u64)>,
     ) -> AccountUpdates {
-        let accounts = accounts.map(|(address, sequence_number)| (address, facts(sequence_number)));
+        let accounts =
+            accounts.map(|(address, sequence_number)| (address, account(sequence_number)));
         AccountUpdates {
             height,
             accounts: accounts.collect(),
@@ -97,17 +98,17 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_fact_counts_and_old_accounts_go() {
+    fn returns_the_newest_state_and_drops_old_accounts() {
         let mut all = AccountCache::default();
         let address = |n: usize| AccountAddress::from_low_u64(n as u64);
-        all.apply(&changed(
+        all.apply(&updates(
             1,
             (0..=GENERATION_ACCOUNTS_MAX).map(|n| (address(n), 1)),
         ));
-        all.apply(&changed(2, [(address(0), 2)].into_iter()));
-        assert_eq!(all.get(&address(0)), Some(facts(2)));
+        all.apply(&updates(2, [(address(0), 2)].into_iter()));
+        assert_eq!(all.get(&address(0)), Some(account(2)));
         let others = (0..2 * GENERATION_ACCOUNTS_MAX).map(|n| (address(1_000_000 + n), 1));
-        all.apply(&changed(3, others));
+        all.apply(&updates(3, others));
         assert_eq!(all.get(&address(0)), None);
         assert!(
             all.accounts.younger().len() + all.accounts.older().len()
@@ -116,23 +117,23 @@ mod tests {
     }
 
     #[test]
-    fn all_accounts_of_the_blocks_from_which_on_it_is_complete_are_there() {
+    fn holds_every_account_of_the_blocks_from_which_it_is_complete() {
         let mut all = AccountCache::default();
         let address = |height: u64, n: u64| AccountAddress::from_low_u64(height << 32 | n);
         let blocks = 5;
-        // No divisor of the size of a generation, so that one ends within a block.
+        // Not a divisor of the size of a generation, so that a generation ends within a block.
         let each = GENERATION_ACCOUNTS_MAX as u64 * 2 / 3;
         for height in 1..=blocks {
-            all.apply(&changed(height, (0..each).map(|n| (address(height, n), 1))));
+            all.apply(&updates(height, (0..each).map(|n| (address(height, n), 1))));
             for block in all.complete_from().max(1)..=height {
-                let is_here = |n: u64| all.get(&address(block, n)).is_some();
-                assert!((0..each).all(is_here), "block {block} after {height}");
+                let is_cached = |n: u64| all.get(&address(block, n)).is_some();
+                assert!((0..each).all(is_cached), "block {block} after {height}");
             }
         }
         assert_eq!(
             all.complete_from(),
             blocks,
-            "the first account of the fourth is gone"
+            "the first account of the fourth block is dropped"
         );
     }
 }

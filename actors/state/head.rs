@@ -11,12 +11,15 @@ use ledger_crypto::HashValue;
 use ledger_types::{ChainTip, LedgerInfo};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// How far back transactions are found without the store. The newest block is always there.
+/// Maximum number of recent blocks, whose transactions are found without the store. The newest block is
+/// always one of them.
 const RECENT_BLOCKS_MAX: usize = 32;
-/// The most transactions of all recent blocks together: about 30 MB of transfers.
+
+/// Maximum number of transactions of all recent blocks: about 30 MB of transfers.
 const RECENT_TRANSACTIONS_MAX: usize = 10_000;
-/// The most bytes that all recent blocks together may have put out: a transaction may emit and write
-/// far more than a transfer does. (What comes in is bounded by `sequencer.block_bytes_max`.)
+
+/// Maximum size in bytes of what all recent blocks emitted and wrote, which may be far more than for
+/// transfers. `sequencer.block_bytes_max` bounds the size of the transactions themselves.
 const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The newest durable version of the ledger. Cheap to clone.
@@ -158,6 +161,11 @@ impl HeadPublisher {
     /// Returns the reading side.
     pub(crate) fn reader(&self) -> HeadReader {
         self.0.clone()
+    }
+
+    /// Returns the Head.
+    pub(crate) fn load(&self) -> Head {
+        self.0.load()
     }
 
     /// Publishes durable blocks with the accounts that they changed, and returns the new Head.

@@ -1,4 +1,4 @@
-//! Values that several parts of a node share: each is written by one owner and read by others.
+//! State that one owner publishes and others read, and the blocks and transactions in it.
 
 pub(crate) mod account_cache;
 pub(crate) mod committed;

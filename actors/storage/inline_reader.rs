@@ -1,9 +1,6 @@
-//! Reads on the thread that asks. A few rows that are in memory are found in microseconds, less than the way to
-//! a reader and back takes.
+//! Reads on the requesting thread.
 //!
-//! Nothing is waited for but the disk: a moment that the store does not show yet is left to the readers. So is every
-//! read for as long as the last slow one took, so that a disk which is slow holds up whoever asks, an HTTP worker
-//! with many other requests, for about half of the time at most.
+//! See [`InlineReader`].
 
 use super::health::HealthReporter;
 use crate::{
@@ -19,10 +16,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// A read that takes longer than this had to wait for the disk, or its thread for a core.
+/// Duration in microseconds above which a read is slow: it had to wait for the disk, or its thread for
+/// a core.
 const SLOW_USECS: u64 = 1_000;
 
-/// The longest time that reads are left to the readers after a slow one, however slow that was.
+/// Maximum time in microseconds for which reads are left to the readers after a slow one.
 const PAUSE_USECS_MAX: u64 = 1_000_000;
 
 /// The store of an [`InlineReader`]. Clones share it.
@@ -43,15 +41,26 @@ impl InlineStore {
     }
 }
 
-/// What answers on the thread that asks.
+/// A reader that runs short queries on the requesting thread, an HTTP worker.
+///
+/// A few rows that are in memory are read in microseconds, less than the way to a reader thread and back
+/// takes: a balance costs 13.2 us instead of 19.9 us. This goes around the storage actor, so the storage
+/// creates the reader and revokes it.
+///
+/// It waits for nothing but the disk:
+///
+/// * A version that is not applied to the database yet is left to the reader threads.
+/// * After a slow read, all reads are left to the reader threads for as long as that read took, up to one
+///   second. So a slow disk delays the other requests of an HTTP worker for at most half of the time while
+///   its reads take up to a second.
 #[derive(Debug)]
 pub(crate) struct InlineReader {
     head: HeadReader,
     store: InlineStore,
     health: HealthReporter,
     clock: Clock,
-    /// Elapsed time until which all reads are left to the readers, in microseconds. It orders no other memory, hence
-    /// relaxed.
+    /// Elapsed time in microseconds until which all reads are left to the readers. It orders no other
+    /// memory, hence relaxed.
     paused_until_usecs: AtomicU64,
 }
 
@@ -71,15 +80,24 @@ impl InlineReader {
         }
     }
 
-    /// Answers a query that looks up a few rows; gives it back where a reader should.
+    /// Runs a query that looks up a few rows on a snapshot at the Head.
+    ///
+    /// # Errors
+    ///
+    /// Returns the query if a reader thread is to run it. A failed read is an answer.
     pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
         self.read_at(query, |reader| {
             reader.snapshot_at(&self.head.ledger_info()).ok()
         })
     }
 
-    /// The same for what has not changed from the block of height `unchanged_from` until `head`: a moment between them will
-    /// do where the store does not show `head` yet.
+    /// Runs a query whose result has not changed from the block of height `unchanged_from` to `head`.
+    ///
+    /// Any snapshot between the two serves, if the block of `head` is not applied yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the query if a reader thread is to run it. A failed read is an answer.
     pub(crate) fn read_unchanged<Q: Query>(
         &self,
         query: Q,
@@ -101,17 +119,17 @@ impl InlineReader {
     fn read_at<Q: Query>(
         &self,
         query: Q,
-        moment: impl FnOnce(&StoreReader) -> Option<Snapshot>,
+        open: impl FnOnce(&StoreReader) -> Option<Snapshot>,
     ) -> Result<Answer<Q::Output>, Q> {
         let begun_usecs = self.clock.elapsed_usecs();
         if self.is_paused(begun_usecs) {
             return Err(query);
         }
-        let Some(snapshot) = self.store.0.load().as_deref().and_then(moment) else {
+        let Some(snapshot) = self.store.0.load().as_deref().and_then(open) else {
             return Err(query);
         };
         let answer = query.run(&snapshot);
-        self.took(begun_usecs, self.clock.elapsed_usecs());
+        self.pause_after_slow(begun_usecs, self.clock.elapsed_usecs());
         if let Err(error) = &answer {
             self.health.report_read(STORAGE, error);
         }
@@ -124,7 +142,7 @@ impl InlineReader {
         elapsed_usecs < self.paused_until_usecs.load(Relaxed)
     }
 
-    fn took(&self, begun_usecs: u64, ended_usecs: u64) {
+    fn pause_after_slow(&self, begun_usecs: u64, ended_usecs: u64) {
         let took_usecs = ended_usecs.saturating_sub(begun_usecs);
         if took_usecs > SLOW_USECS {
             let pause_usecs = took_usecs.min(PAUSE_USECS_MAX);

@@ -73,8 +73,8 @@ fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() 
     let (_storage, parts) = Storage::new(&StorageConfig::default(), 1, reporter.clone(), readers);
     let (commits, reader) = (parts.commits(), parts.durable_reader(store.clone()));
     let peers = WriterPeers {
-        stored: Recipient::new(|_| ()),
-        pruned: Recipient::new(|_| ()),
+        committer: Recipient::new(|_| ()),
+        pruner: Recipient::new(|_| ()),
         meter: Arc::new(CommitMeter::default()),
     };
     let horizon = PruneHorizonPublisher::new(Horizon::of(snapshot.ledger_info()));
@@ -96,7 +96,7 @@ fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() 
         commits.commit(block);
         assert!(writer.step().is_continue());
         assert!(store.would_wait(height), "the writer waits for more");
-        assert_eq!(writer.pause(), Some(writer::show_after(transactions)));
+        assert_eq!(writer.pause(), Some(writer::apply_delay(transactions)));
         if is_wanted {
             reader.request_apply(height);
             commits.commit(next_block());

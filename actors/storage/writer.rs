@@ -1,4 +1,4 @@
-//! The threads that touch the disk: one writes, several read.
+//! The writer thread: makes blocks durable, applies them to the database, and prunes.
 
 use super::{health::HealthReporter, meter::CommitMeter};
 use crate::{
@@ -15,21 +15,27 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Name of the thread.
 const THREAD: &str = "store-writer";
 
-/// A writer that has nothing else to do waits so long before it shows what is durable, unless somebody wants to see
-/// it. Longer than a lone client takes from one block to the next, so that the database is not at work while it waits.
-const SHOW_AFTER: Duration = Duration::from_millis(2);
-/// And so long for each transaction: more than it takes to answer who waits for it, which comes first, in a slow moment too.
-const ANSWER_TIME: Duration = Duration::from_micros(40);
-/// At most so long for all of them.
-const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
+/// Time without a job after which durable blocks are applied, unless a reader requests it earlier.
+///
+/// It is longer than a lone client needs from one block to the next, so that the database is not busy
+/// while that client waits.
+const APPLY_DELAY: Duration = Duration::from_millis(2);
 
-/// Who hears of what is durable.
+/// Addition to [`APPLY_DELAY`] per unapplied transaction: more than the response to its waiting client
+/// takes, which comes first.
+const APPLY_DELAY_PER_TRANSACTION: Duration = Duration::from_micros(40);
+
+/// Maximum addition to [`APPLY_DELAY`] for all unapplied transactions.
+const APPLY_DELAY_TRANSACTIONS_MAX: Duration = Duration::from_millis(500);
+
+/// The receivers of the writer's notifications, and its metrics.
 #[derive(Debug)]
 pub(crate) struct WriterPeers {
-    pub(crate) stored: Recipient<BlocksDurable>,
-    pub(crate) pruned: Recipient<PruneDone>,
+    pub(crate) committer: Recipient<BlocksDurable>,
+    pub(crate) pruner: Recipient<PruneDone>,
     pub(crate) meter: Arc<CommitMeter>,
 }
 
@@ -80,32 +86,37 @@ impl Writer {
         })
     }
 
-    /// Writes what waits, if anything; else, or if somebody wants to see it, shows what is durable. Gives after which
-    /// time that is to be done.
+    /// Does `first` and all queued jobs, and applies durable blocks if a reader has requested it. Without
+    /// a job, it applies them.
+    ///
+    /// Returns the time without a job after which it is to be called again, if blocks are unapplied.
     fn work(
         &mut self,
         first: Option<WriteJob>,
-        waiting: &Receiver<WriteJob>,
+        queued: &Receiver<WriteJob>,
     ) -> Result<Option<Duration>, StoreError> {
         let is_idle = first.is_none();
-        let is_wanted = self.write(first.into_iter().chain(waiting.try_iter()))?;
-        if is_idle || is_wanted {
+        let is_apply_requested = self.write(first.into_iter().chain(queued.try_iter()))?;
+        if is_idle || is_apply_requested {
             self.writer.apply()?;
         }
-        let unshown = self.writer.unapplied_transactions();
-        Ok((unshown > 0).then(|| show_after(unshown)))
+        let unapplied = self.writer.unapplied_transactions();
+        Ok((unapplied > 0).then(|| apply_delay(unapplied)))
     }
 
-    /// Writes the blocks as one group, then prunes. Gives whether somebody wants to see what is durable.
-    fn write(&mut self, writes: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
+    /// Makes the blocks durable as one group, then prunes. Returns whether a reader has requested that
+    /// durable blocks are applied.
+    ///
+    /// While a group is written, the next one gathers in the queue.
+    fn write(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
         let mut executed = Vec::new();
-        let mut prunes = Vec::new();
-        let mut is_wanted = false;
-        for write in writes {
-            match write {
+        let mut steps = Vec::new();
+        let mut is_apply_requested = false;
+        for job in jobs {
+            match job {
                 WriteJob::Block(block) => executed.push(block),
-                WriteJob::PruneStep(prune) => prunes.push(prune),
-                WriteJob::ApplyRequest => is_wanted = true,
+                WriteJob::PruneStep(step) => steps.push(step),
+                WriteJob::ApplyRequest => is_apply_requested = true,
             }
         }
         if !executed.is_empty() {
@@ -114,16 +125,18 @@ impl Writer {
                 .map(|indexed| Arc::clone(indexed.block()))
                 .collect();
             let begun = Instant::now();
-            let WriterPeers { stored, meter, .. } = &self.peers;
+            let WriterPeers {
+                committer, meter, ..
+            } = &self.peers;
             self.writer.append(&blocks, |wal_blocks| {
                 meter.committed(&blocks, begun.elapsed());
-                stored.send(BlocksDurable {
+                committer.send(BlocksDurable {
                     blocks: executed,
                     wal_blocks,
                 });
             })?;
         }
-        for prune in prunes {
+        for step in steps {
             let raise_horizon = |pruned: &Pruned| {
                 self.horizon.raise(Horizon {
                     version: pruned.oldest_version,
@@ -133,21 +146,21 @@ impl Writer {
             let begun = Instant::now();
             let pruned =
                 self.writer
-                    .prune_with(prune.below_version, prune.versions_max, raise_horizon)?;
+                    .prune_with(step.below_version, step.versions_max, raise_horizon)?;
             self.peers.meter.pruned(begun.elapsed());
-            self.peers.pruned.send(PruneDone(pruned));
+            self.peers.pruner.send(PruneDone(pruned));
         }
-        Ok(is_wanted)
+        Ok(is_apply_requested)
     }
 }
 
-/// When to show so many transactions that are durable.
-pub(super) fn show_after(unshown: usize) -> Duration {
-    let transactions = u32::try_from(unshown).unwrap_or(u32::MAX);
-    SHOW_AFTER
-        + ANSWER_TIME
+/// Returns the time without a job after which so many transactions are applied.
+pub(super) fn apply_delay(unapplied: usize) -> Duration {
+    let transactions = u32::try_from(unapplied).unwrap_or(u32::MAX);
+    APPLY_DELAY
+        + APPLY_DELAY_PER_TRANSACTION
             .saturating_mul(transactions)
-            .min(ANSWER_TIME_MAX)
+            .min(APPLY_DELAY_TRANSACTIONS_MAX)
 }
 
 #[cfg(test)]
@@ -155,11 +168,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_many_wait_for_is_shown_later_but_soon() {
-        assert!(show_after(1) < SHOW_AFTER * 2, "a lone client's");
-        assert!(show_after(1_000) >= ANSWER_TIME * 1_000);
+    fn the_delay_grows_with_the_number_of_transactions_up_to_a_maximum() {
+        assert!(apply_delay(1) < APPLY_DELAY * 2, "a lone client's");
+        assert!(apply_delay(1_000) >= APPLY_DELAY_PER_TRANSACTION * 1_000);
         for many in [100_000, usize::MAX] {
-            assert_eq!(show_after(many), SHOW_AFTER + ANSWER_TIME_MAX);
+            assert_eq!(
+                apply_delay(many),
+                APPLY_DELAY + APPLY_DELAY_TRANSACTIONS_MAX
+            );
         }
     }
 }
