@@ -50,7 +50,7 @@ fn start_mempool_with_head(head: HeadReader) -> Fixture {
         not_pending,
         batches,
         batch_recipient: Recipient::new(move |batch: Batch| {
-            send_batch.send(batch.0.len()).unwrap()
+            send_batch.send(batch.0.len()).unwrap();
         }),
         clock,
     }

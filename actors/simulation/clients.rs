@@ -167,7 +167,7 @@ impl Clients {
 
     fn begin_submit(&self, scheduler: &Scheduler, handle: &NodeHandle, now_secs: u64) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.to_checked(&self.oracle.fixture.chain);
+        let transaction = draft.build_checked(&self.oracle.fixture.chain);
         let description = format!("submit {draft:?}");
         self.oracle.count("transactions sent");
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
@@ -202,7 +202,7 @@ impl Clients {
         now_secs: u64,
     ) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.to_checked(&self.oracle.fixture.chain);
+        let transaction = draft.build_checked(&self.oracle.fixture.chain);
         let description = format!("submit beyond capacity {draft:?}");
         let (oracle, handle) = (Rc::clone(&self.oracle), handle.clone());
         self.start(scheduler, description, None, async move {
@@ -232,7 +232,7 @@ impl Clients {
         now_secs: u64,
     ) {
         let draft = self.choose_draft(now_secs);
-        let transaction = draft.to_checked(&self.oracle.fixture.chain);
+        let transaction = draft.build_checked(&self.oracle.fixture.chain);
         let sequence_number = self.oracle.model().accounts[draft.sender].sequence_number;
         let (oracle, mempool) = (Rc::clone(&self.oracle), node.mailboxes.mempool.clone());
         let handle = node.handle.clone();

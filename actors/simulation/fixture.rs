@@ -142,7 +142,7 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Builds the transaction.
-    pub(super) fn to_checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
+    pub(super) fn build_checked(&self, chain: &Chain) -> Arc<CheckedTransaction> {
         let vendor = chain.vendor();
         let mut call = match self.call {
             Call::Transfer { to, amount } => transfer_call(vendor, wallets()[to].address, amount),

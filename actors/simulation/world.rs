@@ -216,7 +216,7 @@ impl World {
             95 => self.with_node(|world, node| {
                 world
                     .clients
-                    .begin_block_subscription(&world.scheduler, &node.handle)
+                    .begin_block_subscription(&world.scheduler, &node.handle);
             }),
             96 | 97 => self.inject_disk_fault(),
             98 => self.restart().await,
