@@ -1,37 +1,40 @@
-//! All concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is
-//! all that HTTP and tests know.
+//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], through
+//! which HTTP and tests use them.
 //!
-//! | actor | owns | asks |
+//! | actor | owns | sends requests to |
 //! |---|---|---|
 //! | mempool | pending transactions | - |
 //! | sequencer | the order of blocks | mempool: the next batch; committer: execute a block |
-//! | committer | execution, the [`Head`], those who wait | storage: make a block durable |
-//! | storage | the threads that touch the disk | - |
-//! | pruner | which versions may go | storage: remove some |
+//! | committer | execution, the [`Head`], the waiters | storage: make a block durable; mempool: check whether a transaction is pending |
+//! | storage | the threads that read and write the store | - |
+//! | pruner | the window of readable versions | storage: prune old versions |
 //!
-//! Before any actor is asked, [`NodeHandle::check_signatures`] has signatures checked on threads of their
-//! own (`signatures/`), and [`NodeHandle::check_filter`] tells which submissions the operator does not let
-//! in (`filter/`). [`NodeHandle::render`] runs work that takes milliseconds on threads that exist from the
-//! start (`renderers.rs`).
+//! [`NodeHandle::check_filter`] checks a submission against the operator's rules (`filter/`).
+//! [`NodeHandle::check_signatures`] checks its signatures on threads of their own (`signatures/`).
+//! Neither needs an actor. [`NodeHandle::render`] runs work that takes milliseconds on threads that
+//! exist from the start (`node/renderers.rs`).
 //!
-//! The [`Head`] is one immutable value in a cell. The committer puts each new one there; only its lower end
-//! is raised by the writer thread, before snapshots show that versions are gone. Neither undoes the other.
+//! The [`Head`] is an immutable value, which the committer publishes for each group of blocks. Its
+//! oldest version comes from a second cell, which the writer thread raises before new snapshots
+//! omit pruned versions. Each cell has one writer, so neither writer overwrites a value of the
+//! other.
 //!
 //! # Rules
-//! 1. An actor owns its state; others get messages or immutable values. No locks around state, no
-//!    shared maps.
-//! 2. A handler is a plain synchronous function of microseconds. What takes time runs on a named
-//!    thread behind a bounded queue and answers with a message; only answers to HTTP are oneshots,
-//!    carried inside the request.
-//! 3. A limit wherever memory is held: mailboxes, pool, read queue, waiters, feeds, requests, blocks
-//!    ordered but not yet durable. Full is an answer, never a wait.
-//! 4. Requests go down the dependency order, replies and notices go up. No bounded cycle, so no
-//!    deadlock.
+//! 1. An actor owns its state. Other threads receive messages or immutable values. No locks around
+//!    state, no shared maps.
+//! 2. A handler is a plain synchronous function that takes microseconds. Longer work runs on a
+//!    named thread behind a bounded queue, and its result is a message. Only replies to HTTP are
+//!    oneshots, which the request carries.
+//! 3. Everything that holds memory has a limit: mailboxes, pool, read queue, waiters, feeds,
+//!    requests, blocks ordered but not yet durable. At a limit, a request is rejected and never
+//!    waits.
+//! 4. Requests go down the dependency order, replies and notifications go up. No cycle of bounded
+//!    queues exists, so no deadlock.
 //! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
-//!    durable block is the only supervisor. A disk that fails ends only the writing
+//!    durable block is the only supervisor. A fault of the disk ends only the writing
 //!    ([`NodeHandle::storage_unavailable`]).
 
-// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+// A request of a client must not end the process. A panic names the broken invariant.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
