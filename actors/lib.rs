@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | mempool | pending transactions | - |
 //! | sequencer | the order of blocks | mempool: the next batch; committer: execute a block |
-//! | committer | execution, the [`Head`], the waiters | storage: make a block durable; mempool: check whether a transaction is pending |
+//! | committer | execution, the [`Head`], the waiters | storage: make a block durable; mempool: check a pending transaction |
 //! | storage | the threads that read and write the store | - |
 //! | pruner | the window of readable versions | storage: prune old versions |
 //!

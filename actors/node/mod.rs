@@ -250,8 +250,8 @@ impl Node {
             threads,
         } = self;
         drop((handle, mailboxes, signatures, renderers));
-        // The actors own the senders of the queues, and a thread ends when its queue is
-        // disconnected.
+        // The values dropped here and the actors own the senders of the queues. A thread ends when
+        // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
         for thread in threads {
             let name = thread.thread().name().unwrap_or_default().to_owned();

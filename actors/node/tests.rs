@@ -371,7 +371,7 @@ async fn full_account_does_not_mark_the_pool_as_full() {
         "{refused:?}"
     );
     assert!(!handle.shared.pool_was_full.load(SeqCst));
-    // Nor does a check of the capacity that finds the account full.
+    // A check of the capacity that finds only the account full clears the hint.
     handle.shared.pool_was_full.store(true, SeqCst);
     assert!(handle.check_capacity(&signed).await.is_err());
     assert!(!handle.shared.pool_was_full.load(SeqCst));

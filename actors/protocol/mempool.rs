@@ -114,7 +114,7 @@ impl ActorMessage for CheckPending {
 /// Reply to [`GetPending`].
 #[derive(Debug)]
 pub(crate) enum PendingStatus {
-    /// The pool holds the transaction. A block that has taken it is not committed yet.
+    /// The pool holds the transaction. A block may have taken it.
     Pending(Arc<CheckedTransaction>),
     /// The pool removed the transaction without executing it, and still has the reason.
     Removed(RemovalReason),
@@ -144,7 +144,8 @@ impl ActorMessage for GetGasPrice {
 
 /// Request of the sequencer for the transactions of the next block.
 ///
-/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and it is not paused.
+/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and no pause is in
+/// effect.
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,
