@@ -1,40 +1,51 @@
-//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], through
-//! which HTTP and tests use them.
+//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is all
+//! that HTTP and tests use.
 //!
-//! | actor | owns | sends requests to |
+//! Control and data are separate. An actor owns state and decides. A worker thread, owned by one actor,
+//! does what takes time. An HTTP worker does the work of its own requests: parsing, filter, the signature
+//! check of a lone submission, validation, reads of a few rows, JSON, and the completion of its waits.
+//!
+//! | actor | owns | sends |
 //! |---|---|---|
-//! | mempool | pending transactions | - |
-//! | sequencer | the order of blocks | mempool: the next batch; committer: execute a block |
-//! | committer | execution, the [`Head`], the waiters | storage: make a block durable; mempool: check a pending transaction |
-//! | storage | the threads that read and write the store | - |
-//! | pruner | the window of readable versions | storage: prune old versions |
+//! | mempool | pending transactions | batches to the sequencer, removals to the committer |
+//! | sequencer | the order of blocks | ordered blocks to the committer |
+//! | committer | the [`Head`], waiters, the feed of blocks | durable blocks to mempool, sequencer, pruner, waiters |
+//! | storage | the health of the storage, the threads that touch the disk, their queues | steps of pruning to the writer, queries to the readers, pauses to the other actors |
+//! | pruner | the window of readable versions | steps of pruning to storage |
 //!
-//! [`NodeHandle::check_filter`] checks a submission against the operator's rules (`filter/`).
-//! [`NodeHandle::check_signatures`] checks its signatures on threads of their own (`signatures/`).
-//! Neither needs an actor. [`NodeHandle::render`] runs work that takes milliseconds on threads that
-//! exist from the start (`node/renderers.rs`).
+//! `docs/actors.md` lists every message, queue, thread and fault, and the states of a block.
 //!
-//! The [`Head`] is an immutable value, which the committer publishes for each group of blocks. Its
-//! oldest version comes from a second cell, which the writer thread raises before new snapshots
-//! omit pruned versions. Each cell has one writer, so neither writer overwrites a value of the
-//! other.
+//! # Folders
+//! A folder imports only from those left of it: `error`, `config`, `runtime`, `state`, `protocol`, the
+//! actors with `signatures` and `filter`, `node`. Actors do not import each other; `tests/tidy/layers.rs`
+//! checks that.
 //!
 //! # Rules
-//! 1. An actor owns its state. Other threads receive messages or immutable values. No locks around
-//!    state, no shared maps.
-//! 2. A handler is a plain synchronous function that takes microseconds. Longer work runs on a
-//!    named thread behind a bounded queue, and its result is a message. Only replies to HTTP are
-//!    oneshots, which the request carries.
-//! 3. Everything that holds memory has a limit: mailboxes, pool, read queue, waiters, feeds,
-//!    requests, blocks ordered but not yet durable. At a limit, a request is rejected and never
-//!    waits.
-//! 4. Requests go down the dependency order, replies and notifications go up. No cycle of bounded
-//!    queues exists, so no deadlock.
-//! 5. A broken invariant ends the process with a message ([`Node::failed`]); recovery from the last
-//!    durable block is the only supervisor. A fault of the disk ends only the writing
-//!    ([`NodeHandle::storage_unavailable`]).
+//! Each is followed by the test that fails without it.
+//!
+//! 1. State has one owner. Other parts receive messages or published values. A published value is
+//!    immutable, sits in a cell and is written by one owner: the Head by the committer, the prune horizon
+//!    by the writer thread, the health of the storage by the code of `storage/` on whatever thread meets
+//!    a fault, the filter by the operator. The accounts at the Head are the only state behind a lock,
+//!    written by the committer once per group of blocks and read by submissions and the mempool. The
+//!    ledger's clock is changed by compare-and-swap.
+//!    (`tests/tidy/actor_rules.rs`: `state_is_named_by_its_owners_only`)
+//! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches the
+//!    disk. (`handlers_neither_wait_nor_block`)
+//! 3. Every queue has a bound from the configuration or a named constant. Full is an error, not a wait.
+//!    (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`, `storage::tests`,
+//!    `signatures::tests`)
+//! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between actors
+//!    are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
+//! 5. A worker receives from the queue of its owner and sends to actors. Two exceptions have types of
+//!    their own, which storage creates and revokes: `CommitQueue`, from executor and readers to the
+//!    writer, and `InlineReader`, for queries on the requesting thread. Both state the measurement that
+//!    justifies them. (`state_is_named_by_its_owners_only`)
+//! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last durable
+//!    block is the only supervisor. (`runtime::fatal::tests`, `only_the_binary_ends_the_process`) A fault
+//!    of the disk ends only writing; see [`NodeHandle::storage_unavailable`]. (`actors/tests/broken_disk.rs`)
 
-// A request of a client must not end the process. A panic names the broken invariant.
+// A client must not be able to end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
@@ -60,35 +71,35 @@ mod storage;
 #[cfg(test)]
 mod testing;
 
-pub use crate::config::{
+pub use config::{
     ActorsConfig, MailboxCapacities, MempoolConfig, NodeConfig, PrunerConfig, SequencerConfig,
     SignaturesConfig, StorageConfig, WaitConfig,
     filter_rules::{
         FilterAction, FilterError, FilterRule, FilterRuleError, FilterRules, FilterSubject,
     },
 };
-pub use crate::error::{
+pub use error::{
     FatalError, FaultKind, NodeError, RemovalReason, StartError, StopError, StorageFault,
     StorageUnavailable, SubmitError, TuneError,
 };
-pub use crate::filter::{Filtered, SubmissionFilter};
-pub use crate::mempool::{Pool, Removed, meter::PoolStatus};
-pub use crate::node::{
+pub use filter::{Filtered, SubmissionFilter};
+pub use mempool::{Pool, Removed, meter::PoolStatus};
+pub use node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
     wait_meter::WaitStatus,
 };
-pub use crate::protocol::{
+pub use protocol::{
     block_feed::BlockFeed,
     mempool::{BatchLimits, GasEstimate, Pending},
 };
-pub use crate::runtime::{
+pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},
     mailbox::MailboxStatus,
     work_meter::WorkStatus,
 };
-pub use crate::signatures::{Lane, LaneStatus};
-pub use crate::state::{
+pub use signatures::{Lane, LaneStatus};
+pub use state::{
     committed::{CommittedTransaction, TransactionContent},
     head::Head,
 };
-pub use crate::storage::meter::CommitStatus;
+pub use storage::meter::CommitStatus;

@@ -211,7 +211,7 @@ impl NodeHandle {
 
     /// Runs a query that looks up a few rows.
     ///
-    /// It runs on the calling thread if [`InlineReader`] admits it, and otherwise as [`Self::read`]
+    /// It runs on the calling thread if `InlineReader` admits it, and otherwise as [`Self::read`]
     /// does.
     ///
     /// # Errors

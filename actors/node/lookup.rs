@@ -33,7 +33,7 @@ impl NodeHandle {
     /// Returns the status of a transaction at the version of the returned ledger info.
     ///
     /// The look-up in the mempool precedes the last one in the Head and the store, so that no
-    /// committed transaction is missed; see [`super::wait`].
+    /// committed transaction is missed; see `node/wait.rs`.
     ///
     /// # Errors
     ///
