@@ -1,60 +1,64 @@
-//! Errors of the node. Each variant has a cause that the caller can act on.
+//! Errors of the calls to a node, and the faults that end its work.
+//!
+//! Each variant has a cause that the caller can act on.
 
 use ledger_crypto::HashValue;
 use ledger_store::StoreError;
 use ledger_types::Discard;
 use std::{fmt, path::PathBuf, sync::Arc};
 
-/// The reason why a submission was not added to the mempool.
+/// The error of a submission: the pool did not accept the transaction.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
     /// Validation rejected the transaction.
     #[error(transparent)]
     Invalid(#[from] Discard),
-    /// A block already holds another transaction with this sequence number.
+    /// A block has already taken a transaction with this sequence number from the pool.
     #[error("transaction sequence number is {given}, current sequence number is {current}")]
     SequenceNumberTooOld {
         /// Sequence number of the transaction.
         given: u64,
-        /// Lowest sequence number that the mempool accepts.
+        /// Lowest sequence number that no block has taken.
         current: u64,
     },
-    /// A pending transaction has the same sender and sequence number or nonce, and this one may not
-    /// replace it, for this reason.
+    /// The pool holds another transaction with the same sender and sequence number or nonce, which
+    /// this transaction may not replace, with the reason.
     #[error("{0}")]
     InvalidUpdate(&'static str),
-    /// The same transaction is pending with a different signature, hence with a different hash.
+    /// The pool holds the same transaction with a different signature, and so with a different
+    /// hash.
     #[error(
         "Transaction already in mempool with a different signature: wait for the pending transaction {pending}"
     )]
     OtherSignature {
-        /// Hash of the pending transaction, for which the client can wait.
+        /// Hash of the transaction in the pool, for which the client can wait.
         pending: HashValue,
     },
-    /// The mempool is full.
+    /// The pool is full.
     #[error("{reason}")]
     Full {
-        /// The limit that is reached.
+        /// The limit that was reached, in words.
         reason: String,
     },
-    /// The account has the maximum number of pending transactions. Other accounts are not affected.
+    /// The account is at its own capacity. Transactions of other accounts are accepted.
     #[error("{reason}")]
     AccountFull {
-        /// The limit that is reached.
+        /// The limit that was reached, in words.
         reason: String,
     },
-    /// The node could not decide.
+    /// The node could not process the submission: an actor is overloaded, the node is stopping, the
+    /// store could not be read, or the ledger is not written at present.
     #[error(transparent)]
     Node(#[from] NodeError),
 }
 
-/// The reason why a request has no response.
+/// The error of a request to a node.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NodeError {
-    /// Too many requests wait for an actor or for the threads of a queue.
+    /// The mailbox of an actor, or the queue of other threads, is full.
     #[error("the {actor} has too many requests waiting; try again soon")]
     Overloaded {
-        /// Name of the actor or of the threads.
+        /// Name of the actor, or of the threads.
         actor: &'static str,
     },
     /// The node is stopping.
@@ -63,13 +67,14 @@ pub enum NodeError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The ledger is not written at the moment, so the request cannot be fulfilled.
+    /// The ledger is not written at present, so the request cannot be fulfilled.
     #[error(transparent)]
     StorageUnavailable(#[from] StorageUnavailable),
 }
 
-/// The reason why the ledger is not written at the moment. Durable data is served, unless it cannot be
-/// read either.
+/// The reason that the ledger is not written at present.
+///
+/// Durable blocks are still served, unless the store cannot be read either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorageUnavailable {
     /// A write or a sync failed. Lasts until the next start.
@@ -78,19 +83,19 @@ pub enum StorageUnavailable {
          disk is well again"
     )]
     WriteFailed(Arc<str>),
-    /// A read failed, also when it was repeated. Until the next start the database neither reads nor
-    /// writes, except for what it has in memory.
+    /// A read failed repeatedly. Lasts until the next start: the database neither reads nor writes,
+    /// and serves only data that it has in memory.
     #[error(
         "the ledger can be neither read nor written: {0}; restart the node when its disk is well again"
     )]
     ReadFailed(Arc<str>),
-    /// The disk has little space left. Ends by itself when there is space again.
+    /// The disk has little space left. Ends without a restart when it has enough again.
     #[error(
         "the ledger is not written at the moment: {0}; it goes on by itself when there is room"
     )]
     LowDiskSpace(Arc<str>),
-    /// The system clock has been too far ahead of the newest block to be believed since the start. Ends
-    /// by itself when the clock is right.
+    /// The system clock has been too far ahead of the newest block since the start. Ends without a
+    /// restart when the clock is corrected.
     #[error(
         "the ledger is not written at the moment: {0}; the node continues by itself when the clock is right"
     )]
@@ -98,8 +103,10 @@ pub enum StorageUnavailable {
 }
 
 impl NodeError {
-    /// Returns the state of the storage, if it is the reason of the error. After a fault of the disk, the
-    /// same request fails until the next start.
+    /// Returns the reason that the ledger is not written, if it is the cause of this error.
+    ///
+    /// A failed read of the disk is [`StorageUnavailable::ReadFailed`]. Returns `None` for every
+    /// other error.
     pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
         match self {
             Self::StorageUnavailable(cause) => Some(cause.clone()),
@@ -111,26 +118,26 @@ impl NodeError {
     }
 }
 
-/// The reason why the capacity of a mailbox was not changed.
+/// The error of a change of a mailbox capacity. The capacity is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TuneError {
-    /// There is no actor with this name.
+    /// No actor has this name.
     #[error(
         "there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner"
     )]
     UnknownActor(String),
-    /// A capacity of 0 would reject every request.
+    /// The capacity is 0, with which the mailbox would reject every request.
     #[error("a mailbox capacity is at least 1")]
     CapacityZero,
 }
 
-/// The reason why a node does not start.
+/// The error of a start. The node is not running.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The caller runs outside an actix system, to which the threads of actors belong.
+    /// The caller runs outside an actix system, which the actors' threads need.
     #[error("the node must be started within an actix system")]
     NoSystem,
-    /// A setting is 0 and must not be.
+    /// A setting is 0, and its minimum is 1.
     #[error("{key} must be at least 1")]
     ZeroSetting {
         /// Key of the setting in the configuration.
@@ -139,16 +146,16 @@ pub enum StartError {
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The system rejected a read of the saved mempool. The file is unchanged.
+    /// The file of the saved mempool could not be read. It is unchanged.
     #[error(
         "the saved mempool {} cannot be read: {source}; start again when it can be read, or move it away to start \
          without its transactions",
         path.display()
     )]
     SavedPool {
-        /// Path of the file.
+        /// The file.
         path: PathBuf,
-        /// Error of the system.
+        /// Error of the read.
         source: std::io::Error,
     },
     /// A thread could not be started.
@@ -158,29 +165,29 @@ pub enum StartError {
     Thread(#[source] std::io::Error),
 }
 
-/// The reason why a node did not stop cleanly. Its threads are joined in any case.
+/// The error of a stop that was not clean. The threads of the node are joined nevertheless.
 #[derive(Debug, thiserror::Error)]
 pub enum StopError {
-    /// A broken invariant had ended the work before.
+    /// A broken invariant had ended the work before the stop.
     #[error(transparent)]
     Failed(#[from] FatalError),
-    /// A fault of the disk had ended writing before.
+    /// A fault of the disk had ended the writing before the stop.
     #[error(transparent)]
     Storage(#[from] StorageFault),
-    /// The mempool could not be saved, and its transactions are lost.
+    /// The pool could not be saved, and its transactions are lost.
     #[error(
         "{}{transactions} pending transactions could not be saved to {} and are lost: {source}",
-        before(failed.as_deref()),
+        earlier_error(failed.as_deref()),
         path.display()
     )]
     SavePool {
-        /// Path of the file.
+        /// The file.
         path: PathBuf,
         /// Number of lost transactions.
         transactions: usize,
-        /// Error of the system.
+        /// Error of the save.
         source: std::io::Error,
-        /// Description of the error that had ended the work before, if one had.
+        /// Description of the error that had ended the work before the stop, if there was one.
         failed: Option<String>,
     },
     /// A thread ended by a panic.
@@ -188,48 +195,49 @@ pub enum StopError {
     Panicked(String),
 }
 
-/// Returns the text for an error that came before another one.
-fn before(failed: Option<&str>) -> String {
+/// Returns the start of a message that follows an earlier error, or an empty text without one.
+fn earlier_error(failed: Option<&str>) -> String {
     failed.map_or_else(String::new, |error| format!("{error}; and then "))
 }
 
-/// A broken invariant. Nothing that the node would respond can be trusted, so the process ends.
+/// A broken invariant. Responses could be wrong after it, so the process ends.
 ///
 /// The next start continues from the last durable block.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{thread}: {cause}")]
 pub struct FatalError {
-    /// Name of the thread or actor that found it.
+    /// Name of the thread or actor that detected it.
     pub thread: &'static str,
     /// Description of the broken invariant.
     pub cause: Arc<str>,
 }
 
-/// A fault of the disk. Nothing becomes durable until the next start, but the node serves what is
-/// durable until it is stopped.
+/// A fault of the disk. No block becomes durable until the next start, but the node serves durable
+/// blocks until it is stopped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{thread}: {cause}")]
 pub struct StorageFault {
-    /// Name of the thread or actor that met it.
+    /// Name of the thread or actor whose operation failed.
     pub thread: &'static str,
     /// The operation that failed.
     pub kind: FaultKind,
-    /// Error of the store in words.
+    /// Message of the store's error.
     pub cause: Arc<str>,
 }
 
-/// The operation that failed by a fault of the disk.
+/// The kind of operation that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// A write or a sync. What is durable stays readable.
+    /// A write or a sync. Durable blocks stay readable.
     Write,
-    /// A read. The database then neither reads nor writes, except for what it has in memory.
+    /// A read. The database then neither reads nor writes, and serves only data that it has in
+    /// memory.
     Read,
 }
 
 impl StorageFault {
-    /// Creates the fault of an error that `thread` met, or returns `None` if the disk is not its
-    /// cause.
+    /// Creates the fault of an error on `thread`, or returns `None` if the disk is not the cause of
+    /// the error.
     pub(crate) fn of(thread: &'static str, kind: FaultKind, error: &StoreError) -> Option<Self> {
         error.is_failed_io().then(|| Self {
             thread,
@@ -239,18 +247,19 @@ impl StorageFault {
     }
 }
 
-/// The reason why a pending transaction was removed without being executed. Its `Display` is the end
-/// of the message of the 404 of such a transaction (docs/interface.md#rule-18).
+/// The reason that a pending transaction was removed from the pool without being executed.
+///
+/// Its `Display` ends the message of the 404 for such a transaction (docs/interface.md#rule-18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemovalReason {
-    /// Its expiration time, or the mempool's time to live, has passed.
+    /// The transaction's expiration, or the pool's time to live, has passed.
     Expired {
-        /// Time at which it expired, in seconds since the Unix epoch.
+        /// Time of the expiration, in Unix seconds.
         at_secs: u64,
     },
-    /// The mempool needed its capacity for another transaction, which the text describes.
+    /// The pool needed its capacity for another transaction, as the text explains.
     Evicted(String),
-    /// A transaction with a higher gas price replaced it.
+    /// A transaction with a higher gas price replaced it. Holds the hash of that transaction.
     Replaced(HashValue),
     /// The prologue of a block rejected it.
     Rejected(Discard),
@@ -260,7 +269,7 @@ impl fmt::Display for RemovalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expired { at_secs } => write!(f, "expired at {at_secs}"),
-            Self::Evicted(why) => write!(f, "evicted {why}"),
+            Self::Evicted(explanation) => write!(f, "evicted {explanation}"),
             Self::Replaced(by) => write!(f, "replaced by {by}"),
             Self::Rejected(discard) => write!(f, "rejected: {}", discard.status),
         }

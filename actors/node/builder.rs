@@ -59,7 +59,7 @@ impl Workers {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if it starts no thread.
+    /// Returns the error of the system if a thread cannot be started.
     pub(super) fn spawn(
         self,
         reporter: &FatalErrorReporter,
@@ -87,7 +87,8 @@ pub(crate) struct StartedActors {
 }
 
 impl<H: ActorHost> NodeBuilder<'_, H> {
-    /// Starts the actors, in the order in which requests go up.
+    /// Starts each actor after the actors that receive its requests, and connects those that send
+    /// messages in the other direction.
     pub(crate) fn start_actors(&self, pool: Pool, tip: &ChainTip) -> StartedActors {
         let Self { config, host, .. } = self;
         let capacities = &config.mailboxes;

@@ -1,6 +1,6 @@
-//! The handle of a node: everything that HTTP and tests use.
+//! The handle of a node, which is its interface for HTTP and tests.
 //!
-//! Submissions, waits and look-ups are in modules of their own beside this one.
+//! The modules `submit`, `wait` and `lookup` implement its submissions, waits and look-ups.
 
 use super::{
     meters::{MeterStatus, Meters},
@@ -44,14 +44,14 @@ pub struct NodeHandle {
     pub(super) notifier: Option<Arc<CommitNotifier>>,
 }
 
-/// What all handles of a node share.
+/// The state that all handles of a node share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) node: NodeParts,
-    /// Read by every submission, so never behind a lock.
+    /// Filter of submissions. Every submission reads it, so it has no lock.
     pub(super) filter: ArcSwap<SubmissionFilter>,
-    /// Whether the mempool had no capacity for the transaction that was checked last: then the next
-    /// ones are checked against its capacity first. Only a hint, hence relaxed.
+    /// Set if the mempool had no capacity for the transaction that was checked last. The capacity
+    /// is then checked before the signatures of the next one. Only a hint, hence relaxed.
     pub(super) pool_was_full: AtomicBool,
 }
 
@@ -103,11 +103,11 @@ impl NodeHandle {
         }
     }
 
-    /// Creates a handle for one HTTP worker thread, and the notifier task that the caller must run on
-    /// that thread.
+    /// Creates a handle for one HTTP worker thread, and the notifier task that the caller must run
+    /// on that thread.
     ///
-    /// The task completes the waits of the handle. If it is dropped, waits that it has received return
-    /// [`NodeError::Stopping`].
+    /// The task completes the waits of the handle. If it is dropped, waits that it has received
+    /// return [`NodeError::Stopping`].
     #[must_use = "the task completes the waits of the handle"]
     pub fn for_thread(&self) -> (Self, impl Future<Output = ()> + use<>) {
         let (notifier, task) = CommitNotifier::new();
@@ -133,8 +133,8 @@ impl NodeHandle {
         &self.node().config
     }
 
-    /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as the
-    /// newest block and elapsed time allow it. It is never before the newest ordered block.
+    /// Returns the ledger's time in microseconds since the Unix epoch: the system clock as far as
+    /// the newest block and elapsed time allow it. It is never before the newest ordered block.
     pub fn now_usecs(&self) -> u64 {
         self.node().clock.now_usecs()
     }
@@ -149,8 +149,10 @@ impl NodeHandle {
         self.node().head.load()
     }
 
-    /// Returns why submissions are rejected at the moment: a fault of the disk, little disk space, or
-    /// a clock that is not believed.
+    /// Returns the reason that submissions are rejected at present, or `None` if they are accepted.
+    ///
+    /// The reason is a broken invariant, a fault of the disk, low disk space, or a system clock too
+    /// far ahead of the newest block.
     pub fn storage_unavailable(&self) -> Option<StorageUnavailable> {
         let NodeParts {
             health,
@@ -162,21 +164,22 @@ impl NodeHandle {
         if matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))) {
             return unavailable;
         }
-        // Until the process has ended, nothing is accepted either.
+        // After a broken invariant, submissions are rejected until the process ends.
         let fatal = reporter.get();
         let fatal = fatal.map(|error| StorageUnavailable::WriteFailed(Arc::clone(&error.cause)));
         fatal.or(unavailable).or_else(|| clock.unbelieved())
     }
 
-    /// Reports whether the disk has little space, with the cause in words.
+    /// Reports that the disk space is low, with the cause in words, or that it is sufficient if
+    /// `shortage` is `None`.
     ///
-    /// While the disk has little space, submissions are rejected, and neither a block nor a step of
-    /// pruning is started; those in progress are finished.
+    /// While the disk space is low, submissions are rejected, and neither a block nor a step of
+    /// pruning is started. Blocks and steps in progress are finished.
     pub fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
         self.node().health.report_disk_space(shortage);
     }
 
-    /// Returns the size of the file, in bytes, in which a stop would save the mempool now.
+    /// Returns the size, in bytes, of the file that a stop would save the mempool in now.
     ///
     /// # Errors
     ///
@@ -189,14 +192,15 @@ impl NodeHandle {
         .await
     }
 
-    /// Runs a query on a snapshot at the Head, on a reader thread. Returns the ledger info of the
-    /// snapshot with the result.
+    /// Runs a query on a snapshot at the Head, on a reader thread.
+    ///
+    /// Returns the ledger info of the snapshot with the result.
     ///
     /// # Errors
     ///
     /// Returns [`NodeError::Overloaded`] if the storage has too many requests,
-    /// [`NodeError::Stopping`] if the node is stopping, and [`NodeError::Store`] if the store cannot be
-    /// read.
+    /// [`NodeError::Stopping`] if the node is stopping, and [`NodeError::Store`] if the store
+    /// cannot be read.
     pub async fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
         request(&self.node().mailboxes.storage, |reply| Read {
             query,
@@ -205,8 +209,10 @@ impl NodeHandle {
         .await?
     }
 
-    /// Runs a query that looks up a few rows, on the calling thread if that is quick; see
-    /// [`InlineReader`]. Otherwise it is [`Self::read`].
+    /// Runs a query that looks up a few rows.
+    ///
+    /// It runs on the calling thread if `InlineReader` admits it, and otherwise as [`Self::read`]
+    /// does.
     ///
     /// # Errors
     ///
@@ -218,11 +224,11 @@ impl NodeHandle {
         }
     }
 
-    /// Runs work that takes milliseconds on a renderer thread, so that it does not delay other requests
-    /// of the calling thread.
+    /// Runs work that takes milliseconds on a renderer thread, so that it does not delay other
+    /// requests of the calling thread.
     ///
-    /// `work` is dropped without being run if the returned future is dropped before a thread receives
-    /// it.
+    /// `work` is dropped without being run if the returned future is dropped before a thread
+    /// receives it.
     ///
     /// # Errors
     ///
@@ -273,7 +279,8 @@ impl NodeHandle {
         ]
     }
 
-    /// Returns the metrics that belong to no mailbox: the pool, threads with queues, commits, waits.
+    /// Returns the metrics that belong to no mailbox: pool, threads with queues, commits, waits,
+    /// syncs.
     pub fn meters(&self) -> MeterStatus {
         self.node()
             .mailboxes
@@ -281,7 +288,8 @@ impl NodeHandle {
             .status(self.node().wait_limit.held())
     }
 
-    /// Returns the metrics of the lanes in which transactions wait for the check of their signatures.
+    /// Returns the metrics of the lanes in which transactions wait for the check of their
+    /// signatures.
     pub fn signature_lanes(&self) -> [LaneStatus; 2] {
         self.node().queues.signatures.status()
     }
@@ -291,10 +299,10 @@ impl NodeHandle {
         self.shared.filter.load_full()
     }
 
-    /// Replaces the filter of submissions and returns the one before.
+    /// Replaces the filter of submissions and returns the previous one.
     ///
-    /// It applies to submissions that are checked from now on. Transactions in the mempool stay. The
-    /// next start uses the configured filter again.
+    /// The new filter applies to submissions that are checked from now on, not to transactions in
+    /// the mempool. The next start uses the configured filter again.
     pub fn set_filter(&self, rules: FilterRules) -> Arc<SubmissionFilter> {
         self.shared.filter.swap(Arc::new(rules.into()))
     }
@@ -329,8 +337,8 @@ impl NodeHandle {
 ///
 /// # Errors
 ///
-/// Returns [`NodeError::Overloaded`] if the mailbox is full, and [`NodeError::Stopping`] if the node
-/// is stopping.
+/// Returns [`NodeError::Overloaded`] if the mailbox is full, and [`NodeError::Stopping`] if the
+/// node is stopping.
 pub(super) async fn request<A, M, T>(
     mailbox: &Mailbox<A>,
     message: impl FnOnce(oneshot::Sender<T>) -> M,
@@ -339,7 +347,7 @@ where
     A: Handler<M>,
     M: ActorMessage,
 {
-    let (reply, answer) = oneshot::channel();
-    mailbox.try_request(message(reply))?;
-    answer.await.map_err(|_| NodeError::Stopping)
+    let (sender, reply) = oneshot::channel();
+    mailbox.try_request(message(sender))?;
+    reply.await.map_err(|_| NodeError::Stopping)
 }

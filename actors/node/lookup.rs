@@ -32,7 +32,8 @@ pub enum TransactionStatus {
 impl NodeHandle {
     /// Returns the status of a transaction at the version of the returned ledger info.
     ///
-    /// It asks the mempool before the Head and the store: see [`super::wait`].
+    /// The look-up in the mempool precedes the last one in the Head and the store, so that no
+    /// committed transaction is missed; see `node/wait.rs`.
     ///
     /// # Errors
     ///
@@ -46,7 +47,7 @@ impl NodeHandle {
         if let Some(found) = recently_committed(&before, &hash) {
             return Ok(found);
         }
-        // A transaction that the store holds is committed, whatever the status in the mempool is.
+        // A transaction in the store is committed, so its status in the mempool does not matter.
         if let Ok(Ok((ledger_info, found @ TransactionStatus::Committed(_)))) =
             self.node().inline_reader.read(FindByHash(hash))
         {
@@ -66,14 +67,14 @@ impl NodeHandle {
             PendingStatus::Removed(reason) => Some(reason),
             PendingStatus::Unknown => None,
         };
-        self.not_in_pool(hash, reason).await
+        self.status_outside_pool(hash, reason).await
     }
 
     /// Returns the status of a transaction that the mempool does not hold.
     ///
-    /// `reason` is the recorded reason of its removal. It counts only if the transaction was not
-    /// committed: a block of before a restart may hold it.
-    pub(super) async fn not_in_pool(
+    /// `reason` is the recorded reason of its removal. It is returned only if the transaction is
+    /// not committed, because a block from before a restart may hold the transaction.
+    pub(super) async fn status_outside_pool(
         &self,
         hash: HashValue,
         reason: Option<RemovalReason>,
@@ -90,7 +91,8 @@ impl NodeHandle {
     }
 }
 
-/// Returns the transaction if one of the Head's recent blocks holds it, with the Head's ledger info.
+/// Returns the transaction if one of the Head's recent blocks holds it, with the Head's ledger
+/// info.
 pub(super) fn recently_committed(
     head: &Head,
     hash: &HashValue,

@@ -1,4 +1,4 @@
-//! Metrics of a node that belong to no mailbox and to no lane of signature checks.
+//! Metrics of a node, except for those of mailboxes and of signature checks.
 //!
 //! Each thread updates the metrics of its own work. [`crate::runtime::mailbox`] has the metrics of
 //! mailboxes, [`crate::signatures`] those of the lanes.
@@ -16,7 +16,7 @@ use ledger_metrics::Metric;
 use ledger_store::{SyncStats, SyncTimer};
 use std::sync::{Arc, OnceLock};
 
-/// The metrics of a node that belong to no mailbox.
+/// The metrics of the mempool, of the threads behind queues, of commits, and of waits.
 #[derive(Debug)]
 pub(crate) struct Meters {
     pub(crate) pool: Arc<PoolMeter>,
@@ -26,18 +26,18 @@ pub(crate) struct Meters {
     pub(crate) renderers: Arc<WorkMeter>,
     pub(crate) commit: Arc<CommitMeter>,
     pub(crate) waits: WaitMeter,
-    /// The timer of the store, from the start of its writer on.
+    /// Timer of the store's syncs, which is set when the writer is created.
     pub(crate) sync_timer: OnceLock<SyncTimer>,
 }
 
 impl Meters {
-    /// Creates the metrics of a node with this many reader threads.
-    pub(crate) fn new(readers: usize) -> Self {
+    /// Creates the metrics of a node with `reader_count` reader threads.
+    pub(crate) fn new(reader_count: usize) -> Self {
         Self {
             pool: Arc::default(),
             executor: Arc::new(WorkMeter::new("executor", 1)),
             writer: Arc::new(WorkMeter::new("store-writer", 1)),
-            readers: Arc::new(WorkMeter::new("store-reader", readers)),
+            readers: Arc::new(WorkMeter::new("store-reader", reader_count)),
             renderers: Arc::new(WorkMeter::new(renderers::THREAD, renderers::thread_count())),
             commit: Arc::default(),
             waits: WaitMeter::default(),
@@ -46,13 +46,13 @@ impl Meters {
     }
 
     /// Returns the current values, with the number of clients that wait now.
-    pub(crate) fn status(&self, parked_waits: usize) -> MeterStatus {
+    pub(crate) fn status(&self, waiting_clients: usize) -> MeterStatus {
         MeterStatus {
             pool: self.pool.snapshot(),
             work: [&self.executor, &self.writer, &self.readers, &self.renderers]
                 .map(|meter| meter.status()),
             commit: self.commit.snapshot(),
-            waits: self.waits.status(parked_waits),
+            waits: self.waits.status(waiting_clients),
             syncs: self
                 .sync_timer
                 .get()
@@ -62,10 +62,10 @@ impl Meters {
     }
 }
 
-/// Snapshot of a node's metrics. Counts are since its start.
+/// Snapshot of a node's metrics. Counts start with the node.
 #[derive(Clone, Debug)]
 pub struct MeterStatus {
-    /// The pool.
+    /// Transactions in the mempool.
     pub pool: PoolStatus,
     /// The threads behind queues: executor, writer, readers, renderers.
     pub work: [WorkStatus; 4],

@@ -1,10 +1,12 @@
-//! Start and stop of a node, and the handle to it.
+//! Start and stop of a node, and its handle.
+//!
+//! The threads of a node:
 //!
 //! | thread | runs | waits for |
 //! |---|---|---|
 //! | arbiter `actors` | all actors (`actors.threads` = 1) | their mailboxes |
 //! | or arbiters `mempool`, `commit`, `storage` | mempool; sequencer and committer; storage and pruner (with 2 threads, `commit` also runs the last group) | their mailboxes |
-//! | `signature-check`, several | checks of signatures | the queues of two lanes |
+//! | `signature-check`, several | checks of signatures, in batches | the queues of two lanes |
 //! | `executor` | execution of blocks, one at a time | the next ordered block; the store, if its cache misses |
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
 //! | `store-reader`, several | queries | the queue of reads; the disk |
@@ -57,8 +59,8 @@ use tokio::sync::oneshot;
 
 /// A running node, which owns every thread and arbiter.
 ///
-/// Dropping it without [`Node::stop`] ends the threads soon, without order. As after a crash, the
-/// pending transactions are lost.
+/// If it is dropped without [`Node::stop`], the threads end soon and in no defined order. As after
+/// a crash, the pending transactions are lost.
 #[derive(Debug)]
 pub struct Node {
     handle: NodeHandle,
@@ -77,16 +79,16 @@ pub struct Node {
 impl Node {
     /// Starts all actors and threads on a store whose genesis block is committed.
     ///
-    /// A graceful stop saves the mempool in the file `mempool.bcs` of `data_dir`, and a start restores
-    /// it from there. The file stays until [`Node::discard_saved_pool`]. Without a directory the mempool
-    /// is not saved.
+    /// A graceful stop saves the mempool in the file `mempool.bcs` of `data_dir`, and a start
+    /// restores it from there. The file stays until [`Node::discard_saved_pool`]. Without a
+    /// directory the mempool is not saved.
     ///
     /// # Errors
     ///
     /// Returns [`StartError::NoSystem`] outside an actix system, [`StartError::ZeroSetting`] if a
-    /// setting is below its minimum, [`StartError::Store`] or [`StartError::SavedPool`] if the store or
-    /// the saved mempool cannot be read, and [`StartError::Thread`] if the system starts no thread. No
-    /// block was ordered, and the saved mempool is unchanged.
+    /// setting is below its minimum, [`StartError::Store`] or [`StartError::SavedPool`] if the
+    /// store or the saved mempool cannot be read, and [`StartError::Thread`] if a thread cannot be
+    /// started. No block was ordered, and the saved mempool is unchanged.
     pub async fn start(
         chain: Chain,
         store: Store,
@@ -96,7 +98,7 @@ impl Node {
         Self::start_with_clock(chain, store, data_dir, config, Clock::default()).await
     }
 
-    /// Starts a node with a clock of the caller's.
+    /// Starts a node with the clock of the caller.
     ///
     /// # Errors
     ///
@@ -201,10 +203,11 @@ impl Node {
         self.handle.clone()
     }
 
-    /// Waits for a broken invariant. The caller then ends the process with the message and exit code 1.
+    /// Waits for a broken invariant and returns it. The caller then ends the process with its
+    /// message and exit code 1.
     ///
-    /// A fault of the disk does not end the wait; see [`NodeHandle::storage_unavailable`]. The future is
-    /// safe to drop and to create again.
+    /// A fault of the disk does not end the wait; see [`NodeHandle::storage_unavailable`]. The
+    /// future is safe to drop and to create again.
     pub async fn failed(&self) -> FatalError {
         self.reporter.wait().await
     }
@@ -212,8 +215,8 @@ impl Node {
     /// Removes the saved mempool that this start restored.
     ///
     /// Call it when the start is complete and can no longer fail. Until then, a stop retains the
-    /// transactions of the file, and the end of the process leaves the file. The next start drops the
-    /// transactions that the ledger holds.
+    /// transactions of the file, and the end of the process leaves the file. The next start drops
+    /// the transactions that the ledger holds.
     pub fn discard_saved_pool(&mut self) {
         if let Some(file) = self.restored_file.take() {
             file.remove();
@@ -227,9 +230,10 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// Returns [`StopError::Failed`] after a broken invariant, [`StopError::Storage`] after a fault of
-    /// the disk, [`StopError::Panicked`] if a thread has panicked, and [`StopError::SavePool`] if the
-    /// mempool could not be saved. The node is stopped and its threads are joined in any case.
+    /// Returns [`StopError::Failed`] after a broken invariant, [`StopError::Storage`] after a fault
+    /// of the disk, [`StopError::Panicked`] if a thread has panicked, and [`StopError::SavePool`]
+    /// if the mempool could not be saved. The node is stopped and its threads are joined in any
+    /// case.
     pub async fn stop(self) -> Result<(), StopError> {
         let pending = quiesce(&self.mailboxes, &self.reporter).await;
         let chain = self.handle.chain().clone();
@@ -246,7 +250,8 @@ impl Node {
             threads,
         } = self;
         drop((handle, mailboxes, signatures, renderers));
-        // The queues of the threads end with the actors, and the threads end with their queues.
+        // The values dropped here and the actors own the senders of the queues. A thread ends when
+        // its queue is disconnected.
         let mut panicked: Vec<String> = arbiters.join().into_iter().map(str::to_owned).collect();
         for thread in threads {
             let name = thread.thread().name().unwrap_or_default().to_owned();
@@ -305,8 +310,9 @@ pub(crate) async fn quiesce(
     tokio::select! {
         biased;
         _ = finished => {}
-        // Ordered blocks never become durable, but their transactions are still in the mempool. After a
-        // fault of the disk, the committer replies without waiting for them.
+        // After a broken invariant, ordered blocks never become durable, but their transactions are
+        // still in the mempool. After a fault of the disk, the committer replies without waiting
+        // for the blocks.
         _ = reporter.wait() => {}
     }
     let (reply, contents) = oneshot::channel();

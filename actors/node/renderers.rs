@@ -1,9 +1,9 @@
 //! Threads that render large responses and compress them.
 //!
-//! Rendering or compressing one takes milliseconds, which would delay the other requests of an HTTP
-//! worker. These threads exist before the node is ready, unlike those of [`tokio::task::spawn_blocking`]:
-//! tokio starts its threads on demand and panics when the system refuses one, as it does under a limit
-//! on processes.
+//! Rendering or compressing a large response takes milliseconds, which would delay the other
+//! requests of an HTTP worker. Unlike the threads of [`tokio::task::spawn_blocking`], these exist
+//! before the node is ready. tokio starts its threads on demand and panics if the system cannot
+//! start one, for example because of a limit on processes.
 
 use crate::{
     NodeError,
@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// The threads' name in logs, metrics and error messages.
+/// Name of the threads in logs, metrics and error messages.
 pub(crate) const THREAD: &str = "renderer";
 
 /// Minimum number of threads, so that one long rendering does not delay all others.
@@ -29,7 +29,8 @@ const THREADS_MAX: usize = 8;
 
 /// Maximum number of jobs that wait for a thread.
 ///
-/// `ledger-api` admits at most 8 large renderings and 8 compressions at a time, so its jobs always fit.
+/// `ledger-api` admits at most 8 large renderings and 8 compressions at a time, so its jobs always
+/// fit.
 const QUEUE_CAPACITY: usize = 16;
 
 /// Returns the number of threads: one per core, within the bounds.
@@ -49,14 +50,14 @@ pub(crate) struct Renderers {
     meter: Arc<WorkMeter>,
 }
 
-/// Keeps the threads alive. After it is dropped, they finish the queued jobs and end.
+/// A guard that keeps the threads alive. After it is dropped, they finish the queued jobs and end.
 #[derive(Debug)]
 pub(crate) struct RenderersGuard {
     _jobs: Arc<Sender<Job>>,
 }
 
 impl Renderers {
-    /// Creates the queue. The third value is its other end, from which [`spawn`] serves it.
+    /// Creates the queue, its guard, and its receiver, which the threads of [`spawn`] serve.
     pub(crate) fn new(meter: Arc<WorkMeter>) -> (Self, RenderersGuard, Receiver<Job>) {
         Self::with_capacity(QUEUE_CAPACITY, meter)
     }
@@ -76,12 +77,13 @@ impl Renderers {
 
     /// Runs `work` on one of the threads and returns its result.
     ///
-    /// `work` is dropped without being run if the caller is dropped before a thread takes it.
+    /// `work` is dropped without being run if the returned future is dropped before a thread
+    /// receives it.
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError::Overloaded`] if the queue is full, and [`NodeError::Stopping`] if the node is
-    /// stopping.
+    /// Returns [`NodeError::Overloaded`] if the queue is full, and [`NodeError::Stopping`] if the
+    /// node is stopping.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -89,7 +91,7 @@ impl Renderers {
         let (reply, result) = oneshot::channel();
         self.submit(Box::new(move || {
             if !reply.is_closed() {
-                // An error means that the caller was dropped meanwhile.
+                // An error means that the future was dropped while `work` ran.
                 let _ = reply.send(work());
             }
         }))?;
@@ -123,7 +125,7 @@ impl Renderers {
 /// [`RenderersGuard`] is dropped.
 pub(crate) fn spawn(
     jobs: &Receiver<Job>,
-    failure: &FatalErrorReporter,
+    reporter: &FatalErrorReporter,
     meter: &Arc<WorkMeter>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let run = |job: Job, _: &Receiver<Job>| {
@@ -131,7 +133,7 @@ pub(crate) fn spawn(
         ControlFlow::Continue(())
     };
     (0..thread_count())
-        .map(|_| WorkerThread::new(THREAD, jobs.clone(), run).spawn(failure, meter))
+        .map(|_| WorkerThread::new(THREAD, jobs.clone(), run).spawn(reporter, meter))
         .collect()
 }
 
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[actix::test]
-    async fn runs_work_on_a_named_thread_and_returns_its_result() {
+    async fn returns_the_result_of_work_on_a_named_thread() {
         let (renderers, guard, jobs) = Renderers::new(meter());
         let threads = spawn(&jobs, &FatalErrorReporter::new(), &meter()).unwrap();
         drop(jobs);
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[actix::test]
-    async fn refuses_work_beyond_its_capacity_and_counts_it() {
+    async fn counts_work_that_it_rejects_beyond_its_capacity() {
         let meter = meter();
         let (renderers, _guard, _jobs) = Renderers::with_capacity(1, Arc::clone(&meter));
         let mut waiting = Box::pin(renderers.run(|| ()));
@@ -174,9 +176,9 @@ mod tests {
             (&mut waiting).now_or_never().is_none(),
             "it waits for a thread"
         );
-        let refused = renderers.run(|| ()).now_or_never();
+        let rejected = renderers.run(|| ()).now_or_never();
         assert!(matches!(
-            refused,
+            rejected,
             Some(Err(NodeError::Overloaded { actor: THREAD }))
         ));
         let status = meter.status();
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[actix::test]
-    async fn finishes_queued_work_after_the_node_has_dropped_its_guard() {
+    async fn finishes_queued_work_after_its_guard_is_dropped() {
         let (renderers, guard, jobs) = Renderers::new(meter());
         let mut queued = Box::pin(renderers.run(|| 7));
         assert!((&mut queued).now_or_never().is_none());

@@ -1,7 +1,7 @@
 //! Submission of transactions: filter, capacity, signatures, validation, and the mempool.
 //!
-//! Validation uses the accounts that are cached at the Head, and the store for all others. It sends
-//! no request to an actor, except for the capacity of a mempool that was full.
+//! Validation uses the accounts that are cached at the Head, and reads all others from the store,
+//! on the calling thread if possible. The capacity is checked only if the mempool was full before.
 
 use super::handle::{NodeHandle, NodeParts, request};
 use crate::{
@@ -33,7 +33,7 @@ pub struct Accepted {
 impl NodeHandle {
     /// Checks a client's submission against the operator's filter; see [`crate::SubmissionFilter`].
     ///
-    /// It is cheap, so it precedes the check of the signatures. The node's own senders skip it.
+    /// The check is cheap, so it precedes that of the signatures. The node's own senders skip it.
     ///
     /// # Errors
     ///
@@ -44,9 +44,9 @@ impl NodeHandle {
 
     /// Checks whether the mempool has capacity for a client's transaction.
     ///
-    /// It precedes the check of the signatures, and asks the mempool only after the mempool has
-    /// rejected a transaction for lack of capacity. So a full mempool costs one request for each
-    /// submission that it rejects, instead of a check of its signatures.
+    /// The check precedes that of the signatures. It sends a request to the mempool only after the
+    /// mempool has rejected a transaction for lack of capacity. A submission that a full mempool
+    /// rejects then costs one request instead of a check of its signatures.
     ///
     /// # Errors
     ///
@@ -67,13 +67,12 @@ impl NodeHandle {
         outcome
     }
 
-    /// Checks the signatures of a transaction, usually on a thread that checks those of many
-    /// transactions at once.
+    /// Checks the signatures of a transaction, usually in a batch on a `signature-check` thread.
     ///
     /// # Errors
     ///
-    /// Returns [`SubmitError::Invalid`] if a signature or the form of the transaction is invalid, and
-    /// [`SubmitError::Node`] if the lane is full or the node is stopping.
+    /// Returns [`SubmitError::Invalid`] if a signature or the form of the transaction is invalid,
+    /// and [`SubmitError::Node`] if the lane is full or the node is stopping.
     pub async fn check_signatures(
         &self,
         transaction: SignedTransaction,
@@ -87,9 +86,9 @@ impl NodeHandle {
     ///
     /// # Errors
     ///
-    /// Returns [`SubmitError::Node`] if the ledger is not written at the moment, an actor has too many
-    /// requests, the node is stopping, or the store cannot be read. Any other variant is a rejection
-    /// by validation or by the mempool.
+    /// Returns [`SubmitError::Node`] if the ledger is not written at present, an actor has too many
+    /// requests, the node is stopping, or the store cannot be read. Any other variant is a
+    /// rejection by validation or by the mempool.
     pub async fn submit(&self, transaction: CheckedTransaction) -> Result<Accepted, SubmitError> {
         if let Some(cause) = self.storage_unavailable() {
             return Err(NodeError::from(cause).into());
@@ -129,8 +128,8 @@ impl NodeHandle {
     ///
     /// # Errors
     ///
-    /// Returns [`NodeError`] if the storage has too many requests, the node is stopping, or the store
-    /// cannot be read.
+    /// Returns [`NodeError`] if the storage has too many requests, the node is stopping, or the
+    /// store cannot be read.
     pub async fn account_snapshot(
         &self,
         address: AccountAddress,
@@ -170,14 +169,14 @@ impl NodeHandle {
         Ok(answer?.1)
     }
 
-    /// Returns the Head, and what validation needs to know at it of each signer.
+    /// Returns the Head, and the accounts and the nonce at its version that validation reads.
     async fn validation_inputs(
         &self,
         transaction: &Arc<CheckedTransaction>,
     ) -> Result<(Head, ValidationInputs), NodeError> {
         let authenticator = &transaction.transaction().authenticator;
         let sender = transaction.raw().sender;
-        // The check of the signatures bounds their number.
+        // The check of the signatures has bounded the number of signers.
         let secondary = authenticator.secondary_signer_addresses();
         let fee_payer = authenticator.fee_payer().map(|(address, _)| address);
         let cached = self.node().head.with_accounts(|head, accounts| {
@@ -209,7 +208,7 @@ impl NodeHandle {
             }
             None => None,
         };
-        // Nonces are in the store only.
+        // Nonces are not cached.
         let nonce = match transaction.raw().replay_protector() {
             ReplayProtector::Nonce(_) => {
                 let query = ReadNonce {
@@ -233,8 +232,8 @@ impl NodeHandle {
 /// The version at which accounts were looked up in the cache.
 struct CacheVersion {
     head: Head,
-    /// Height of the first block from which on the cache holds every account that changed. An account
-    /// that it does not hold has not changed since.
+    /// Height of the first block from which on the cache holds every changed account. An account
+    /// outside the cache is unchanged since that block.
     complete_from: u64,
 }
 
@@ -247,8 +246,8 @@ impl CacheVersion {
     }
 }
 
-/// Returns whether other transactions would be rejected too. The limit of one account does not
-/// concern them.
+/// Returns whether the mempool would also reject transactions of other accounts. The capacity of
+/// one account does not concern them.
 fn is_pool_full<T>(outcome: &Result<T, SubmitError>) -> bool {
     matches!(outcome, Err(SubmitError::Full { .. }))
 }
@@ -283,8 +282,9 @@ impl Query for ReadNonce {
     }
 }
 
-/// The check whether a multisig account admits a transaction of its owner. Only multisig payloads
-/// need the state of an account that does not sign.
+/// The query whether a multisig account admits a transaction of its owner.
+///
+/// Only multisig payloads need the state of an account that does not sign.
 struct CheckMultisig {
     chain: Chain,
     transaction: Arc<CheckedTransaction>,

@@ -1,7 +1,8 @@
-//! The order of look-ups and subscriptions: a transaction is committed at every point where a
-//! question waits for an answer, and no question may miss it.
+//! Tests of a node's handle, in particular of the order of look-ups and subscriptions.
 //!
-//! The node is real, but its sequencer is stopped and the test orders the block itself.
+//! For that order, the tests commit a transaction at each point at which a look-up or a wait pauses
+//! for a reply. Neither may miss the transaction. The node is real, but its sequencer is stopped,
+//! and the tests order the block.
 
 use super::handle::*;
 use super::lookup::FindByHash;
@@ -35,19 +36,19 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// Longer than any machine is busy: a wait that runs into it was in vain.
+/// Timeout of a wait in milliseconds, longer than a busy machine delays the tests.
 const TIMEOUT_MS: u64 = 60_000;
 
 struct Fixture {
     node: Node,
     handle: NodeHandle,
     transaction: Arc<CheckedTransaction>,
-    /// How many reads the set-up took.
+    /// Number of reads that the storage had accepted when the set-up was complete.
     reads_before: u64,
     _directory: tempfile::TempDir,
 }
 
-/// A node that orders nothing, with one transaction in its pool.
+/// Starts a node that orders no blocks, with one transaction in its pool.
 async fn fixture() -> Fixture {
     fixture_with(NodeConfig::default()).await
 }
@@ -80,8 +81,8 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
 }
 
 impl Fixture {
-    /// Makes the transaction durable, and returns when the mempool has heard of it and all waiters
-    /// were told.
+    /// Makes the transaction durable, and waits until the mempool has handled its block and all
+    /// waiters are notified.
     async fn commit(&self) {
         let mailboxes = &self.handle.shared.node.mailboxes;
         let mut feed = self.handle.subscribe_blocks().await.unwrap();
@@ -95,7 +96,8 @@ impl Fixture {
             certificate: Bytes::new(),
         }));
         assert_eq!(feed.next().await.unwrap().height(), 1);
-        // First in, first out: this answer comes after the mempool has handled the block.
+        // The mailbox is first in, first out, so the mempool has handled the block before it
+        // replies.
         let hash = self.transaction.hash();
         let in_pool = request(&mailboxes.mempool, |reply| GetPending { hash, reply })
             .await
@@ -105,37 +107,45 @@ impl Fixture {
 }
 
 impl Fixture {
-    /// Whether an actor or a reader has not answered yet. Of the readers it is only known that they
-    /// were asked; but they always answer.
-    fn owes_answers(&self) -> bool {
+    /// Returns whether an actor has messages to handle, or a reader may still run a query.
+    ///
+    /// The metrics of reads do not include their completion. Once the storage has accepted a read,
+    /// the caller must wait for its waker, which the reply always wakes.
+    fn has_unfinished_requests(&self) -> bool {
         let statuses = self.handle.mailboxes();
         let is_reading = statuses[3].accepted > self.reads_before;
         is_reading || statuses.iter().any(|s| s.handled < s.accepted + s.protocol)
     }
 }
 
-struct Flag(AtomicBool);
+struct WakeFlag(AtomicBool);
 
-impl Wake for Flag {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, SeqCst);
     }
 }
 
-type Question =
+type StatusRequest =
     for<'a> fn(
         &'a NodeHandle,
         HashValue,
     ) -> LocalBoxFuture<'a, Result<(LedgerInfo, TransactionStatus), NodeError>>;
 
-/// Asks, commits the transaction after the question was continued `steps` times, each time until the
-/// actors had answered it, and gives what was answered in the end.
-async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionStatus {
+/// Returns the result of a request during which the transaction is committed.
+///
+/// The request is polled `polls_before_commit` times before the commit. After each of these polls,
+/// the actors and readers send their replies. A request that is ready earlier returns without a
+/// commit.
+async fn status_with_a_commit_after(
+    status_request: StatusRequest,
+    polls_before_commit: usize,
+) -> TransactionStatus {
     let fixture = fixture().await;
     let handle = fixture.handle.clone();
-    let mut future: Pin<Box<_>> = question(&handle, fixture.transaction.hash());
-    for _ in 0..steps {
-        let flag = Arc::new(Flag(AtomicBool::new(false)));
+    let mut future: Pin<Box<_>> = status_request(&handle, fixture.transaction.hash());
+    for _ in 0..polls_before_commit {
+        let flag = Arc::new(WakeFlag(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&flag));
         if let Poll::Ready(answer) = future
             .as_mut()
@@ -145,15 +155,15 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionS
             fixture.node.stop().await.unwrap();
             return answer.unwrap().1;
         }
-        while !flag.0.load(SeqCst) && fixture.owes_answers() {
+        while !flag.0.load(SeqCst) && fixture.has_unfinished_requests() {
             tokio::task::yield_now().await;
         }
     }
     fixture.commit().await;
-    let begun = Instant::now();
+    let started = Instant::now();
     let (ledger_info, lookup) = future.await.unwrap();
     assert!(
-        begun.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
+        started.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
         "the wait was in vain"
     );
     if let TransactionStatus::Committed(committed) = &lookup {
@@ -168,34 +178,35 @@ async fn asked_around_a_commit(question: Question, steps: usize) -> TransactionS
 }
 
 #[actix::test]
-async fn a_look_up_never_misses_what_is_committed_meanwhile() {
-    for steps in 0..=2 {
-        let question: Question = |handle, hash| Box::pin(handle.transaction_by_hash(hash));
-        let lookup = asked_around_a_commit(question, steps).await;
+async fn look_up_never_misses_a_transaction_committed_meanwhile() {
+    for polls in 0..=2 {
+        let status_request: StatusRequest =
+            |handle, hash| Box::pin(handle.transaction_by_hash(hash));
+        let lookup = status_with_a_commit_after(status_request, polls).await;
         assert!(
             matches!(
                 lookup,
                 TransactionStatus::Pending(_) | TransactionStatus::Committed(_)
             ),
-            "after {steps} answers: {lookup:?}"
+            "after {polls} polls: {lookup:?}"
         );
     }
 }
 
 #[actix::test]
-async fn a_wait_never_misses_what_is_committed_meanwhile() {
-    for steps in 0..=3 {
-        let question: Question = |handle, hash| Box::pin(handle.wait_for_commit(hash));
-        let lookup = asked_around_a_commit(question, steps).await;
+async fn wait_returns_a_transaction_committed_meanwhile() {
+    for polls in 0..=3 {
+        let status_request: StatusRequest = |handle, hash| Box::pin(handle.wait_for_commit(hash));
+        let lookup = status_with_a_commit_after(status_request, polls).await;
         assert!(
             matches!(lookup, TransactionStatus::Committed(_)),
-            "after {steps} answers: {lookup:?}"
+            "after {polls} polls: {lookup:?}"
         );
     }
 }
 
 #[actix::test]
-async fn what_was_committed_long_ago_is_found_in_the_store() {
+async fn store_and_head_return_the_same_transaction() {
     let fixture = fixture().await;
     fixture.commit().await;
     let hash = fixture.transaction.hash();
@@ -207,29 +218,29 @@ async fn what_was_committed_long_ago_is_found_in_the_store() {
     let TransactionStatus::Committed(recent) = found else {
         panic!("{found:?}")
     };
-    let (stored_whole, recent_whole) = (stored.content().unwrap(), recent.content().unwrap());
-    assert_eq!(*stored_whole, *recent_whole);
+    let (stored_content, recent_content) = (stored.content().unwrap(), recent.content().unwrap());
+    assert_eq!(*stored_content, *recent_content);
     assert!(stored.stored().is_some() && recent.stored().is_none());
-    let facts = |committed: &CommittedTransaction| {
+    let position = |committed: &CommittedTransaction| {
         (
             committed.version,
             committed.block_timestamp_usecs,
             committed.is_block_end,
         )
     };
-    assert_eq!(facts(&stored), facts(&recent));
+    assert_eq!(position(&stored), position(&recent));
     assert!(!recent.is_block_end, "the epilogue comes after it");
     assert_eq!(ledger_info.block_height, 1);
     fixture.node.stop().await.unwrap();
 }
 
-/// A client sends the next transaction while the one before becomes durable: it was checked against
-/// the Head before the block, and reaches the pool after it.
+/// A client sends a transaction while the previous one becomes durable. The transaction is
+/// validated at the Head before the block, and reaches the mempool after the block.
 #[actix::test]
-async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
+async fn submission_validated_before_a_block_is_ready_after_it() {
     let fixture = fixture().await;
     let mut wallet = funded().remove(0);
-    let checked_against = wallet.sequence_number;
+    let sequence_number = wallet.sequence_number;
     wallet.sequence_number += 1;
     let next = wallet.transfer(fixture.handle.chain(), wallet.address, 1);
     let hash = next.hash();
@@ -237,19 +248,19 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     let mempool = &fixture.handle.shared.node.mailboxes.mempool;
     let accepted = request(mempool, |reply| Submit {
         transaction: Arc::new(next),
-        sequence_number: checked_against,
+        sequence_number,
         reply,
     });
     accepted.await.unwrap().unwrap();
-    let (tell_batch, batches) = mpsc::channel();
+    let (batch_sender, batches) = mpsc::channel();
     mempool.send(PullBatch {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
         },
-        reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0).unwrap()),
     });
-    // First in, first out: this answer comes after that to the pull.
+    // The mailbox is first in, first out, so the mempool has handled the pull before it replies.
     request(mempool, |reply| GetPending { hash, reply })
         .await
         .unwrap();
@@ -258,21 +269,21 @@ async fn a_submission_that_a_block_overtook_is_ready_all_the_same() {
     fixture.node.stop().await.unwrap();
 }
 
-/// Where a batch of the mempool is told, and where it is heard of.
-fn batches() -> (PullBatch, mpsc::Receiver<usize>) {
-    let (tell_batch, batches) = mpsc::channel();
+/// Returns a pull, and the receiver of the number of transactions in its batch.
+fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
+    let (batch_sender, batches) = mpsc::channel();
     let pull = PullBatch {
         limits: BatchLimits {
             transactions_max: 10,
             bytes_max: usize::MAX,
         },
-        reply_to: Recipient::new(move |batch: Batch| tell_batch.send(batch.0.len()).unwrap()),
+        reply_to: Recipient::new(move |batch: Batch| batch_sender.send(batch.0.len()).unwrap()),
     };
     (pull, batches)
 }
 
 #[actix::test]
-async fn nothing_is_begun_while_the_disk_has_no_room() {
+async fn starts_no_block_while_disk_space_is_low() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
     let protocol = || -> Vec<_> {
@@ -284,14 +295,16 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     };
     let mempool = &handle.shared.node.mailboxes.mempool;
     let hash = fixture.transaction.hash();
-    // First in, first out: the answer comes after all that the mempool was told before.
-    let settle = || async {
+    // The mailbox is first in, first out, so the mempool has handled all earlier messages before it
+    // replies.
+    let drain_mempool = || async {
         request(mempool, |reply| GetPending { hash, reply })
             .await
             .unwrap()
     };
-    // It tells the sequencer of the first transaction after it has answered the submission.
-    settle().await;
+    // After its reply to the submission, the mempool sends the batch that the sequencer has pulled.
+    // The reply to this request follows that batch.
+    drain_mempool().await;
     let before = protocol();
 
     handle.report_disk_space(Some(&"7 bytes are left".into()));
@@ -299,7 +312,8 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     while protocol()[0] == before[0] {
         tokio::task::yield_now().await;
     }
-    // What waits already, and what was checked before the disk was known to be full.
+    // A transaction that was validated before the shortage is added to the pool, but enters no
+    // block.
     let mut wallet = funded().remove(1);
     let next = Arc::new(wallet.transfer(handle.chain(), wallet.address, 1));
     let accepted = request(mempool, |reply| Submit {
@@ -308,10 +322,10 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
         reply,
     });
     accepted.await.unwrap().unwrap();
-    let (pull, batches) = batches();
+    let (pull, batches) = pull_batch();
     mempool.send(pull);
-    settle().await;
-    assert!(batches.try_recv().is_err(), "a block was begun");
+    drain_mempool().await;
+    assert!(batches.try_recv().is_err(), "a block was started");
     let refused = handle
         .submit(wallet.transfer(handle.chain(), wallet.address, 1))
         .await;
@@ -326,22 +340,23 @@ async fn nothing_is_begun_while_the_disk_has_no_room() {
     handle.report_disk_space(None);
     let mut batch = batches.try_recv();
     while batch.is_err() {
-        settle().await;
+        drain_mempool().await;
         batch = batches.try_recv();
     }
     assert_eq!(batch, Ok(1));
-    // The committer receives nothing. The others receive the begin and the end, and the mempool also a pull.
-    let told: Vec<_> = protocol()
+    // The committer receives no message. The other actors receive the start and the end of the
+    // shortage, and the mempool also the pull.
+    let received: Vec<_> = protocol()
         .iter()
         .zip(before)
         .map(|(after, before)| after - before)
         .collect();
-    assert_eq!(told, [3, 2, 0, 2, 2], "{:?}", handle.mailboxes());
+    assert_eq!(received, [3, 2, 0, 2, 2], "{:?}", handle.mailboxes());
     fixture.node.stop().await.unwrap();
 }
 
 #[actix::test]
-async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room() {
+async fn full_account_does_not_mark_the_pool_as_full() {
     let mut config = NodeConfig::default();
     config.mempool.capacity_per_account = 1;
     let fixture = fixture_with(config).await;
@@ -356,7 +371,7 @@ async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room
         "{refused:?}"
     );
     assert!(!handle.shared.pool_was_full.load(SeqCst));
-    // Also where the question was asked for another reason.
+    // A check of the capacity that finds only the account full clears the hint.
     handle.shared.pool_was_full.store(true, SeqCst);
     assert!(handle.check_capacity(&signed).await.is_err());
     assert!(!handle.shared.pool_was_full.load(SeqCst));
@@ -364,7 +379,7 @@ async fn an_account_with_its_share_of_the_pool_does_not_make_others_ask_for_room
 }
 
 #[actix::test]
-async fn the_size_of_a_saved_pool_is_told() {
+async fn returns_the_size_of_the_saved_pool() {
     let fixture = fixture().await;
     let bytes = fixture.handle.saved_pool_bytes().await.unwrap();
     let size = u64::try_from(fixture.transaction.size_bytes()).unwrap();

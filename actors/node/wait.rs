@@ -1,16 +1,19 @@
 //! Waits for the commitment of a transaction.
 //!
-//! # Why no wait misses a commitment and no 404 is false
+//! # Order of notifications and look-ups
+//!
+//! The order ensures that no wait misses a commitment and that no 404 is false.
 //!
 //! When a block is durable, the committer publishes the Head, then notifies the mempool, then the
-//! waiters. A look-up goes the other way: the mempool first, then the Head and the store.
+//! waiters. A look-up reads in the opposite order: the mempool first, then the Head and the store.
 //!
-//! * A look-up in the mempool that misses a committed transaction comes after the mempool was
-//!   notified, so the Head already has the block.
+//! * If a look-up in the mempool misses a committed transaction, the mempool was already notified,
+//!   so the Head includes the block.
 //! * A waiter is subscribed before the committer checks with the mempool that the transaction is
-//!   pending. If the committer had notified the waiters of the block before the subscription, it had
-//!   notified the mempool before that. The mempool then responds that the transaction is not pending,
-//!   and the waiter finds the block in Head or store. Otherwise the committer will notify this waiter.
+//!   pending. If the committer notified the waiters of the block before the subscription, it had
+//!   already notified the mempool. The mempool then replies that the transaction is not pending,
+//!   and the waiter finds the block in Head or store. Otherwise the committer notifies this waiter
+//!   later.
 
 use super::{handle::NodeHandle, lookup::recently_committed};
 use crate::{
@@ -36,9 +39,9 @@ impl NodeHandle {
     /// # Errors
     ///
     /// Returns [`NodeError`] as [`Self::transaction_by_hash`] does, and
-    /// [`NodeError::StorageUnavailable`] immediately after a fault of the disk if the transaction is
-    /// pending: nothing becomes durable until a restart, and a client that is told "pending" would
-    /// repeat the request immediately.
+    /// [`NodeError::StorageUnavailable`] immediately after a fault of the disk if the transaction
+    /// is pending: no block becomes durable until a restart, and a client that receives the status
+    /// "pending" would repeat the request immediately.
     pub async fn wait_for_commit(
         &self,
         hash: HashValue,
@@ -67,28 +70,28 @@ impl NodeHandle {
                 Ok((ledger_info, TransactionStatus::Committed(committed)))
             }
             Ok(Ok(WaitOutcome::Removed(reason))) => {
-                meter.left.increment();
-                self.not_in_pool(hash, Some(reason)).await
+                meter.removed.increment();
+                self.status_outside_pool(hash, Some(reason)).await
             }
-            Ok(Ok(WaitOutcome::NotPending(reason))) => self.not_in_pool(hash, reason).await,
+            Ok(Ok(WaitOutcome::NotPending(reason))) => self.status_outside_pool(hash, reason).await,
             Ok(Err(_)) => self.status_after_cancellation(hash).await,
             Err(_) => {
                 meter.timed_out.increment();
-                // The response is of the version at its end, not at its begin.
+                // The ledger info of the response is that of the end of the wait, not of its start.
                 self.transaction_by_hash(hash).await
             }
         }
     }
 
-    /// Returns the status after the committer has canceled a wait, because of a fault of the disk or
-    /// because the node is stopping.
+    /// Returns the status after the committer has canceled a wait, because of a fault of the disk
+    /// or because the node is stopping.
     async fn status_after_cancellation(
         &self,
         hash: HashValue,
     ) -> Result<(LedgerInfo, TransactionStatus), NodeError> {
         let failed = self.node().health.health().failed();
         let cause = failed.ok_or(NodeError::Stopping)?;
-        // A committed transaction is returned even if a write has failed since.
+        // A transaction that was committed before the fault is returned.
         match self.transaction_by_hash(hash).await? {
             (_, TransactionStatus::Pending(_)) => Err(cause.into()),
             found => Ok(found),

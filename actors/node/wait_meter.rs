@@ -1,4 +1,4 @@
-//! Metrics of the clients that wait for a transaction.
+//! Metrics of waits for a transaction.
 
 use ledger_metrics::{Computed, Counter, Metric as _, counters};
 
@@ -6,27 +6,28 @@ counters! {
     /// Counters of waits.
     pub(crate) struct WaitMeter;
 
-    /// Snapshot of the waits. Counts are since the start of the node.
+    /// Snapshot of the counters of waits. Counts start with the node.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WaitStatus {
-        /// Clients that wait now.
-        pub parked: Computed<usize>,
+        /// Number of clients that wait now.
+        pub waiting: Computed<usize>,
         /// Waits that ended because the transaction became durable.
         pub committed: Counter,
-        /// Waits that ended because the transaction left the pool without being executed.
-        pub left: Counter,
+        /// Waits that ended because the transaction was removed from the pool without being
+        /// executed.
+        pub removed: Counter,
         /// Waits that ended by their timeout.
         pub timed_out: Counter,
-        /// Requests that were answered without a wait because the limit was reached.
+        /// Requests that received the status without a wait because the limit was reached.
         pub refused: Counter,
     }
 }
 
 impl WaitMeter {
     /// Returns the current values, with the number of clients that wait now.
-    pub(super) fn status(&self, parked: usize) -> WaitStatus {
+    pub(super) fn status(&self, waiting: usize) -> WaitStatus {
         WaitStatus {
-            parked,
+            waiting,
             ..self.snapshot()
         }
     }

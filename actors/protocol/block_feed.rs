@@ -1,10 +1,10 @@
-//! The feed of durable blocks.
+//! Feeds of durable blocks.
 
 use ledger_types::ExecutedBlock;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Maximum number of blocks that a subscriber may lag behind. A slower one is dropped.
+/// Maximum number of blocks that a subscriber may lag behind. The feed of a slower one ends.
 const FEED_CAPACITY: usize = 64;
 
 /// The sending side of all feeds.
@@ -37,10 +37,10 @@ pub struct BlockFeed {
 }
 
 impl BlockFeed {
-    /// Waits for the next block.
+    /// Waits for the next block and returns it.
     ///
-    /// Returns `None` if the node stops, or if the subscriber was too slow: then [`Self::missed`] is the
-    /// number of dropped blocks, and the feed has ended.
+    /// Returns `None` when the feed has ended: because the node stops, or because the subscriber
+    /// was too slow. In the second case, [`Self::missed`] is the number of dropped blocks.
     pub async fn next(&mut self) -> Option<Arc<ExecutedBlock>> {
         if self.missed > 0 {
             return None;
@@ -68,7 +68,7 @@ mod tests {
     use crate::testing::block;
 
     #[actix::test]
-    async fn delivers_blocks_in_order_and_drops_slow_subscribers() {
+    async fn ends_only_the_feed_of_a_slow_subscriber() {
         let feed = Feed::new();
         let (mut quick, mut slow) = (feed.subscribe(), feed.subscribe());
         for height in 1..=FEED_CAPACITY as u64 + 3 {

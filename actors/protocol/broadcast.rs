@@ -4,7 +4,7 @@ use crate::runtime::actor::ActorMessage;
 use ledger_types::ExecutedBlock;
 use std::sync::Arc;
 
-/// A block that is durable and that the Head includes.
+/// A durable block that the Head includes.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockCommitted(pub(crate) Arc<ExecutedBlock>);
 
@@ -12,8 +12,8 @@ impl ActorMessage for BlockCommitted {
     const LABEL: &'static str = "block_committed";
 }
 
-/// Whether to start nothing that writes to the disk: neither a block nor a step of pruning. Those in
-/// progress are finished.
+/// Request to stop (`true`) or resume (`false`) starting work that writes to the disk: blocks and
+/// steps of pruning. Blocks and steps in progress are finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SetPaused(pub(crate) bool);
 

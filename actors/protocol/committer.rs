@@ -18,7 +18,7 @@ use ledger_types::OrderedBlock;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The next ordered block, which is to be executed and made durable.
+/// Request to execute the next ordered block and to make it durable.
 #[derive(Debug)]
 pub(crate) struct ExecuteBlock(pub(crate) OrderedBlock);
 
@@ -26,11 +26,12 @@ impl ActorMessage for ExecuteBlock {
     const LABEL: &'static str = "execute";
 }
 
-/// The next blocks that are durable.
+/// The next durable blocks, in order.
 #[derive(Debug)]
 pub(crate) struct BlocksDurable {
     pub(crate) blocks: Vec<Arc<IndexedBlock>>,
-    /// The blocks as encoded in the write-ahead log, or empty if they were written as a checkpoint.
+    /// The encoded form of each block in the write-ahead log, or empty if the blocks were written
+    /// as a checkpoint.
     pub(crate) wal_blocks: Vec<WalBlock>,
 }
 
@@ -83,8 +84,9 @@ impl ActorMessage for SubscribeBlocks {
     const LABEL: &'static str = "subscribe_blocks";
 }
 
-/// The actors that the committer sends to. It is sent once, before the first block, because those actors
-/// are started with the address of the committer.
+/// Request to connect the committer to its peers.
+///
+/// It is sent once, before the first block, because the peers are started after the committer.
 #[derive(Debug)]
 pub(crate) struct SetPeers(pub(crate) Peers);
 
@@ -92,7 +94,7 @@ impl ActorMessage for SetPeers {
     const LABEL: &'static str = "connect";
 }
 
-/// The actors that the committer sends to.
+/// The actors that the committer sends messages to.
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) pool: Recipient<CheckPending>,
@@ -101,8 +103,9 @@ pub(crate) struct Peers {
     pub(crate) pruner: Recipient<BlockCommitted>,
 }
 
-/// Request for a reply when all ordered blocks are published, or none can become durable any more. No
-/// block is ordered after it.
+/// Request for a reply when all ordered blocks are published, or none can become durable any more.
+///
+/// No block is ordered after it.
 #[derive(Debug)]
 pub(crate) struct Finish {
     pub(crate) done: oneshot::Sender<()>,
@@ -112,7 +115,7 @@ impl ActorMessage for Finish {
     const LABEL: &'static str = "finish";
 }
 
-/// Request to cancel all waits, because nothing becomes durable until the next start.
+/// Request to cancel all waits, because no block becomes durable until the next start.
 #[derive(Debug)]
 pub(crate) struct CancelWaiters;
 

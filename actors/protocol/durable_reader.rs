@@ -1,4 +1,4 @@
-//! Reads of durable blocks that are possibly not applied to the database yet.
+//! Reads of durable blocks, including blocks that are not applied to the database yet.
 
 use super::commit_queue::CommitQueue;
 use ledger_store::{Snapshot, StoreError, StoreReader};
@@ -7,7 +7,7 @@ use ledger_types::LedgerInfo;
 /// A reader of the store as of the Head.
 ///
 /// The Head may be ahead of the database, because the writer applies durable blocks some time after
-/// they are published. The reader then requests that they are applied, and waits for that.
+/// they are published. The reader then requests their application and waits for it.
 #[derive(Clone, Debug)]
 pub(crate) struct DurableReader {
     store: StoreReader,
@@ -19,7 +19,7 @@ impl DurableReader {
         Self { store, commits }
     }
 
-    /// Returns the newest snapshot, after the durable block of this height is applied.
+    /// Waits until the durable block of this height is applied, and returns the newest snapshot.
     ///
     /// # Errors
     ///
@@ -30,18 +30,18 @@ impl DurableReader {
         self.store.snapshot()
     }
 
-    /// Returns the snapshot at this ledger info, after its block is applied.
+    /// Waits until the block of this ledger info is applied, and returns the snapshot at it.
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::VersionOutOfRange`] if the version is pruned, or the error of the store
-    /// if the writer cannot apply the block or the store cannot be read.
+    /// Returns [`StoreError::VersionOutOfRange`] if the version is pruned, or the error of the
+    /// store if the writer cannot apply the block or the store cannot be read.
     pub(crate) fn snapshot_at(&self, ledger_info: &LedgerInfo) -> Result<Snapshot, StoreError> {
         self.wait_applied(ledger_info.block_height)?;
         self.store.snapshot_at(ledger_info)
     }
 
-    /// Requests that the durable block of this height is applied, unless it is already.
+    /// Requests the application of the durable block of this height, unless it is already applied.
     pub(crate) fn request_apply(&self, height: u64) {
         if self.store.would_wait(height) {
             self.commits.request_apply();

@@ -100,7 +100,7 @@ impl ActorMessage for GetPending {
 /// Request of the committer to check whether a transaction with a waiter is pending.
 ///
 /// The mempool replies with [`NotPending`](super::committer::NotPending) if the pool does not hold
-/// the transaction, and otherwise not at all.
+/// the transaction, and sends no reply otherwise.
 #[derive(Debug)]
 pub(crate) struct CheckPending {
     pub(crate) hash: HashValue,
@@ -114,15 +114,15 @@ impl ActorMessage for CheckPending {
 /// Reply to [`GetPending`].
 #[derive(Debug)]
 pub(crate) enum PendingStatus {
-    /// The pool holds the transaction, whether or not a block has taken it.
+    /// The pool holds the transaction. A block may have taken it.
     Pending(Arc<CheckedTransaction>),
-    /// The pool removed the transaction unexecuted and still has the reason.
+    /// The pool removed the transaction without executing it, and still has the reason.
     Removed(RemovalReason),
     /// The pool has neither the transaction nor a reason. The ledger may hold the transaction.
     Unknown,
 }
 
-/// Request for the size of the file that a stop would save the pool in now, in bytes.
+/// Request for the size, in bytes, of the file that a stop would save the pool in now.
 #[derive(Debug)]
 pub(crate) struct GetSavedSize {
     pub(crate) reply: oneshot::Sender<u64>,
@@ -144,7 +144,8 @@ impl ActorMessage for GetGasPrice {
 
 /// Request of the sequencer for the transactions of the next block.
 ///
-/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and blocks may be made.
+/// The mempool sends a [`Batch`] to `reply_to` when a transaction is ready and no pause is in
+/// effect.
 #[derive(Debug)]
 pub(crate) struct PullBatch {
     pub(crate) limits: BatchLimits,

@@ -1,4 +1,4 @@
-//! Messages, by the actor that receives them, and the types that several actors share.
+//! Messages to each actor, and the types that several actors share.
 
 pub(crate) mod block_feed;
 pub(crate) mod broadcast;

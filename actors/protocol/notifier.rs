@@ -62,7 +62,7 @@ impl NotificationBatch {
     /// Completes all waiters, yielding after every [`WAITERS_PER_YIELD`] of them.
     async fn complete(self) {
         let DurableBlock { ledger_info, block } = self.block;
-        // A reference count of the batch's own: see the module documentation.
+        // The batch has its own reference count; see the module documentation.
         let block = Arc::new(BlockHandle::clone(&block));
         let mut waiters = self.waiters.into_iter();
         while waiters.len() > 0 {
@@ -187,7 +187,7 @@ mod tests {
     };
     use tokio::sync::oneshot::error::TryRecvError;
 
-    /// Enough for two full batches and one that is flushed.
+    /// Number of transactions for two full batches and one that is flushed.
     const TRANSACTIONS: u64 = 600;
 
     type Receivers = Vec<oneshot::Receiver<WaitOutcome>>;

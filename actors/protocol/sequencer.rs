@@ -16,7 +16,7 @@ impl ActorMessage for Start {
     const LABEL: &'static str = "start";
 }
 
-/// The transactions of the next block, in order. There is at least one.
+/// The transactions of the next block, in order. A batch is never empty.
 #[derive(Debug)]
 pub(crate) struct Batch(pub(crate) Vec<Arc<CheckedTransaction>>);
 
@@ -24,7 +24,9 @@ impl ActorMessage for Batch {
     const LABEL: &'static str = "batch";
 }
 
-/// Request to stop ordering. Later batches are dropped; their transactions are still in the mempool.
+/// Request to stop ordering.
+///
+/// The sequencer drops later batches. Their transactions are still in the mempool.
 pub(crate) struct Stop {
     pub(crate) done: oneshot::Sender<()>,
 }
@@ -33,7 +35,8 @@ impl ActorMessage for Stop {
     const LABEL: &'static str = "stop";
 }
 
-/// Request of the sequencer's timer to order an empty block if the chain has been idle for long enough.
+/// Request of the sequencer's timer to order an empty block if the chain has been idle for long
+/// enough.
 pub(crate) struct CheckHeartbeat(pub(crate) TimerTurn);
 
 impl ActorMessage for CheckHeartbeat {

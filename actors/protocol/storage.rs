@@ -13,12 +13,15 @@ use tokio::sync::oneshot;
 /// Name of the storage in metrics and error messages.
 pub(crate) const STORAGE: &str = "storage";
 
-/// A step of pruning. The pruner receives [`PruneDone`](super::pruner::PruneDone) when it is durable.
+/// Request for a step of pruning.
+///
+/// The pruner receives [`PruneDone`](super::pruner::PruneDone) when the step is durable.
 #[derive(Debug)]
 pub(crate) struct PruneStep {
     /// Version below which versions are removed.
     pub(crate) below_version: u64,
-    /// Maximum number of versions to remove. Blocks are removed whole, so it may be exceeded.
+    /// Maximum number of versions to remove. A step removes at least one whole block, which may
+    /// exceed it.
     pub(crate) versions_max: u64,
 }
 
@@ -39,12 +42,12 @@ impl<Q: Query> ActorMessage for Read<Q> {
     const LABEL: &'static str = "read";
 }
 
-// The fault is already published when the message is sent.
+// The sender publishes the fault before it sends the message.
 impl ActorMessage for StorageFault {
     const LABEL: &'static str = "storage_fault";
 }
 
-/// A change of the disk space between low and sufficient.
+/// Notification that the disk space has become low or sufficient.
 #[derive(Debug)]
 pub(crate) struct DiskSpace {
     pub(crate) is_low: bool,

@@ -1,4 +1,4 @@
-//! Waits for a transaction.
+//! Types of waits for a transaction.
 
 use crate::{RemovalReason, state::committed::CommittedTransaction};
 use ledger_types::LedgerInfo;
@@ -14,7 +14,7 @@ pub(crate) enum WaitOutcome {
     Committed(LedgerInfo, CommittedTransaction),
     /// The transaction was removed from the mempool without being executed.
     Removed(RemovalReason),
-    /// The mempool did not hold the transaction when the wait began, with the reason of its removal
-    /// if that is recorded. If it was committed, Head and store have it.
+    /// The mempool did not hold the transaction when it received the check, with the reason of the
+    /// removal if that is recorded. If the transaction was committed, Head or store has it.
     NotPending(Option<RemovalReason>),
 }

@@ -131,10 +131,10 @@ async fn wait_returns_pending_at_the_deadline_or_beyond_the_capacity() {
             "immediately, as for a lookup by hash"
         );
         let waits = handle.meters().waits;
-        assert_eq!((waits.parked, waits.refused), (1, 1));
+        assert_eq!((waits.waiting, waits.refused), (1, 1));
     }
     assert_eq!(
-        handle.meters().waits.parked,
+        handle.meters().waits.waiting,
         0,
         "a dropped wait releases its permit"
     );

@@ -171,7 +171,7 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
             "ledger_waits_parked",
             "Clients whose long poll waits for a transaction.",
         ))
-        .sample(&[], status.parked as f64);
+        .sample(&[], status.waiting as f64);
     families
         .gauge((
             "ledger_waits_capacity",
@@ -184,7 +184,7 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
             "Long polls that waited and were answered: the transaction was committed, left the pool, or the time was over.",
         ))
         .sample(&[("outcome", "committed")], status.committed as f64)
-        .sample(&[("outcome", "left")], status.left as f64)
+        .sample(&[("outcome", "left")], status.removed as f64)
         .sample(&[("outcome", "timed_out")], status.timed_out as f64);
     families
         .counter((

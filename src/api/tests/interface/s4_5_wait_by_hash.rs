@@ -55,7 +55,7 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
     let waiting = actix_web::rt::spawn(async move {
         futures::join!(client.get(&waited), client.get_bcs(&waited))
     });
-    while api.handle().meters().waits.parked < 2 {
+    while api.handle().meters().waits.waiting < 2 {
         tokio::task::yield_now().await;
     }
     api.commit(&Transfer::new(0, 0)).await;
