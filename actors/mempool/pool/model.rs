@@ -214,6 +214,7 @@ impl Model {
                     };
                     let current = (self.number(sender)..).find(|number| !is_taken(number));
                     let current = current.expect("the list is finite");
+                    let current = current.max(given + 1);
                     SubmitError::SequenceNumberTooOld { given, current }
                 }
             });

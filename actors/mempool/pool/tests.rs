@@ -103,6 +103,27 @@ fn accepts_a_pending_transaction_only_with_its_first_signature() {
 }
 
 #[test]
+fn reports_a_taken_number_as_too_old_after_its_predecessor_was_left_out() {
+    let mut pool = pool(|_| ());
+    for number in [0, 1] {
+        submit(&mut pool, draft(1, number)).unwrap();
+    }
+    let one = BatchLimits {
+        transactions_max: 1,
+        ..NO_LIMITS
+    };
+    let first = pool.take_batch(one);
+    assert_eq!(pool.take_batch(one).len(), 1);
+    pool.commit(&leaving_out(block(1, &[], &[]), &first));
+    let error = submit(&mut pool, draft(1, 1).price(200)).unwrap_err();
+    let expected = SubmitError::SequenceNumberTooOld {
+        given: 1,
+        current: 2,
+    };
+    assert_eq!(error.to_string(), expected.to_string());
+}
+
+#[test]
 fn accepts_another_signature_after_the_first_transaction_was_rejected() {
     let mut pool = pool(|_| ());
     let first = submit(&mut pool, draft(1, 0)).unwrap();
