@@ -1,7 +1,7 @@
 //! The executor thread: executes ordered blocks on the newest state.
 //!
-//! A block is executed while the writer thread appends its predecessor. The [`StateCache`] holds the
-//! writes of blocks that are not durable yet. The store holds the rest of the state.
+//! A block is executed while the writer thread appends its predecessor. The [`StateCache`] holds
+//! the writes of blocks that are not durable yet. The store holds the rest of the state.
 
 use super::state_cache::StateCache;
 use crate::{
@@ -30,15 +30,16 @@ use std::{
 /// Name of the thread.
 const THREAD: &str = "executor";
 
-/// The state of the executor thread: the tip of the executed chain, and caches of the chain's state.
+/// The state of the executor thread: the tip of the executed chain, and caches of the chain's
+/// state.
 #[derive(Debug)]
 pub(crate) struct Executor {
     chain: Chain,
     /// Tip after the newest executed block.
     tip: ChainTip,
     reader: DurableReader,
-    /// Source of the durable height. Blocks up to the Head are applied to the store, or can be applied
-    /// on request.
+    /// Source of the durable height. Blocks up to the Head are applied to the store, or can be
+    /// applied on request.
     head: HeadReader,
     cache: RefCell<StateCache>,
     /// Accounts after the newest executed block.
@@ -95,8 +96,8 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the state
-    /// or the chain. The tip stays the same.
+    /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
+    /// state or the chain. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
         let durable_height = self.head.ledger_info().block_height;
         self.cache.get_mut().set_durable_height(durable_height);
@@ -123,8 +124,8 @@ impl Executor {
 
 /// Executes a block on `state` and adds its writes to the state's cache.
 ///
-/// `accounts` caches accounts as they are before the block. Returns the executed block and the accounts
-/// that it changed.
+/// `accounts` caches accounts as they are before the block. Returns the executed block and the
+/// accounts that it changed.
 fn execute_on(
     state: &State<'_>,
     chain: &Chain,
@@ -142,8 +143,8 @@ fn execute_on(
 
 /// Returns the accounts that the user transactions of a block changed, as they are after the block.
 ///
-/// Each write updates its account if `accounts` caches it. An account that is not cached is read with
-/// `read`, which must read the state after the block.
+/// Each write updates its account if `accounts` caches it. An account that is not cached is read
+/// with `read`, which must read the state after the block.
 fn account_updates(
     accounts: &AccountCache,
     chain: &Chain,
@@ -194,8 +195,8 @@ enum ExecutionFailure {
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
     reader: &'a DurableReader,
-    /// Height of a durable block. The cache holds all writes of later blocks. Other writes are in the
-    /// snapshot.
+    /// Height of a durable block. The cache holds all writes of later blocks. Other writes are in
+    /// the snapshot.
     durable_height: u64,
     snapshot: OnceCell<Snapshot>,
     /// The first error of the store. Execution returns only its description, but its kind decides
@@ -208,7 +209,8 @@ impl State<'_> {
     ///
     /// # Errors
     ///
-    /// Returns the description of the store's error, which `store_error` records if it is the first.
+    /// Returns the description of the store's error, which `store_error` records if it is the
+    /// first.
     fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
         if let Some(value) = self.cache.borrow_mut().get(key) {
             return Ok(value);

@@ -1,8 +1,8 @@
-//! The committer: passes ordered blocks to the executor, publishes durable blocks, and completes waits.
+//! The committer: sends ordered blocks to the executor, publishes durable blocks, completes waits.
 //!
 //! Several blocks are in flight concurrently: queued for the executor, in execution (one block), or
-//! queued for the writer thread. The writer appends all queued blocks to the write-ahead log (WAL) as
-//! one group, and sends them to the committer once they are durable.
+//! queued for the writer thread. The writer appends all queued blocks to the write-ahead log (WAL)
+//! as one group, and sends them to the committer once they are durable.
 
 pub(crate) mod executor;
 mod state_cache;
@@ -82,8 +82,8 @@ impl Jobs {
 impl Committer {
     /// Creates a committer and the receiving side of the executor's queue.
     ///
-    /// The queue holds at most `in_flight_max` blocks. A block beyond them breaks an invariant, which
-    /// is reported to `reporter`.
+    /// The queue holds at most `in_flight_max` blocks. A block beyond them breaks an invariant,
+    /// which is reported to `reporter`.
     pub(crate) fn new(
         head: HeadPublisher,
         in_flight_max: usize,
@@ -107,11 +107,11 @@ impl Committer {
 
     /// Publishes durable blocks: in the Head, then to the mempool, then to the waiters.
     ///
-    /// `wal_blocks` holds the encoded form of each block in the write-ahead log, or is empty. Look-ups
-    /// and waits depend on the order, see `node/wait.rs`.
+    /// `wal_blocks` holds the encoded form of each block in the write-ahead log, or is empty.
+    /// Look-ups and waits depend on the order, see `node/wait.rs`.
     fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
-        // The previous Head references blocks that the new Head drops. It defers freeing them until the
-        // waiters are notified, because that takes time.
+        // The previous Head references blocks that the new Head drops. It defers freeing them until
+        // the waiters are notified, because that takes time.
         let _previous_head = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for indexed in blocks {
@@ -137,8 +137,8 @@ impl Committer {
         }
     }
 
-    /// Replies to [`Finish`] if all ordered blocks are published, or if a fault of the disk prevents
-    /// further blocks from becoming durable.
+    /// Replies to [`Finish`] if all ordered blocks are published, or if a fault of the disk
+    /// prevents further blocks from becoming durable.
     fn finish_if_done(&mut self) {
         if (self.in_flight == 0 || self.health.failed().is_some())
             && let Some(Finish { done }) = self.finish.take()

@@ -1,15 +1,15 @@
 //! Cache of the newest state: writes of executed blocks, and values read from the store.
 //!
-//! The cache retains the writes of blocks that are not durable, because the store does not hold them
-//! yet. It may evict all other entries. Entries are in two generations: when the younger generation is
-//! full, the cache evicts the older one, except for entries that it must retain.
+//! The cache retains the writes of blocks that are not durable, because the store does not hold
+//! them yet. It may evict all other entries. Entries are in two generations: when the younger
+//! generation is full, the cache evicts the older one, except for entries that it must retain.
 
 use bytes::Bytes;
 use ledger_crypto::map::GenerationalMap;
 use ledger_types::{ExecutedBlock, StateKey};
 
-/// Maximum size of a generation in bytes, including keys and bookkeeping. Writes that are not durable
-/// may exceed it.
+/// Maximum size of a generation in bytes, including keys and bookkeeping. Writes that are not
+/// durable may exceed it.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
 
 /// Approximate size of an entry in bytes, without its key and value.
@@ -39,8 +39,8 @@ pub(super) struct StateCache {
     /// Size of the younger generation, in bytes, above which the generations rotate.
     ///
     /// It exceeds `generation_bytes_max` if a rotation retains more than half of that. A rotation
-    /// visits a whole generation. To bound the amortized cost, the next one follows only after as many
-    /// bytes were added as the rotation retained.
+    /// visits a whole generation. To bound the amortized cost, the next one follows only after as
+    /// many bytes were added as the rotation retained.
     rotate_at_bytes: usize,
     /// Height of a durable block. The cache retains the writes of later blocks.
     durable_height: u64,
@@ -110,8 +110,8 @@ impl StateCache {
         }
     }
 
-    /// Evicts the older generation, and makes the younger one the older. Retains writes that are not
-    /// durable in the younger generation.
+    /// Evicts the older generation, and makes the younger one the older. Retains writes that are
+    /// not durable in the younger generation.
     fn rotate(&mut self) {
         let durable_height = self.durable_height;
         self.entries

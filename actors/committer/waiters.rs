@@ -23,9 +23,9 @@ struct Waiter {
 ///
 /// The node's handle limits the number of concurrent waits (`wait.capacity`).
 ///
-/// Canceled waiters, for example after their deadline, are swept on insertion, whenever the number of
-/// waiters has doubled since the last sweep. Amortized cost is O(1). So the collection holds at most
-/// twice the waiters that the last sweep retained, or [`SWEEP_MIN`] if that is more.
+/// Canceled waiters, for example after their deadline, are swept on insertion, whenever the number
+/// of waiters has doubled since the last sweep. Amortized cost is O(1). So the collection holds at
+/// most twice the waiters that the last sweep retained, or [`SWEEP_MIN`] if that is more.
 #[derive(Debug)]
 pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<Waiter>>,
