@@ -1,4 +1,4 @@
-//! Published state, which has one writer and many readers, and the blocks and transactions in it.
+//! Published state, which has one owner and many readers, and the blocks and transactions in it.
 
 pub(crate) mod account_cache;
 pub(crate) mod committed;
