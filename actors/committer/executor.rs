@@ -1,7 +1,7 @@
 //! The executor thread: executes ordered blocks on the newest state.
 //!
-//! A block is executed while the one before it is written. Writes that are not durable yet are in the
-//! [`StateCache`], the rest of the state is in the store.
+//! A block is executed while the writer thread appends its predecessor. The [`StateCache`] holds
+//! the writes of blocks that are not durable yet. The store holds the rest of the state.
 
 use super::state_cache::StateCache;
 use crate::{
@@ -30,15 +30,19 @@ use std::{
 /// Name of the thread.
 const THREAD: &str = "executor";
 
-/// The state of the executor thread: the end of the chain, and caches of its state.
+/// The state of the executor thread: the tip of the executed chain, and caches of the chain's
+/// state.
 #[derive(Debug)]
 pub(crate) struct Executor {
     chain: Chain,
+    /// Tip after the newest executed block.
     tip: ChainTip,
     reader: DurableReader,
-    /// The store has the blocks up to the Head, or is about to apply them.
+    /// Source of the durable height. Blocks up to the Head are applied to the store, or can be
+    /// applied on request.
     head: HeadReader,
     cache: RefCell<StateCache>,
+    /// Accounts after the newest executed block.
     accounts: AccountCache,
 }
 
@@ -60,10 +64,11 @@ impl Executor {
         }
     }
 
-    /// Creates the thread that executes the blocks of a queue and passes them to the writer.
+    /// Creates the thread that executes the blocks of `ordered` and sends them to the writer.
     ///
-    /// It ends when the sending side of `ordered` is dropped, or with the first block that it cannot
-    /// execute: later blocks build on it.
+    /// The thread ends when the sending side of `ordered` is dropped, or at the first block that it
+    /// cannot execute, because later blocks build on that block. It sends a fault of the disk to
+    /// `faults`, and reports any other error to `reporter`.
     pub(super) fn serve(
         mut self,
         ordered: Receiver<OrderedBlock>,
@@ -88,21 +93,26 @@ impl Executor {
     }
 
     /// Executes the next block.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ExecutionFailure`] if the state cannot be read, or if the block contradicts the
+    /// state or the chain. The tip stays the same.
     fn execute(&mut self, block: OrderedBlock) -> Result<Arc<IndexedBlock>, ExecutionFailure> {
         let durable_height = self.head.ledger_info().block_height;
-        self.cache.get_mut().set_durable(durable_height);
+        self.cache.get_mut().set_durable_height(durable_height);
         let state = State {
             cache: &self.cache,
             reader: &self.reader,
             durable_height,
             snapshot: OnceCell::new(),
-            failed: OnceCell::new(),
+            store_error: OnceCell::new(),
         };
         let executed = execute_on(&state, &self.chain, &self.tip, &self.accounts, block);
-        let (block, updates) = executed.map_err(|error| match state.failed.into_inner() {
-            Some(failed) => match StorageFault::of(THREAD, FaultKind::Read, &failed) {
+        let (block, updates) = executed.map_err(|error| match state.store_error.into_inner() {
+            Some(error) => match StorageFault::of(THREAD, FaultKind::Read, &error) {
                 Some(fault) => ExecutionFailure::Disk(fault),
-                None => ExecutionFailure::Store(failed),
+                None => ExecutionFailure::Store(error),
             },
             None => ExecutionFailure::Block(error),
         })?;
@@ -112,10 +122,10 @@ impl Executor {
     }
 }
 
-/// Executes a block on `state` and adds its writes to the state's cache. `accounts` holds accounts as
-/// they are before the block.
+/// Executes a block on `state` and adds its writes to the state's cache.
 ///
-/// Returns the block and the accounts that it changed.
+/// `accounts` caches accounts as they are before the block. Returns the executed block and the
+/// accounts that it changed.
 fn execute_on(
     state: &State<'_>,
     chain: &Chain,
@@ -131,10 +141,10 @@ fn execute_on(
     Ok((block, updates))
 }
 
-/// Returns the accounts that the user transactions of a block changed, as they are after it.
+/// Returns the accounts that the user transactions of a block changed, as they are after the block.
 ///
-/// A cached account is updated by each write. Another one is read with `read`, which reads the state after
-/// the block.
+/// Each write updates its account if `accounts` caches it. An account that is not cached is read
+/// with `read`, which must read the state after the block.
 fn account_updates(
     accounts: &AccountCache,
     chain: &Chain,
@@ -150,13 +160,13 @@ fn account_updates(
         let Some(address) = key.address() else {
             continue;
         };
-        let known = changed
+        let cached = changed
             .get(&address)
             .copied()
             .or_else(|| accounts.get(&address));
-        let after = match known {
-            Some(known) => {
-                AccountSnapshot::after_write(known, chain, &address, (key, write.value()))?
+        let after = match cached {
+            Some(cached) => {
+                AccountSnapshot::after_write(cached, chain, &address, (key, write.value()))?
             }
             None => read(&address)?,
         };
@@ -171,46 +181,58 @@ fn account_updates(
 /// The reason why a block was not executed.
 #[derive(Debug)]
 enum ExecutionFailure {
-    /// The state could not be read, because of the disk.
+    /// A read of the state failed because of a fault of the disk.
     Disk(StorageFault),
-    /// The state could not be read for another reason.
+    /// A read of the state failed for another reason.
     Store(StoreError),
     /// The block contradicts the state or the chain.
     Block(ExecuteError),
 }
 
-/// The newest state during the execution of a block. It opens a snapshot of the store at most once, when
-/// the cache misses.
+/// The newest state during the execution of a block.
+///
+/// It opens at most one snapshot of the store, at the first miss of the cache.
 struct State<'a> {
     cache: &'a RefCell<StateCache>,
     reader: &'a DurableReader,
-    /// Height of a block from which on all writes are in the cache. Earlier ones are in the store.
+    /// Height of a durable block. The cache holds all writes of later blocks. Other writes are in
+    /// the snapshot.
     durable_height: u64,
     snapshot: OnceCell<Snapshot>,
-    /// The first error of the store. Execution returns its description only, but its kind decides whether
-    /// the process ends.
-    failed: OnceCell<StoreError>,
+    /// The first error of the store. Execution returns only its description, but its kind decides
+    /// whether the process ends.
+    store_error: OnceCell<StoreError>,
 }
 
 impl State<'_> {
+    /// Returns the newest value of `key`, or `None` if it has no value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the description of the store's error, which `store_error` records if it is the
+    /// first.
     fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
         if let Some(value) = self.cache.borrow_mut().get(key) {
             return Ok(value);
         }
-        let failed = |error: StoreError| {
-            let words = error.to_string();
-            let _ = self.failed.set(error);
-            StateError(words)
+        let record_error = |error: StoreError| {
+            let description = error.to_string();
+            // An error means that an earlier error of the store is recorded.
+            let _ = self.store_error.set(error);
+            StateError(description)
         };
         let snapshot = match self.snapshot.get() {
             Some(snapshot) => snapshot,
             None => {
-                let snapshot = self.reader.snapshot(self.durable_height).map_err(failed)?;
+                let snapshot = self
+                    .reader
+                    .snapshot(self.durable_height)
+                    .map_err(record_error)?;
                 self.snapshot.get_or_init(|| snapshot)
             }
         };
         let version = snapshot.ledger_info().version;
-        let value = snapshot.state_value(key, version).map_err(failed)?;
+        let value = snapshot.state_value(key, version).map_err(record_error)?;
         self.cache.borrow_mut().add_read(key.clone(), value.clone());
         Ok(value)
     }

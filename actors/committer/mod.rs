@@ -1,7 +1,8 @@
-//! The committer: passes ordered blocks to the executor, publishes durable ones, and completes waits.
+//! The committer: sends ordered blocks to the executor, publishes durable blocks, completes waits.
 //!
-//! Several blocks are in flight at once: queued for the executor, executed one at a time, or queued for
-//! the writer thread. The writer makes all queued blocks durable as one group and returns them.
+//! Several blocks are in flight concurrently: queued for the executor, in execution (one block), or
+//! queued for the writer thread. The writer appends all queued blocks to the write-ahead log (WAL)
+//! as one group, and sends them to the committer once they are durable.
 
 pub(crate) mod executor;
 mod state_cache;
@@ -45,6 +46,7 @@ use waiters::Waiters;
 /// The committer actor.
 #[derive(Debug)]
 pub(crate) struct Committer {
+    /// Queue of the executor.
     ordered: Sender<OrderedBlock>,
     /// Number of blocks that are ordered but not published.
     in_flight: usize,
@@ -52,17 +54,20 @@ pub(crate) struct Committer {
     waiters: Waiters,
     feed: Feed,
     peers: Option<Peers>,
+    /// Pending request to reply once no block is in flight.
     finish: Option<Finish>,
     health: StorageHealth,
     reporter: FatalErrorReporter,
 }
 
-/// The receiving side of the queue of ordered blocks, until the executor is started.
+/// The receiving side of the executor's queue, until the executor is started.
 #[derive(Debug)]
 pub(crate) struct Jobs(Receiver<OrderedBlock>);
 
 impl Jobs {
-    /// Creates the thread of the executor, which passes executed blocks to the writer.
+    /// Creates the executor thread, which sends executed blocks to the writer through `commits`.
+    ///
+    /// The thread sends a fault of the disk to `faults`, and reports any other error to `reporter`.
     pub(crate) fn worker(
         self,
         executor: Executor,
@@ -75,8 +80,10 @@ impl Jobs {
 }
 
 impl Committer {
-    /// Creates a committer for at most `in_flight_max` blocks that are ordered but not published. One
-    /// more is reported to `reporter`.
+    /// Creates a committer and the receiving side of the executor's queue.
+    ///
+    /// The queue holds at most `in_flight_max` blocks. A block beyond them breaks an invariant,
+    /// which is reported to `reporter`.
     pub(crate) fn new(
         head: HeadPublisher,
         in_flight_max: usize,
@@ -98,13 +105,14 @@ impl Committer {
         (committer, Jobs(queue))
     }
 
-    /// Publishes durable blocks: to the Head, then to the mempool, then to the waiters.
+    /// Publishes durable blocks: in the Head, then to the mempool, then to the waiters.
     ///
-    /// Look-ups and waits depend on this order: see `node/wait.rs`.
+    /// `wal_blocks` holds the encoded form of each block in the write-ahead log, or is empty.
+    /// Look-ups and waits depend on the order, see `node/wait.rs`.
     fn publish_blocks(&mut self, blocks: &[Arc<IndexedBlock>], wal_blocks: Vec<WalBlock>) {
-        // Holds blocks that are no longer recent until the waiters are notified: dropping them takes a
-        // while.
-        let _before = self.head.load();
+        // The previous Head references blocks that the new Head drops. It defers freeing them until
+        // the waiters are notified, because that takes time.
+        let _previous_head = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for indexed in blocks {
             let committed = BlockCommitted(Arc::clone(indexed.block()));
@@ -129,12 +137,13 @@ impl Committer {
         }
     }
 
-    /// Replies to [`Finish`] if all ordered blocks are published, or none can become durable any more.
+    /// Replies to [`Finish`] if all ordered blocks are published, or if a fault of the disk
+    /// prevents further blocks from becoming durable.
     fn finish_if_done(&mut self) {
         if (self.in_flight == 0 || self.health.failed().is_some())
             && let Some(Finish { done }) = self.finish.take()
         {
-            // An error means that the stop was canceled.
+            // An error means that the receiver was dropped: the stop was canceled.
             let _ = done.send(());
         }
     }
@@ -166,7 +175,7 @@ impl Handler<SetPeers> for Committer {
 impl Handler<ExecuteBlock> for Committer {
     fn handle(&mut self, execute: ExecuteBlock) {
         self.in_flight += 1;
-        // The queue is disconnected after the executor has ended, which it has reported.
+        // A disconnected queue needs no report: the executor reported the failure that ended it.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
             self.reporter.report(
                 Self::NAME,
@@ -201,12 +210,12 @@ impl Handler<Subscribe> for Committer {
             reply,
             notifier,
         } = subscribe;
-        // After a fault of the disk the wait would be in vain; dropping the reply cancels it.
+        // After a fault of the disk no block becomes durable. Dropping the reply cancels the wait.
         if reply.is_closed() || self.health.failed().is_some() {
             return;
         }
         let waiter = self.waiters.insert(hash, reply, notifier);
-        // After the insertion, so that the mempool is checked when no commitment can be missed any more.
+        // After the insertion, because from then on no commitment of the transaction can be missed.
         if let Some(peers) = &self.peers {
             peers.pool.send(CheckPending { hash, waiter });
         }
@@ -227,7 +236,7 @@ impl Handler<NotPending> for Committer {
 
 impl Handler<SubscribeBlocks> for Committer {
     fn handle(&mut self, subscribe: SubscribeBlocks) {
-        // An error means that the request was canceled.
+        // An error means that the receiver was dropped: the request was canceled.
         let _ = subscribe.reply.send(self.feed.subscribe());
     }
 }

@@ -1,17 +1,18 @@
-//! Cache of the newest state: the writes of executed blocks, and values that were read before.
+//! Cache of the newest state: writes of executed blocks, and values read from the store.
 //!
-//! Writes of blocks that are not durable must stay, because the store does not have them yet. All other
-//! entries may be dropped. There are two generations: when the younger one is full, the older one is
-//! dropped, except for entries that must stay.
+//! The cache retains the writes of blocks that are not durable, because the store does not hold
+//! them yet. It may evict all other entries. Entries are in two generations: when the younger
+//! generation is full, the cache evicts the older one, except for entries that it must retain.
 
 use bytes::Bytes;
 use ledger_crypto::map::GenerationalMap;
 use ledger_types::{ExecutedBlock, StateKey};
 
-/// Maximum size of a generation in bytes, including keys and bookkeeping.
+/// Maximum size of a generation in bytes, including keys and bookkeeping. Writes that are not
+/// durable may exceed it.
 const GENERATION_BYTES_MAX: usize = 48 * 1024 * 1024;
 
-/// Approximate size of an entry in bytes, beside its key and value.
+/// Approximate size of an entry in bytes, without its key and value.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
 /// The newest value of a key.
@@ -19,24 +20,29 @@ const ENTRY_OVERHEAD_BYTES: usize = 128;
 struct Cached {
     /// `None` if the key has no value.
     value: Option<Bytes>,
-    /// Height of the block that wrote it, or 0 if it was read from the store.
+    /// Height of the block that wrote the value, or 0 if the value was read from the store.
     height: u64,
 }
 
+/// Returns the approximate size of an entry in bytes.
 fn entry_bytes(key_bytes: usize, value: &Cached) -> usize {
     key_bytes + value.value.as_ref().map_or(0, Bytes::len) + ENTRY_OVERHEAD_BYTES
 }
 
-/// The newest values of some keys.
+/// A cache of the newest values of some keys.
 #[derive(Debug)]
 pub(super) struct StateCache {
     entries: GenerationalMap<StateKey, Cached>,
+    /// Approximate size of the younger generation, in bytes.
     younger_bytes: usize,
     generation_bytes_max: usize,
-    /// Size in bytes at which the younger generation is full. It exceeds `generation_bytes_max` if most
-    /// entries must stay: a rotation visits a whole generation, so between two rotations as much is added
-    /// as the first one retained.
+    /// Size of the younger generation, in bytes, above which the generations rotate.
+    ///
+    /// It exceeds `generation_bytes_max` if a rotation retains more than half of that. A rotation
+    /// visits a whole generation. To bound the amortized cost, the next one follows only after as
+    /// many bytes were added as the rotation retained.
     rotate_at_bytes: usize,
+    /// Height of a durable block. The cache retains the writes of later blocks.
     durable_height: u64,
 }
 
@@ -55,12 +61,13 @@ impl StateCache {
         }
     }
 
-    /// Sets the height of the newest durable block. Entries of later blocks stay.
-    pub(super) fn set_durable(&mut self, height: u64) {
+    /// Sets the height of the newest durable block. The cache retains the writes of later blocks.
+    pub(super) fn set_durable_height(&mut self, height: u64) {
         self.durable_height = height;
     }
 
-    /// Returns the newest value of `key`, `Some(None)` if it has no value, or `None` if it is not cached.
+    /// Returns the newest value of `key`, `Some(None)` if it has no value, or `None` if it is not
+    /// cached.
     pub(super) fn get(&mut self, key: &StateKey) -> Option<Option<Bytes>> {
         if let Some(cached) = self.entries.younger().get(key) {
             return Some(cached.value.clone());
@@ -103,6 +110,8 @@ impl StateCache {
         }
     }
 
+    /// Evicts the older generation, and makes the younger one the older. Retains writes that are
+    /// not durable in the younger generation.
     fn rotate(&mut self) {
         let durable_height = self.durable_height;
         self.entries
@@ -131,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_shadow_reads_and_deletions_are_values() {
+    fn returns_writes_and_deletions_instead_of_values_read_earlier() {
         let mut cache = StateCache::new();
         assert_eq!(cache.get(&key(1)), None);
         cache.add_read(key(1), value(10));
@@ -143,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn retains_writes_that_are_not_durable_and_bounds_the_rest() {
+    fn retains_writes_that_are_not_durable_and_bounds_other_entries() {
         const ENTRIES: u64 = 100;
         let generation = ENTRIES as usize * (16 + ENTRY_OVERHEAD_BYTES);
         let mut cache = StateCache::with_generation_bytes(generation);
@@ -159,45 +168,45 @@ mod tests {
         assert!(
             cache.entries.younger().len() + cache.entries.older().len() <= 2 * ENTRIES as usize + 4
         );
-        cache.set_durable(5);
+        cache.set_durable_height(5);
         for n in 1_000..10_000 {
             cache.add_read(key(n), value(n));
         }
-        assert_eq!(cache.get(&key(1)), None, "a durable value may be dropped");
+        assert_eq!(cache.get(&key(1)), None, "a durable value may be evicted");
     }
 
     #[test]
-    fn rotations_are_rare_while_all_entries_must_stay() {
+    fn rotates_rarely_while_it_retains_all_entries() {
         const WRITES: u64 = 4_096;
         let mut cache = StateCache::with_generation_bytes(10 * (16 + ENTRY_OVERHEAD_BYTES));
         let mut rotations = 0;
         for n in 1..=WRITES {
             cache.apply(&block_writing(n, &[(key(n), value(n))]));
-            // A rotation makes the newest entry one of the older generation.
+            // A rotation moves the newest entry to the older generation.
             rotations += u32::from(cache.entries.older().contains_key(&key(n)));
         }
         assert!(rotations <= 2 * WRITES.ilog2(), "{rotations} rotations");
-        cache.set_durable(WRITES);
+        cache.set_durable_height(WRITES);
         for n in WRITES..4 * WRITES {
             cache.add_read(key(n), value(n));
         }
         assert!(
             cache.entries.younger().len() + cache.entries.older().len() <= 2 * 10 + 2,
-            "it shrinks again"
+            "the cache shrinks again"
         );
     }
 
     #[test]
-    fn keeps_the_newest_of_several_writes_that_are_not_durable() {
+    fn retains_the_newest_of_several_writes_that_are_not_durable() {
         let mut cache = StateCache::with_generation_bytes(200);
         for height in 1..50 {
             cache.apply(&block_writing(height, &[(key(0), value(height))]));
-            // Reads that fill generations, so that each write moves to the older one.
+            // Fills generations with reads, so that each write moves to the older generation.
             for n in 1..=100 {
                 cache.add_read(key(n), value(n));
                 assert_eq!(cache.get(&key(0)), Some(value(height)), "after {n} reads");
             }
-            // The next write finds the entry in either generation.
+            // Varies the generation that holds the entry at the next write.
             for n in 0..height % 4 {
                 cache.add_read(key(200 + n), value(n));
             }
@@ -205,10 +214,10 @@ mod tests {
     }
 
     #[test]
-    fn an_older_generation_never_hides_a_newer_value() {
+    fn returns_the_newest_value_if_both_generations_have_held_the_key() {
         let mut cache = StateCache::with_generation_bytes(200);
         for height in 1..50 {
-            cache.set_durable(height - 1);
+            cache.set_durable_height(height - 1);
             let writes: Vec<_> = (0..3).map(|n| (key(n), value(height * 10 + n))).collect();
             cache.apply(&block_writing(height, &writes));
             for n in 0..3 {

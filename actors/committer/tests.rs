@@ -1,4 +1,4 @@
-//! The order in which a durable block is told.
+//! Tests of the order in which the committer publishes durable blocks, and of the end of waits.
 
 use super::*;
 use crate::{
@@ -18,7 +18,7 @@ struct Fixture {
     committer: Committer,
     head: HeadReader,
     health: StorageHealthPublisher,
-    /// What the executor would take from.
+    /// The executor's queue, which must stay connected.
     _jobs: Jobs,
 }
 
@@ -40,16 +40,16 @@ fn fixture() -> Fixture {
     }
 }
 
-/// What the world looked like when somebody was told of a block.
+/// The state of Head and waiter when an actor was notified of a block.
 #[derive(Debug, PartialEq)]
-struct Seen {
-    who: &'static str,
+struct Observation {
+    actor: &'static str,
     head_height: u64,
-    is_waiter_told: bool,
+    is_waiter_notified: bool,
 }
 
 #[test]
-fn the_head_comes_first_then_the_mempool_then_the_waiters() {
+fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
     let Fixture {
         mut committer,
         head,
@@ -57,20 +57,20 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
         ..
     } = fixture();
     let transaction = draft(1, 0).checked();
-    let (end, ended) = oneshot::channel();
-    committer.waiters.insert(transaction.hash(), end, None);
-    let ended = Arc::new(Mutex::new(ended));
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let probe = |who| {
-        let (head, ended, seen) = (head.clone(), Arc::clone(&ended), Arc::clone(&seen));
+    let (reply, outcome) = oneshot::channel();
+    committer.waiters.insert(transaction.hash(), reply, None);
+    let outcome = Arc::new(Mutex::new(outcome));
+    let observed = Arc::new(Mutex::new(Vec::new()));
+    let probe = |actor| {
+        let (head, outcome, observed) = (head.clone(), Arc::clone(&outcome), Arc::clone(&observed));
         Recipient::new(move |_: BlockCommitted| {
             let head_height = head.load().ledger_info().block_height;
-            let is_waiter_told =
-                !matches!(ended.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
-            seen.lock().unwrap().push(Seen {
-                who,
+            let is_waiter_notified =
+                !matches!(outcome.lock().unwrap().try_recv(), Err(TryRecvError::Empty));
+            observed.lock().unwrap().push(Observation {
+                actor,
                 head_height,
-                is_waiter_told,
+                is_waiter_notified,
             });
         })
     };
@@ -82,29 +82,29 @@ fn the_head_comes_first_then_the_mempool_then_the_waiters() {
     });
     let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
     committer.publish_blocks(&[executed], Vec::new());
-    let expected = ["mempool", "sequencer", "pruner"].map(|who| Seen {
-        who,
+    let expected = ["mempool", "sequencer", "pruner"].map(|actor| Observation {
+        actor,
         head_height: 1,
-        is_waiter_told: false,
+        is_waiter_notified: false,
     });
-    assert_eq!(*seen.lock().unwrap(), expected);
-    let end = ended.lock().unwrap().try_recv().unwrap();
-    let WaitOutcome::Committed(ledger_info, committed) = end else {
-        panic!("{end:?}")
+    assert_eq!(*observed.lock().unwrap(), expected);
+    let received = outcome.lock().unwrap().try_recv().unwrap();
+    let WaitOutcome::Committed(ledger_info, committed) = received else {
+        panic!("{received:?}")
     };
     assert_eq!((ledger_info.block_height, committed.version), (1, 1_000));
     assert_eq!(committed.content().unwrap().hash, transaction.hash());
 }
 
 #[test]
-fn blocks_that_became_durable_together_are_told_in_order() {
+fn publishes_the_blocks_of_a_group_in_order() {
     let Fixture {
         mut committer,
         _jobs,
         ..
     } = fixture();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heights = Arc::clone(&told);
+    let notified_heights = Arc::new(Mutex::new(Vec::new()));
+    let heights = Arc::clone(&notified_heights);
     committer.peers = Some(Peers {
         pool: Recipient::new(|_| ()),
         mempool: Recipient::new(move |committed: BlockCommitted| {
@@ -117,14 +117,17 @@ fn blocks_that_became_durable_together_are_told_in_order() {
     for height in 1..=3 {
         committer.handle(ExecuteBlock(ordered(height)));
     }
-    assert!(told.lock().unwrap().is_empty(), "nothing is durable");
+    assert!(
+        notified_heights.lock().unwrap().is_empty(),
+        "no block is durable"
+    );
     let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
-    committer.handle(stored(vec![executed(1), executed(2)]));
-    assert_eq!(*told.lock().unwrap(), [1, 2]);
+    committer.handle(durable(vec![executed(1), executed(2)]));
+    assert_eq!(*notified_heights.lock().unwrap(), [1, 2]);
     let (done, mut finished) = oneshot::channel();
     committer.handle(Finish { done });
-    assert!(finished.try_recv().is_err(), "block 3 is on its way");
-    committer.handle(stored(vec![executed(3)]));
+    assert!(finished.try_recv().is_err(), "block 3 is in flight");
+    committer.handle(durable(vec![executed(3)]));
     assert!(finished.try_recv().is_ok());
     let heights: Vec<_> = (0..3)
         .map(|_| block_on_ready(feed.next()).unwrap().height())
@@ -133,7 +136,7 @@ fn blocks_that_became_durable_together_are_told_in_order() {
 }
 
 #[test]
-fn more_than_may_be_in_flight_is_a_failure_of_the_node() {
+fn reports_a_block_beyond_the_maximum_in_flight_as_fatal() {
     let Fixture {
         mut committer,
         _jobs,
@@ -159,7 +162,7 @@ fn ordered(height: u64) -> OrderedBlock {
     }
 }
 
-fn stored(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
+fn durable(blocks: Vec<Arc<IndexedBlock>>) -> BlocksDurable {
     BlocksDurable {
         blocks,
         wal_blocks: Vec::new(),
@@ -171,23 +174,23 @@ fn block_on_ready<T>(future: impl Future<Output = T>) -> T {
     let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
     match future.as_mut().poll(context) {
         std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => panic!("it should be ready"),
+        std::task::Poll::Pending => panic!("future is pending"),
     }
 }
 
 #[test]
-fn who_leaves_the_pool_ends_the_wait_with_the_reason() {
+fn completes_the_wait_for_a_removed_transaction_with_the_reason() {
     let Fixture { mut committer, .. } = fixture();
-    let hash = HashValue::sha3_of(&[b"gone"]);
-    let (end, mut ended) = oneshot::channel();
-    committer.waiters.insert(hash, end, None);
+    let hash = HashValue::sha3_of(&[b"removed"]);
+    let (reply, mut outcome) = oneshot::channel();
+    committer.waiters.insert(hash, reply, None);
     let reason = crate::RemovalReason::Expired { at_secs: 7 };
     committer.handle(TransactionsRemoved(vec![(hash, reason.clone())]));
-    assert!(matches!(ended.try_recv(), Ok(WaitOutcome::Removed(told)) if told == reason));
+    assert!(matches!(outcome.try_recv(), Ok(WaitOutcome::Removed(received)) if received == reason));
 }
 
 #[test]
-fn a_stop_does_not_wait_for_blocks_that_cannot_become_durable() {
+fn finishes_without_blocks_that_cannot_become_durable() {
     let Fixture {
         mut committer,
         health,
@@ -200,7 +203,7 @@ fn a_stop_does_not_wait_for_blocks_that_cannot_become_durable() {
     health.publish_fault(&StorageFault {
         thread: "test",
         kind: FaultKind::Write,
-        cause: "as the test wants it".into(),
+        cause: "injected by the test".into(),
     });
     committer.handle(CancelWaiters);
     assert!(finished.try_recv().is_ok());

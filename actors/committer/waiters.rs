@@ -1,4 +1,4 @@
-//! The clients that wait for transactions.
+//! Waiters: clients that wait for the commitment of a transaction.
 
 use crate::protocol::{
     notifier::{CommitNotifier, CommitWaiter, DurableBlock, NotificationBatcher},
@@ -8,10 +8,10 @@ use ledger_crypto::{HashValue, map::HashMap};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Minimum number of waiters from which canceled ones are swept.
+/// Minimum number of waiters at which an insertion sweeps canceled waiters.
 const SWEEP_MIN: usize = 64;
 
-/// One client that waits.
+/// A client that waits for one transaction.
 #[derive(Debug)]
 struct Waiter {
     id: WaiterId,
@@ -21,15 +21,18 @@ struct Waiter {
 
 /// Waiters by transaction hash.
 ///
-/// The handle limits the number of concurrent waits (`wait.capacity`). Waiters that were canceled, by
-/// their deadline or otherwise, are swept on insertion, whenever the number of waiters has doubled since
-/// the last sweep: amortized cost is O(1). So at most twice the waiters of the last sweep are held, or
-/// [`SWEEP_MIN`].
+/// The node's handle limits the number of concurrent waits (`wait.capacity`).
+///
+/// Canceled waiters, for example after their deadline, are swept on insertion, whenever the number
+/// of waiters has doubled since the last sweep. Amortized cost is O(1). So the collection holds at
+/// most twice the waiters that the last sweep retained, or [`SWEEP_MIN`] if that is more.
 #[derive(Debug)]
 pub(super) struct Waiters {
     by_hash: HashMap<HashValue, Vec<Waiter>>,
+    /// Total number of waiters, including canceled waiters that are not swept yet.
     count: usize,
     next_id: u64,
+    /// Number of waiters at which the next insertion sweeps.
     sweep_at: usize,
 }
 
@@ -47,13 +50,15 @@ impl Waiters {
         self.count == 0
     }
 
-    /// Cancels all waits, by dropping their replies.
+    /// Cancels all waits by dropping their replies.
     pub(super) fn cancel_all(&mut self) {
         self.by_hash.clear();
         self.count = 0;
     }
 
-    /// Adds a waiter for `hash`. `notifier` is that of its HTTP worker thread.
+    /// Adds a waiter for the transaction `hash`, and returns its identifier.
+    ///
+    /// `notifier` is the notifier of the waiter's HTTP worker thread, if that thread has one.
     pub(super) fn insert(
         &mut self,
         hash: HashValue,
@@ -65,7 +70,7 @@ impl Waiters {
             self.sweep_at = (2 * self.count).max(SWEEP_MIN);
         }
         let id = WaiterId(self.next_id);
-        // A process never has 2^64 waits.
+        // Identifiers do not repeat, because no process has 2^64 waits.
         self.next_id = self.next_id.wrapping_add(1);
         self.by_hash.entry(hash).or_default().push(Waiter {
             id,
@@ -76,13 +81,13 @@ impl Waiters {
         id
     }
 
-    /// Completes one waiter for `hash`, if it still waits.
+    /// Completes the waiter `id` for `hash`, if it is still pending.
     pub(super) fn complete(&mut self, hash: &HashValue, id: WaiterId, outcome: WaitOutcome) {
         let Some(waiters) = self.by_hash.get_mut(hash) else {
             return;
         };
         if let Some(index) = waiters.iter().position(|waiter| waiter.id == id) {
-            // An error means that the wait was canceled.
+            // An error means that the receiver was dropped: the wait was canceled.
             let _ = waiters.swap_remove(index).reply.send(outcome);
             self.count -= 1;
         }
@@ -95,12 +100,12 @@ impl Waiters {
     pub(super) fn complete_all(&mut self, hash: &HashValue, outcome: impl Fn() -> WaitOutcome) {
         for waiter in self.by_hash.remove(hash).unwrap_or_default() {
             self.count -= 1;
-            // An error means that the wait was canceled.
+            // An error means that the receiver was dropped: the wait was canceled.
             let _ = waiter.reply.send(outcome());
         }
     }
 
-    /// Notifies all waiters for transactions of a durable block, in batches by thread.
+    /// Notifies all waiters for transactions of a durable block, in batches per HTTP worker thread.
     pub(super) fn notify_block(&mut self, durable: &DurableBlock) {
         let mut batcher = NotificationBatcher::new(durable);
         for (index, executed) in durable.block.block.transactions.iter().enumerate() {
@@ -113,6 +118,7 @@ impl Waiters {
         batcher.flush();
     }
 
+    /// Removes canceled waiters.
     fn sweep(&mut self) {
         self.by_hash.retain(|_, waiters| {
             waiters.retain(|waiter| !waiter.reply.is_closed());
@@ -136,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn completes_all_waiters_for_a_hash_once_and_no_others() {
+    fn completes_only_the_waiters_for_the_given_hash() {
         let mut waiters = Waiters::new();
         let mut receivers = Vec::new();
         for n in [1, 1, 2] {
@@ -157,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn completes_one_waiter_once() {
+    fn completes_only_the_waiter_with_the_given_id() {
         let mut waiters = Waiters::new();
-        let [(first, mut of_first), (second, mut of_second)] =
+        let [(first, mut first_outcome), (second, mut second_outcome)] =
             [oneshot::channel(), oneshot::channel()];
         let first = waiters.insert(hash(1), first, None);
         let second = waiters.insert(hash(1), second, None);
@@ -168,30 +174,36 @@ mod tests {
             waiters.complete(&other, first, WaitOutcome::NotPending(None));
         }
         assert!(matches!(
-            of_first.try_recv(),
+            first_outcome.try_recv(),
             Ok(WaitOutcome::NotPending(None))
         ));
-        assert!(of_second.try_recv().is_err() && !waiters.is_empty());
+        assert!(second_outcome.try_recv().is_err() && !waiters.is_empty());
         waiters.complete(&hash(1), second, WaitOutcome::NotPending(None));
-        assert!(of_second.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty());
+        assert!(
+            second_outcome.try_recv().is_ok() && waiters.is_empty() && waiters.by_hash.is_empty()
+        );
     }
 
     #[test]
     fn sweeps_canceled_waiters() {
         let mut waiters = Waiters::new();
-        let mut alive = Vec::new();
+        let mut open_receivers = Vec::new();
         for n in 0..100_000u64 {
             let (sender, receiver) = oneshot::channel();
             waiters.insert(hash(n % 5_000), sender, None);
             if n % 1_000 == 0 {
-                alive.push(receiver);
+                open_receivers.push(receiver);
             }
         }
-        let bound = 2 * alive.len() + SWEEP_MIN;
-        assert!(waiters.count <= bound, "{} are held", waiters.count);
+        let bound = 2 * open_receivers.len() + SWEEP_MIN;
+        assert!(waiters.count <= bound, "{} waiters", waiters.count);
         for n in 0..5_000 {
             waiters.complete_all(&hash(n), expired);
         }
-        assert!(alive.iter_mut().all(|receiver| receiver.try_recv().is_ok()));
+        assert!(
+            open_receivers
+                .iter_mut()
+                .all(|receiver| receiver.try_recv().is_ok())
+        );
     }
 }

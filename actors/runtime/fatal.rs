@@ -1,4 +1,4 @@
-//! The end of the process by a broken invariant.
+//! Reports of broken invariants and panics, after which the process ends.
 
 use crate::error::FatalError;
 use std::{
@@ -9,10 +9,10 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Reports broken invariants and panics. Cheap to clone.
+/// A reporter of broken invariants and panics. Clones are cheap and share the first report.
 ///
-/// Whoever runs the node waits for the first report and then ends the process: recovery from the last
-/// durable block is the only supervisor.
+/// The caller that runs the node waits for the first report, and then ends the process. There is no
+/// supervisor that restarts actors or threads: the next start recovers from the last durable block.
 #[derive(Clone, Debug)]
 pub(crate) struct FatalErrorReporter(Arc<Shared>);
 
@@ -30,7 +30,8 @@ impl FatalErrorReporter {
         }))
     }
 
-    /// Reports a broken invariant that `thread` found. The first report stays.
+    /// Logs a broken invariant that `thread` has detected, and records the report if it is the
+    /// first.
     pub(crate) fn report(&self, thread: &'static str, cause: &dyn Display) {
         tracing::error!(thread, %cause, "the node can do no more work");
         let error = FatalError {
@@ -42,15 +43,17 @@ impl FatalErrorReporter {
         }
     }
 
-    /// Returns the first report, if there was one.
+    /// Returns the first report, or `None` if there was none.
     pub(crate) fn get(&self) -> Option<&FatalError> {
         self.0.first.get()
     }
 
-    /// Waits for the first report. Safe to drop and to call again.
+    /// Waits for the first report.
+    ///
+    /// The future can be dropped at any time. Several tasks can wait concurrently.
     pub(crate) async fn wait(&self) -> FatalError {
         loop {
-            // Created before the look, so that a report in between is not missed.
+            // Created before the check, so that a report between check and await is not missed.
             let reported = self.0.reported.notified();
             if let Some(error) = self.get() {
                 return error.clone();
@@ -59,11 +62,11 @@ impl FatalErrorReporter {
         }
     }
 
-    /// Starts a thread with this name, whose panic is reported.
+    /// Starts a thread with this name. A panic of the thread is reported.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if it starts no thread.
+    /// Returns the error of the operating system if the thread cannot be started.
     pub(crate) fn spawn(
         &self,
         name: &'static str,
@@ -78,7 +81,7 @@ impl FatalErrorReporter {
 
     /// Returns a guard that reports a panic of this thread under the name `reported_as`.
     ///
-    /// Only builds that unwind need it: a release build aborts at a panic.
+    /// Only builds that unwind need it, because release builds abort on a panic.
     pub(crate) fn panic_guard(&self, reported_as: &'static str) -> PanicGuard<'_> {
         PanicGuard {
             reporter: self,
@@ -87,7 +90,7 @@ impl FatalErrorReporter {
     }
 }
 
-/// See [`FatalErrorReporter::panic_guard`].
+/// A guard that reports a panic when it is dropped, see [`FatalErrorReporter::panic_guard`].
 pub(crate) struct PanicGuard<'a> {
     reporter: &'a FatalErrorReporter,
     reported_as: &'static str,
@@ -107,27 +110,27 @@ mod tests {
     use std::time::Duration;
 
     #[actix::test]
-    async fn reports_a_panic_of_a_thread_and_keeps_the_first_report() {
+    async fn reports_a_panic_and_retains_the_first_report() {
         let reporter = FatalErrorReporter::new();
         assert!(reporter.get().is_none());
         let thread = reporter
-            .spawn("doomed", || panic!("as the test wants it"))
+            .spawn("panicking", || panic!("injected by the test"))
             .unwrap();
-        assert_eq!(reporter.wait().await.thread, "doomed");
+        assert_eq!(reporter.wait().await.thread, "panicking");
         assert!(thread.join().is_err());
         reporter.report("other", &"late");
-        assert_eq!(reporter.get().unwrap().thread, "doomed");
+        assert_eq!(reporter.get().unwrap().thread, "panicking");
     }
 
     #[actix::test]
-    async fn wakes_all_that_wait_for_the_first_report() {
+    async fn first_report_wakes_all_waiting_tasks() {
         let reporter = FatalErrorReporter::new();
         let waiting = futures::future::join(reporter.wait(), reporter.wait());
         let reporting = async {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            reporter.report("test", &"as the test wants it");
+            reporter.report("test", &"injected by the test");
         };
-        let ((one, other), ()) = futures::join!(waiting, reporting);
-        assert_eq!((one.thread, other.thread), ("test", "test"));
+        let ((first, second), ()) = futures::join!(waiting, reporting);
+        assert_eq!((first.thread, second.thread), ("test", "test"));
     }
 }

@@ -1,4 +1,4 @@
-//! Cache of the accounts that recent blocks changed, against which submissions are validated.
+//! Cache of the accounts that recent blocks changed. Submissions are validated against it.
 
 use ledger_crypto::map::GenerationalMap;
 use ledger_execution::AccountSnapshot;
@@ -6,50 +6,55 @@ use ledger_store::{Snapshot, StoreError};
 use ledger_types::AccountAddress;
 use ledger_vm::Chain;
 
-/// Maximum number of accounts in a generation, of about 100 bytes each. The cache holds two generations.
+/// Maximum number of accounts in a generation. An account takes about 100 bytes, and the cache
+/// holds two generations.
 const GENERATION_ACCOUNTS_MAX: usize = 50_000;
 
-/// The accounts that a block changed, each once, as they are after the block.
+/// The accounts that a block changed, each once, with their state after the block.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountUpdates {
+    /// Height of the block.
     pub(crate) height: u64,
     pub(crate) accounts: Vec<(AccountAddress, AccountSnapshot)>,
 }
 
-/// The newest state of recently changed accounts, in two generations.
+/// A cache of the newest state of recently changed accounts, in two generations.
 ///
-/// A node has two caches: the executor's, which is ahead by the blocks that are not durable yet, and the
-/// one at the Head ([`super::head::HeadReader`]), which is the only state behind a lock. Both change in
-/// place. A persistent map with a snapshot per version would copy and free nodes of 32 accounts for each
-/// account of a small block.
+/// A node has two such caches. The executor's cache includes executed blocks that are not durable
+/// yet. The other cache is at the Head ([`super::head::HeadReader`]), and is the only published
+/// state behind a lock. Both are updated in place, because a persistent map with a snapshot per
+/// version would copy and free nodes of 32 accounts for each account of a small block.
 #[derive(Debug, Default)]
 pub(crate) struct AccountCache {
     accounts: GenerationalMap<AccountAddress, AccountSnapshot>,
-    /// Height of the first block whose accounts are all in the younger generation.
+    /// Height from which on the younger generation holds all accounts that blocks changed.
     younger_from: u64,
-    /// Height of the first block whose accounts are all in one of the generations.
+    /// Height from which on the two generations hold all accounts that blocks changed.
     complete_from: u64,
 }
 
 impl AccountCache {
-    /// Returns an account, or `None` if it is not cached.
+    /// Returns the newest state of an account, or `None` if it is not cached.
     pub(crate) fn get(&self, address: &AccountAddress) -> Option<AccountSnapshot> {
         self.accounts.get(address).copied()
     }
 
-    /// Returns the height of the first block from which on every changed account is cached. An account
-    /// that is not cached has not changed since before it.
+    /// Returns the height from which on the cache holds all accounts that blocks changed.
+    ///
+    /// No block from this height up to the newest one has changed an account that is not cached.
     pub(crate) fn complete_from(&self) -> u64 {
         self.complete_from
     }
 
-    /// Adds the accounts that the next block changed.
+    /// Adds the accounts that the next block changed. Evicts the older generation if the younger
+    /// one is full.
     pub(crate) fn apply(&mut self, updates: &AccountUpdates) {
         for (address, account) in &updates.accounts {
             if self.accounts.younger().len() >= GENERATION_ACCOUNTS_MAX {
                 self.accounts.rotate();
                 self.complete_from = self.younger_from;
-                // The accounts of this block are in both generations.
+                // This block has accounts in both generations, so the younger one lacks some of
+                // them.
                 self.younger_from = updates.height + 1;
             }
             self.accounts.insert(*address, *account);
@@ -61,8 +66,7 @@ impl AccountCache {
 ///
 /// # Errors
 ///
-/// Returns [`StoreError`] if the store cannot be read, and [`StoreError::Inconsistent`] if the stored
-/// account cannot be decoded.
+/// Returns [`StoreError::Inconsistent`] if the account cannot be read or decoded.
 pub(crate) fn read_account_snapshot(
     chain: &Chain,
     snapshot: &Snapshot,
@@ -98,42 +102,48 @@ mod tests {
     }
 
     #[test]
-    fn returns_the_newest_state_and_drops_old_accounts() {
-        let mut all = AccountCache::default();
+    fn returns_the_newest_state_and_evicts_old_accounts() {
+        let mut cache = AccountCache::default();
         let address = |n: usize| AccountAddress::from_low_u64(n as u64);
-        all.apply(&updates(
+        cache.apply(&updates(
             1,
             (0..=GENERATION_ACCOUNTS_MAX).map(|n| (address(n), 1)),
         ));
-        all.apply(&updates(2, [(address(0), 2)].into_iter()));
-        assert_eq!(all.get(&address(0)), Some(account(2)));
+        cache.apply(&updates(2, [(address(0), 2)].into_iter()));
+        assert_eq!(cache.get(&address(0)), Some(account(2)));
         let others = (0..2 * GENERATION_ACCOUNTS_MAX).map(|n| (address(1_000_000 + n), 1));
-        all.apply(&updates(3, others));
-        assert_eq!(all.get(&address(0)), None);
+        cache.apply(&updates(3, others));
+        assert_eq!(cache.get(&address(0)), None);
         assert!(
-            all.accounts.younger().len() + all.accounts.older().len()
+            cache.accounts.younger().len() + cache.accounts.older().len()
                 <= 2 * GENERATION_ACCOUNTS_MAX
         );
     }
 
     #[test]
     fn holds_every_account_of_the_blocks_from_which_it_is_complete() {
-        let mut all = AccountCache::default();
+        let mut cache = AccountCache::default();
         let address = |height: u64, n: u64| AccountAddress::from_low_u64(height << 32 | n);
-        let blocks = 5;
-        // Not a divisor of the size of a generation, so that a generation ends within a block.
-        let each = GENERATION_ACCOUNTS_MAX as u64 * 2 / 3;
-        for height in 1..=blocks {
-            all.apply(&updates(height, (0..each).map(|n| (address(height, n), 1))));
-            for block in all.complete_from().max(1)..=height {
-                let is_cached = |n: u64| all.get(&address(block, n)).is_some();
-                assert!((0..each).all(is_cached), "block {block} after {height}");
+        const BLOCKS: u64 = 5;
+        // No divisor of the size of a generation, so that a block has accounts in two generations.
+        let accounts_per_block = GENERATION_ACCOUNTS_MAX as u64 * 2 / 3;
+        for height in 1..=BLOCKS {
+            cache.apply(&updates(
+                height,
+                (0..accounts_per_block).map(|n| (address(height, n), 1)),
+            ));
+            for block in cache.complete_from().max(1)..=height {
+                let is_cached = |n: u64| cache.get(&address(block, n)).is_some();
+                assert!(
+                    (0..accounts_per_block).all(is_cached),
+                    "block {block} after {height}"
+                );
             }
         }
         assert_eq!(
-            all.complete_from(),
-            blocks,
-            "the first account of the fourth block is dropped"
+            cache.complete_from(),
+            BLOCKS,
+            "the cache has evicted accounts of the fourth block"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Executed and committed blocks in memory, and committed transactions.
+//! Executed blocks in memory, and committed transactions.
 
 use super::account_cache::AccountUpdates;
 use ledger_crypto::{HashValue, map::HashMap};
@@ -6,18 +6,19 @@ use ledger_store::{StoreError, StoredTransaction, WalBlock, WalTransaction};
 use ledger_types::{BlockInfo, ExecutedBlock, ExecutedTransaction};
 use std::{ops::Deref, sync::Arc};
 
-/// An executed block, with its transactions by hash.
+/// An executed block with an index of its transactions by hash.
 #[derive(Debug)]
 pub(crate) struct IndexedBlock {
     handle: Arc<BlockHandle>,
     index_by_hash: HashMap<HashValue, usize>,
-    /// Total size of the data of all events and of all written keys and values.
+    /// Total size of the event data, written keys, and written values of all transactions, in
+    /// bytes.
     output_bytes: usize,
     account_updates: AccountUpdates,
 }
 
 impl IndexedBlock {
-    /// Indexes a block. `account_updates` holds the accounts that the block changed.
+    /// Indexes the transactions of a block. `account_updates` holds the accounts that it changed.
     pub(crate) fn new(block: Arc<ExecutedBlock>, account_updates: AccountUpdates) -> Self {
         let hashes = block.transactions.iter().map(|executed| executed.hash);
         let index_by_hash = hashes.zip(0..).collect();
@@ -49,7 +50,7 @@ impl IndexedBlock {
         &self.account_updates
     }
 
-    /// Returns the transaction with this hash, or `None` if the block does not hold it.
+    /// Returns the transaction with this hash, or `None` if the block does not include it.
     pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
         let index = *self.index_by_hash.get(hash)?;
         self.handle.committed(index)
@@ -68,14 +69,14 @@ impl IndexedBlock {
     }
 }
 
-/// A block in memory that committed transactions share.
+/// An executed block that its committed transactions share.
 ///
-/// Each HTTP worker thread has a clone of its own, so that threads do not contend for one reference
-/// count.
+/// A notification batch for an HTTP worker thread has a clone of its own, so that threads do not
+/// contend for one reference count.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockHandle {
     pub(crate) block: Arc<ExecutedBlock>,
-    /// The block as encoded in the write-ahead log, if its log record is still in memory.
+    /// The encoded form of the block in the write-ahead log, if its log record is still in memory.
     pub(crate) wal_block: Option<Arc<WalBlock>>,
 }
 
@@ -100,14 +101,14 @@ impl BlockHandle {
 pub struct CommittedTransaction {
     /// Version of the transaction.
     pub version: u64,
-    /// Time of its block, in microseconds since the Unix epoch.
+    /// Timestamp of its block, in microseconds since the Unix epoch.
     pub block_timestamp_usecs: u64,
     /// Whether it is the last transaction of its block.
     pub is_block_end: bool,
     source: Source,
 }
 
-/// Where the content of a committed transaction is.
+/// The source of a committed transaction's content.
 #[derive(Clone, Debug)]
 enum Source {
     /// The transaction at this index of a block in memory.
@@ -117,7 +118,7 @@ enum Source {
 }
 
 impl CommittedTransaction {
-    /// Creates it from a stored transaction and its block.
+    /// Creates a committed transaction from its stored form and its block.
     pub fn from_stored(stored: StoredTransaction, block: &BlockInfo) -> Self {
         Self {
             version: stored.version(),
@@ -135,8 +136,10 @@ impl CommittedTransaction {
         }
     }
 
-    /// Returns the transaction as encoded in the write-ahead log, if the log record of its block is
-    /// still in memory: in the outcome of a wait.
+    /// Returns the encoded form of the transaction in the write-ahead log.
+    ///
+    /// Only the outcome of a wait has it, and only if the log record of its block is still in
+    /// memory. Otherwise returns `None`.
     pub fn wal_transaction(&self) -> Option<WalTransaction<'_>> {
         match &self.source {
             Source::InMemory(handle, index) => handle.wal_block.as_ref()?.transaction(*index),
@@ -157,10 +160,11 @@ impl CommittedTransaction {
     }
 }
 
-/// The content of a committed transaction: what it is and what its execution did.
+/// The content of a committed transaction: the transaction, and the result of its execution.
 #[derive(Debug)]
 pub struct TransactionContent(Content);
 
+/// The representation of a transaction's content.
 #[derive(Debug)]
 enum Content {
     /// The transaction at this index of a block in memory.

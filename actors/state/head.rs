@@ -1,30 +1,33 @@
-//! The newest durable version of the ledger, with the newest blocks and accounts.
-
-use crate::state::prune_horizon::{Horizon, PruneHorizon};
+//! The Head: the newest durable version of the ledger, with the newest blocks and accounts.
 
 use super::{
     account_cache::AccountCache,
     committed::{CommittedTransaction, IndexedBlock},
+    prune_horizon::{Horizon, PruneHorizon},
 };
 use arc_swap::ArcSwap;
 use ledger_crypto::HashValue;
 use ledger_types::{ChainTip, LedgerInfo};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Maximum number of recent blocks, whose transactions are found without the store. The newest block is
-/// always one of them.
+/// Maximum number of recent blocks. A look-up of their transactions needs no read of the store.
+///
+/// The newest block is always a recent block, even if it exceeds the two bounds below.
 const RECENT_BLOCKS_MAX: usize = 32;
 
-/// Maximum number of transactions of all recent blocks: about 30 MB of transfers.
+/// Maximum total number of transactions in all recent blocks. As transfers, they take about 30 MB.
 const RECENT_TRANSACTIONS_MAX: usize = 10_000;
 
-/// Maximum size in bytes of what all recent blocks emitted and wrote, which may be far more than for
-/// transfers. `sequencer.block_bytes_max` bounds the size of the transactions themselves.
+/// Maximum total size of the outputs (event data, written keys and values) of all recent blocks, in
+/// bytes.
+///
+/// The outputs of other transactions can be far larger than those of transfers. The setting
+/// `sequencer.block_bytes_max` bounds the size of the transactions themselves.
 const RECENT_OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The newest durable version of the ledger. Cheap to clone.
+/// The newest durable version of the ledger. Clones are cheap.
 ///
-/// Its ledger info is consistent: the oldest version is not above the newest one.
+/// Its ledger info is consistent: the oldest version is at most the newest one.
 #[derive(Clone, Debug)]
 pub struct Head {
     ledger_info: LedgerInfo,
@@ -37,25 +40,26 @@ impl Head {
         &self.ledger_info
     }
 
-    /// Returns the transaction `hash` if a recent block holds it. Otherwise the store may hold it.
+    /// Returns the transaction `hash` if a recent block includes it and its version is not pruned.
+    /// Otherwise the store may hold it.
     pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
         let mut newest_first = self.published.recent.iter().rev();
-        let found = newest_first.find_map(|block| block.committed(hash))?;
-        (found.version >= self.ledger_info.oldest_version).then_some(found)
+        let committed = newest_first.find_map(|block| block.committed(hash))?;
+        (committed.version >= self.ledger_info.oldest_version).then_some(committed)
     }
 }
 
-/// What the committer publishes: an immutable value.
+/// The immutable value that the committer publishes.
 #[derive(Debug)]
 struct PublishedHead {
     /// The ledger info without the horizon, which [`HeadReader`] adds.
     ledger_info: LedgerInfo,
-    /// The newest blocks, ascending.
+    /// The newest blocks, in ascending order.
     recent: Vec<Arc<IndexedBlock>>,
 }
 
 impl PublishedHead {
-    /// Returns the value after `blocks`, of which the last is the newest.
+    /// Returns the value after `blocks`, which are in ascending order.
     fn after(&self, blocks: &[Arc<IndexedBlock>]) -> Self {
         let mut recent = self.recent.clone();
         recent.extend(blocks.iter().cloned());
@@ -76,24 +80,25 @@ impl PublishedHead {
     }
 }
 
-fn at_tip(before: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
+/// Returns the ledger info at `tip`, with the other fields of `previous`.
+fn at_tip(previous: &LedgerInfo, tip: &ChainTip) -> LedgerInfo {
     LedgerInfo {
         epoch: tip.epoch,
         version: tip.version,
         block_height: tip.height,
         timestamp_usecs: tip.timestamp_usecs,
-        ..*before
+        ..*previous
     }
 }
 
 #[derive(Debug)]
 struct HeadCell {
     published: ArcSwap<PublishedHead>,
-    /// Accounts at `published`, which changes only while this is locked.
+    /// Accounts at `published`, which changes only under this lock.
     accounts: RwLock<AccountCache>,
 }
 
-/// The reading side of the Head. Cheap to clone; all clones show the same value.
+/// The reading side of the Head. Clones are cheap and share the value.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadReader {
     cell: Arc<HeadCell>,
@@ -103,10 +108,10 @@ pub(crate) struct HeadReader {
 impl HeadReader {
     /// Returns the Head.
     ///
-    /// A later call never returns an older one, nor an older oldest version.
+    /// A later call never returns an older Head, nor a lower oldest version.
     pub(crate) fn load(&self) -> Head {
-        // Before the Head: a step of pruning starts below the versions of a Head that is published
-        // already. So the Head that is loaded next is not below the horizon.
+        // Loaded before the Head, because a prune step removes only versions below a published
+        // Head. So the Head that is loaded next is not below this horizon.
         let horizon = self.horizon.load();
         let published = self.cell.published.load_full();
         Head {
@@ -115,14 +120,16 @@ impl HeadReader {
         }
     }
 
-    /// Returns the ledger info of the Head, as [`Self::load`] does, without a reference count of the
-    /// Head.
+    /// Returns the ledger info of the Head.
+    ///
+    /// Unlike [`Self::load`], it does not update the reference count of the Head.
     pub(crate) fn ledger_info(&self) -> LedgerInfo {
+        // Loaded before the Head, as in `load`.
         let horizon = self.horizon.load();
         with_horizon(&self.cell.published.load().ledger_info, horizon)
     }
 
-    /// Calls `read` with the Head and the accounts at it. Blocks are not published meanwhile.
+    /// Calls `read` with the Head and the accounts at it. No block is published during the call.
     pub(crate) fn with_accounts<T>(&self, read: impl FnOnce(Head, &AccountCache) -> T) -> T {
         let accounts = self.cell.accounts.read();
         let accounts = accounts.unwrap_or_else(PoisonError::into_inner);
@@ -130,6 +137,7 @@ impl HeadReader {
     }
 }
 
+/// Returns the ledger info with the oldest version and block height of `horizon`.
 fn with_horizon(ledger_info: &LedgerInfo, horizon: Horizon) -> LedgerInfo {
     LedgerInfo {
         oldest_version: horizon.version,
@@ -138,12 +146,13 @@ fn with_horizon(ledger_info: &LedgerInfo, horizon: Horizon) -> LedgerInfo {
     }
 }
 
-/// The writing side of the Head, which only the committer has.
+/// The writing side of the Head, which only the committer owns.
 #[derive(Debug)]
 pub(crate) struct HeadPublisher(HeadReader);
 
 impl HeadPublisher {
-    /// Creates the Head of a ledger that was just opened. `horizon` is added to what it publishes.
+    /// Creates the Head of a newly opened ledger. Every published Head takes its oldest version and
+    /// block height from `horizon`.
     pub(crate) fn new(ledger_info: LedgerInfo, horizon: PruneHorizon) -> Self {
         let published = PublishedHead {
             ledger_info,
@@ -168,10 +177,10 @@ impl HeadPublisher {
         self.0.load()
     }
 
-    /// Publishes durable blocks with the accounts that they changed, and returns the new Head.
+    /// Publishes durable blocks, with the accounts that they changed, and returns the new Head.
     ///
-    /// It drops the last reference to blocks that are no longer recent, which takes a while. A caller
-    /// that must not wait for that holds the Head before it meanwhile.
+    /// This can drop the last reference to blocks that are no longer recent, and freeing them takes
+    /// time. To defer that, the caller holds the previous Head.
     pub(crate) fn publish(&mut self, blocks: &[Arc<IndexedBlock>]) -> Head {
         let cell = &self.0.cell;
         let mut accounts = cell
@@ -181,8 +190,8 @@ impl HeadPublisher {
         for block in blocks {
             accounts.apply(block.account_updates());
         }
-        let after = cell.published.load().after(blocks);
-        cell.published.store(Arc::new(after));
+        let published = cell.published.load().after(blocks);
+        cell.published.store(Arc::new(published));
         self.0.load()
     }
 }
@@ -198,7 +207,7 @@ impl HeadPublisher {
 
 #[cfg(test)]
 impl Head {
-    /// The newest blocks, ascending.
+    /// Returns the newest blocks, in ascending order.
     pub(crate) fn recent_blocks(&self) -> impl Iterator<Item = &Arc<ledger_types::ExecutedBlock>> {
         self.published.recent.iter().map(|indexed| indexed.block())
     }
@@ -222,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_blocks_are_found_and_older_ones_go() {
+    fn holds_recent_blocks_and_drops_older_ones() {
         let mut publisher = HeadPublisher::unpruned(ledger_info(0));
         for height in 1..=RECENT_BLOCKS_MAX as u64 + 1 {
             publisher.publish(&[indexed(height, height..height + 1)]);
@@ -233,13 +242,19 @@ mod tests {
             RECENT_BLOCKS_MAX as u64 + 1
         );
         assert!(head.committed(&draft(1, 1).checked().hash()).is_none());
-        let found = head.committed(&draft(1, 2).checked().hash()).unwrap();
-        assert_eq!((found.version, found.block_timestamp_usecs), (2_000, 2_000));
-        assert_eq!(found.content().unwrap().hash, draft(1, 2).checked().hash());
+        let committed = head.committed(&draft(1, 2).checked().hash()).unwrap();
+        assert_eq!(
+            (committed.version, committed.block_timestamp_usecs),
+            (2_000, 2_000)
+        );
+        assert_eq!(
+            committed.content().unwrap().hash,
+            draft(1, 2).checked().hash()
+        );
     }
 
     #[test]
-    fn a_block_above_all_bounds_is_still_found() {
+    fn holds_the_newest_block_even_if_it_exceeds_all_bounds() {
         let large = indexed(1, 0..RECENT_TRANSACTIONS_MAX as u64 + 1);
         let mut publisher = HeadPublisher::unpruned(ledger_info(0));
         let head = publisher.publish(&[indexed(0, 0..1), large]);
@@ -247,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_with_much_output_go_early_but_the_newest_stays() {
+    fn drops_blocks_with_large_outputs_early_but_not_the_newest() {
         let writing = |height: u64, bytes: usize| {
             let value = Bytes::from(vec![0; bytes]);
             let key = StateKey::from_encoded(Bytes::from_static(b"key"));
@@ -261,15 +276,18 @@ mod tests {
         assert_eq!(
             publisher.reader().load().recent_blocks().count(),
             2,
-            "three keys and a third each are too much"
+            "three values of a third, with their keys, exceed the bound"
         );
         let head = publisher.publish(&[writing(6, RECENT_OUTPUT_BYTES_MAX + 1)]);
         assert_eq!(head.recent_blocks().count(), 1);
         assert!(head.committed(&draft(1, 6).checked().hash()).is_some());
     }
 
-    /// A Head whose horizon a test raises.
-    fn pruned(version: u64, block_height: u64) -> (HeadPublisher, PruneHorizonPublisher) {
+    /// Returns publishers of a Head and of its horizon, which is raised to the arguments.
+    fn pruned_publishers(
+        version: u64,
+        block_height: u64,
+    ) -> (HeadPublisher, PruneHorizonPublisher) {
         let mut horizon = PruneHorizonPublisher::new(Horizon::of(&ledger_info(0)));
         horizon.raise(Horizon {
             version,
@@ -280,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn pruned_versions_are_not_shown() {
-        let (mut publisher, _horizon) = pruned(1_001, 1);
+    fn does_not_return_pruned_transactions() {
+        let (mut publisher, _horizon) = pruned_publishers(1_001, 1);
         let head = publisher.publish(&[indexed(1, 0..2)]);
         assert!(head.committed(&draft(1, 0).checked().hash()).is_none());
         assert!(head.committed(&draft(1, 1).checked().hash()).is_some());
@@ -289,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn the_past_that_is_gone_stays_gone_when_a_block_comes_that_was_made_before() {
-        let (mut publisher, mut horizon) = pruned(1_001, 1);
-        let shown = publisher.publish(&[indexed(1, 0..2)]);
+    fn retains_the_horizon_after_a_lower_one_is_reported() {
+        let (mut publisher, mut horizon) = pruned_publishers(1_001, 1);
+        let head = publisher.publish(&[indexed(1, 0..2)]);
         let info = |head: &Head| {
             let info = head.ledger_info();
             (
@@ -300,7 +318,7 @@ mod tests {
                 info.oldest_version,
             )
         };
-        assert_eq!(info(&shown), (1, 1, 1_001));
+        assert_eq!(info(&head), (1, 1, 1_001));
         horizon.raise(Horizon {
             version: 0,
             block_height: 0,
@@ -312,9 +330,10 @@ mod tests {
         );
     }
 
-    /// Each block raises the horizon to the block before it, as the pruner with the smallest window.
+    // Each block raises the horizon to its first version, as the pruner does for the smallest
+    // window.
     #[test]
-    fn the_newest_version_is_never_below_the_oldest() {
+    fn newest_version_is_never_below_the_oldest() {
         const BLOCKS: u64 = 20_000;
         let mut horizon = PruneHorizonPublisher::new(Horizon::of(&ledger_info(0)));
         let mut publisher = HeadPublisher::new(ledger_info(0), horizon.horizon());
@@ -335,7 +354,10 @@ mod tests {
             while oldest < BLOCKS {
                 for info in [*reader.load().ledger_info(), reader.ledger_info()] {
                     assert!(info.oldest_block_height <= info.block_height, "{info:?}");
-                    assert!(oldest <= info.oldest_block_height, "it goes back: {info:?}");
+                    assert!(
+                        oldest <= info.oldest_block_height,
+                        "the horizon decreased: {info:?}"
+                    );
                     oldest = info.oldest_block_height;
                 }
             }
@@ -343,18 +365,18 @@ mod tests {
     }
 
     #[test]
-    fn accounts_are_found_as_they_are_at_the_moment_that_is_given_with_them() {
+    fn returns_accounts_at_the_version_of_the_head() {
         const BLOCKS: u64 = 5_000;
         const ACCOUNT: AccountAddress = AccountAddress::ONE;
         let mut publisher = HeadPublisher::unpruned(ledger_info(0));
         let reader = publisher.reader();
-        let look = || {
-            let found = reader.with_accounts(|head, accounts| {
+        let checked_height = || {
+            let (height, account) = reader.with_accounts(|head, accounts| {
                 (head.ledger_info().block_height, accounts.get(&ACCOUNT))
             });
-            let sequence_number = found.1.map_or(0, |account| account.sequence_number);
-            assert_eq!(sequence_number, found.0, "each block raises it by one");
-            found.0
+            let sequence_number = account.map_or(0, |account| account.sequence_number);
+            assert_eq!(sequence_number, height, "each block increments it");
+            height
         };
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -372,7 +394,7 @@ mod tests {
                     publisher.publish(&[Arc::new(indexed)]);
                 }
             });
-            while look() < BLOCKS {}
+            while checked_height() < BLOCKS {}
         });
     }
 }

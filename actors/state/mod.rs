@@ -1,4 +1,4 @@
-//! State that one owner publishes and others read, and the blocks and transactions in it.
+//! Published state, which has one owner and many readers, and the blocks and transactions in it.
 
 pub(crate) mod account_cache;
 pub(crate) mod committed;

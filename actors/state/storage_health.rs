@@ -1,37 +1,40 @@
-//! Health of the storage.
+//! The published health of the storage.
 
 use crate::error::{FaultKind, StorageFault, StorageUnavailable};
 use arc_swap::ArcSwapOption;
 use std::sync::Arc;
 
-/// A state in which the ledger is not written.
+/// A state of the storage in which the node writes no new blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unhealthy {
-    /// The disk has little space left. Ends when it has space again.
+    /// Disk space is low. The state ends when disk space suffices again.
     LowDiskSpace(Arc<str>),
-    /// A write or a sync failed. Lasts until the next start.
+    /// A write or a sync failed. The state lasts until the next start.
     WriteFailed(StorageFault),
-    /// A read failed for good. Lasts until the next start.
+    /// A read failed because of the disk. The state lasts until the next start.
     ReadFailed {
+        /// Cause of the failed read.
         cause: Arc<str>,
-        /// The fault that came first: this one, or a failed write before it.
+        /// The first fault: the failed read, or a failed write before it.
         first: StorageFault,
     },
 }
 
 impl Unhealthy {
-    /// Returns the state after a fault.
-    fn after_fault(before: Option<&Self>, fault: &StorageFault) -> Option<Self> {
-        match (fault.kind, before) {
+    /// Returns the state after a fault in state `current`.
+    ///
+    /// A failed read supersedes a failed write. Any other fault after the first one has no effect.
+    fn after_fault(current: Option<&Self>, fault: &StorageFault) -> Option<Self> {
+        match (fault.kind, current) {
             (_, Some(Self::ReadFailed { .. })) | (FaultKind::Write, Some(Self::WriteFailed(_))) => {
-                before.cloned()
+                current.cloned()
             }
             (FaultKind::Write, None | Some(Self::LowDiskSpace(_))) => {
                 Some(Self::WriteFailed(fault.clone()))
             }
             (FaultKind::Read, _) => Some(Self::ReadFailed {
                 cause: Arc::clone(&fault.cause),
-                first: match before {
+                first: match current {
                     Some(Self::WriteFailed(first)) => first.clone(),
                     _ => fault.clone(),
                 },
@@ -39,14 +42,16 @@ impl Unhealthy {
         }
     }
 
-    /// Returns the state after a measurement of the disk space. Space does not repair a fault.
-    fn after_disk_space(before: Option<&Self>, shortage: Option<&Arc<str>>) -> Option<Self> {
-        match before {
+    /// Returns the state after a measurement of the disk space in state `current`. Sufficient space
+    /// does not end a fault.
+    fn after_disk_space(current: Option<&Self>, shortage: Option<&Arc<str>>) -> Option<Self> {
+        match current {
             None | Some(Self::LowDiskSpace(_)) => shortage.cloned().map(Self::LowDiskSpace),
-            Some(Self::WriteFailed(_) | Self::ReadFailed { .. }) => before.cloned(),
+            Some(Self::WriteFailed(_) | Self::ReadFailed { .. }) => current.cloned(),
         }
     }
 
+    /// Returns the reason why the node writes no new blocks.
     fn unavailable(&self) -> StorageUnavailable {
         match self {
             Self::LowDiskSpace(cause) => StorageUnavailable::LowDiskSpace(Arc::clone(cause)),
@@ -55,6 +60,7 @@ impl Unhealthy {
         }
     }
 
+    /// Returns the first fault, or `None` if disk space is low without a fault.
     fn fault(&self) -> Option<&StorageFault> {
         match self {
             Self::LowDiskSpace(_) => None,
@@ -63,34 +69,36 @@ impl Unhealthy {
     }
 }
 
-/// The published health of the storage. Cheap to clone; all clones show the same state.
+/// The reading side of the published health. Clones are cheap and share the state.
 ///
-/// It is empty while the storage is healthy, so that the check of every submission takes no lock.
+/// Every submission checks it. The check takes no lock, and the cell is empty while the storage is
+/// healthy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StorageHealth(Arc<ArcSwapOption<Unhealthy>>);
 
 impl StorageHealth {
-    /// Returns why the ledger is not written, if so.
+    /// Returns the reason why the node writes no new blocks, or `None` if the storage is healthy.
     pub(crate) fn unavailable(&self) -> Option<StorageUnavailable> {
         self.0.load().as_ref().map(|state| state.unavailable())
     }
 
-    /// Returns why nothing becomes durable until the next start, if a fault is the reason.
+    /// Returns the fault because of which nothing becomes durable until the next start, or `None`
+    /// if there was none.
     pub(crate) fn failed(&self) -> Option<StorageUnavailable> {
         let state = self.0.load();
         let state = state.as_ref().filter(|state| state.fault().is_some())?;
         Some(state.unavailable())
     }
 
-    /// Returns the first fault, if there was one.
+    /// Returns the first fault, or `None` if there was none.
     pub(crate) fn fault(&self) -> Option<StorageFault> {
         self.0.load().as_ref()?.fault().cloned()
     }
 }
 
-/// The writing side of [`StorageHealth`], which only the code of the storage has.
+/// The writing side of [`StorageHealth`], which only the storage owns.
 ///
-/// Several threads may meet a fault at the same time, so a change is a compare-and-swap.
+/// Several threads can publish concurrently, so a change is a compare-and-swap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StorageHealthPublisher(StorageHealth);
 
@@ -100,48 +108,53 @@ impl StorageHealthPublisher {
         &self.0
     }
 
-    /// Publishes a fault. Returns whether it is the first of its kind: the first failed write unless
-    /// a read has failed before, or the first failed read.
+    /// Publishes a fault.
+    ///
+    /// Returns whether the fault changes the health. That is the first failed write, unless a read
+    /// has failed before, and the first failed read.
     pub(crate) fn publish_fault(&self, fault: &StorageFault) -> bool {
-        let Change { before, after } = self.change(|before| Unhealthy::after_fault(before, fault));
-        before != after
+        let Change { previous, next } =
+            self.change(|current| Unhealthy::after_fault(current, fault));
+        previous != next
     }
 
-    /// Publishes whether the disk has little space, with the cause in words. Returns whether the
-    /// health changes between healthy and not.
+    /// Publishes whether disk space is low, with a description of the shortage if so.
+    ///
+    /// Returns whether the storage thereby becomes healthy or ceases to be healthy.
     pub(crate) fn publish_disk_space(&self, shortage: Option<&Arc<str>>) -> bool {
-        let Change { before, after } =
-            self.change(|before| Unhealthy::after_disk_space(before, shortage));
-        before.is_some() != after.is_some()
+        let Change { previous, next } =
+            self.change(|current| Unhealthy::after_disk_space(current, shortage));
+        previous.is_some() != next.is_some()
     }
 
-    /// Replaces the state by its successor, computed again if another thread was faster.
-    fn change(&self, next: impl Fn(Option<&Unhealthy>) -> Option<Unhealthy>) -> Change {
+    /// Replaces the state with the result of `successor`, which is called again if another thread
+    /// has changed the state meanwhile.
+    fn change(&self, successor: impl Fn(Option<&Unhealthy>) -> Option<Unhealthy>) -> Change {
         let cell = &self.0.0;
-        let mut before = cell.load_full();
+        let mut previous = cell.load_full();
         loop {
-            let after = next(before.as_deref()).map(Arc::new);
-            if after == before {
-                return Change { before, after };
+            let next = successor(previous.as_deref()).map(Arc::new);
+            if next == previous {
+                return Change { previous, next };
             }
-            let found = cell.compare_and_swap(&before, after.clone());
-            let is_replaced = match (&before, &*found) {
-                (Some(before), Some(found)) => Arc::ptr_eq(before, found),
+            let current = cell.compare_and_swap(&previous, next.clone());
+            let is_replaced = match (&previous, &*current) {
+                (Some(previous), Some(current)) => Arc::ptr_eq(previous, current),
                 (None, None) => true,
                 _ => false,
             };
             if is_replaced {
-                return Change { before, after };
+                return Change { previous, next };
             }
-            before.clone_from(&found);
+            previous.clone_from(&current);
         }
     }
 }
 
-/// The state before and after a change.
+/// The states before and after a change.
 struct Change {
-    before: Option<Arc<Unhealthy>>,
-    after: Option<Arc<Unhealthy>>,
+    previous: Option<Arc<Unhealthy>>,
+    next: Option<Arc<Unhealthy>>,
 }
 
 #[cfg(test)]
@@ -157,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_lasts_and_the_first_one_is_reported() {
+    fn reports_the_first_failed_write_until_the_next_start() {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
         assert_eq!(health.unavailable(), None);
@@ -171,12 +184,12 @@ mod tests {
         assert_eq!(
             health.unavailable(),
             unavailable,
-            "space does not repair it"
+            "sufficient space does not end the fault"
         );
     }
 
     #[test]
-    fn a_failed_read_outranks_a_failed_write_and_keeps_it_as_the_first_fault() {
+    fn failed_read_supersedes_a_failed_write_that_stays_the_first_fault() {
         for has_write_failed in [false, true] {
             let publisher = StorageHealthPublisher::default();
             let health = publisher.health();
@@ -200,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn low_disk_space_ends_when_there_is_space_and_does_not_hide_a_fault() {
+    fn low_disk_space_ends_with_sufficient_space_or_a_fault() {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
         assert!(publisher.publish_disk_space(Some(&"7 bytes are left".into())));

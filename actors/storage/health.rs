@@ -1,4 +1,4 @@
-//! Reports of faults and of disk space.
+//! Reports of disk faults and of low disk space.
 
 use crate::{
     error::{FaultKind, StorageFault},
@@ -9,10 +9,10 @@ use crate::{
 use ledger_store::StoreError;
 use std::sync::Arc;
 
-/// Publishes the health of the storage, on whatever thread meets a fault or measures the disk.
+/// A publisher of the storage's health, for all threads that access or measure the disk.
 ///
-/// The state is published before the storage actor receives the message, so that no submission is
-/// accepted after the fault. The actor then notifies the other actors.
+/// It publishes the state before it sends the message to the storage actor. Submissions check the
+/// published state, so none is accepted after the fault. The actor then notifies the other actors.
 #[derive(Clone, Debug)]
 pub(crate) struct HealthReporter {
     publisher: StorageHealthPublisher,
@@ -38,15 +38,15 @@ impl HealthReporter {
         self.publisher.health()
     }
 
-    /// Reports a failed read on `thread`, if `error` is one of the disk. An error of another kind
-    /// concerns its caller only.
+    /// Reports a failed read on `thread` if `error` is a fault of the disk. Any other error
+    /// concerns only the caller of the read.
     pub(crate) fn report_read(&self, thread: &'static str, error: &StoreError) {
         if let Some(fault) = StorageFault::of(thread, FaultKind::Read, error) {
             self.report(fault);
         }
     }
 
-    /// Publishes a fault, and logs it and notifies the storage actor if it is the first of its kind.
+    /// Publishes a fault. Logs it and notifies the storage actor if it is the first of its kind.
     pub(crate) fn report(&self, fault: StorageFault) {
         if !self.publisher.publish_fault(&fault) {
             return;
@@ -73,8 +73,9 @@ impl HealthReporter {
         self.faults.send(fault);
     }
 
-    /// Publishes whether the disk has little space, with the cause in words, and notifies the storage
-    /// actor of a change.
+    /// Publishes whether disk space is low. Notifies the storage actor if that changes the health.
+    ///
+    /// `shortage` describes the shortage. It is `None` if disk space suffices.
     pub(crate) fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
         if self.publisher.publish_disk_space(shortage) {
             self.disk_space.send(DiskSpace {

@@ -1,6 +1,4 @@
-//! Reads on the requesting thread.
-//!
-//! See [`InlineReader`].
+//! Short reads on the requesting thread, without a message to the storage actor.
 
 use super::health::HealthReporter;
 use crate::{
@@ -16,26 +14,27 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Duration in microseconds above which a read is slow: it had to wait for the disk, or its thread for
-/// a core.
+/// Duration in microseconds above which a read is slow. Such a read had to wait for the disk, or
+/// its thread for a core.
 const SLOW_USECS: u64 = 1_000;
 
-/// Maximum time in microseconds for which reads are left to the readers after a slow one.
+/// Maximum pause of inline reads after a slow one, in microseconds.
 const PAUSE_USECS_MAX: u64 = 1_000_000;
 
 /// The store of an [`InlineReader`]. Clones share it.
 ///
-/// It is empty before the storage has set it and after the storage has revoked it, so that a handle
-/// of a node that was stopped does not keep the store open.
+/// It is empty until the storage sets it, and again after the storage revokes it. So the handle of
+/// a stopped node does not hold the store open.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InlineStore(Arc<ArcSwapOption<StoreReader>>);
 
 impl InlineStore {
+    /// Sets the store, which enables inline reads.
     pub(super) fn set(&self, store: StoreReader) {
         self.0.store(Some(Arc::new(store)));
     }
 
-    /// Leaves all later queries to the readers.
+    /// Releases the store. All later queries run on reader threads.
     pub(super) fn revoke(&self) {
         self.0.store(None);
     }
@@ -43,25 +42,30 @@ impl InlineStore {
 
 /// A reader that runs short queries on the requesting thread, an HTTP worker.
 ///
-/// A few rows that are in memory are read in microseconds, less than the way to a reader thread and back
-/// takes: a balance costs 13.2 us instead of 19.9 us. This goes around the storage actor, so the storage
-/// creates the reader and revokes it.
+/// A read of a few rows in memory takes microseconds, less than a round trip to a reader thread.
+/// Together with a faster JSON serializer, inline reads reduced the node's CPU time for a balance
+/// request from 19.9 us to 13.2 us. They bypass the storage actor, so the storage creates this
+/// reader and revokes its store.
 ///
-/// It waits for nothing but the disk:
+/// An inline read waits for nothing but the disk. It leaves the query to the reader threads in two
+/// cases:
 ///
-/// * A version that is not applied to the database yet is left to the reader threads.
-/// * After a slow read, all reads are left to the reader threads for as long as that read took, up to one
-///   second. So a slow disk delays the other requests of an HTTP worker for at most half of the time while
-///   its reads take up to a second.
+/// * The version is not applied to the database yet.
+/// * A slow read has paused inline reads on all threads. The pause starts at the end of that read,
+///   and is as long as the read took, but at most one second.
+///
+/// The pause limits how long a slow disk delays the other requests of an HTTP worker. It is shorter
+/// than the read if the read took more than a second. Each slow read sets the end of the pause
+/// anew, so a concurrent read that ends later can also shorten it.
 #[derive(Debug)]
 pub(crate) struct InlineReader {
     head: HeadReader,
     store: InlineStore,
     health: HealthReporter,
     clock: Clock,
-    /// Elapsed time in microseconds until which all reads are left to the readers. It orders no other
-    /// memory, hence relaxed.
-    paused_until_usecs: AtomicU64,
+    /// End of the pause, in microseconds of the clock's elapsed time. Accesses are relaxed, because
+    /// the value orders no other memory.
+    pause_end_usecs: AtomicU64,
 }
 
 impl InlineReader {
@@ -76,7 +80,7 @@ impl InlineReader {
             store,
             health,
             clock,
-            paused_until_usecs: AtomicU64::new(0),
+            pause_end_usecs: AtomicU64::new(0),
         }
     }
 
@@ -84,20 +88,23 @@ impl InlineReader {
     ///
     /// # Errors
     ///
-    /// Returns the query if a reader thread is to run it. A failed read is an answer.
+    /// Returns the query if the caller must send it to a reader thread. A failed read is not an
+    /// error of this method, but an answer.
     pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
         self.read_at(query, |reader| {
             reader.snapshot_at(&self.head.ledger_info()).ok()
         })
     }
 
-    /// Runs a query whose result has not changed from the block of height `unchanged_from` to `head`.
+    /// Runs a query whose result no block from height `unchanged_from` up to `head` has changed.
     ///
-    /// Any snapshot between the two serves, if the block of `head` is not applied yet.
+    /// If the block of `head` is not applied yet, the query runs on the newest snapshot. That must
+    /// include all blocks below `unchanged_from`, and must not be newer than `head`.
     ///
     /// # Errors
     ///
-    /// Returns the query if a reader thread is to run it. A failed read is an answer.
+    /// Returns the query if the caller must send it to a reader thread. A failed read is not an
+    /// error of this method, but an answer.
     pub(crate) fn read_unchanged<Q: Query>(
         &self,
         query: Q,
@@ -105,31 +112,32 @@ impl InlineReader {
         unchanged_from: u64,
     ) -> Result<Answer<Q::Output>, Q> {
         self.read_at(query, |reader| {
-            let before = || {
+            let open_unchanged = || {
                 let newest = reader.snapshot().ok()?;
                 let height = newest.ledger_info().block_height;
                 (unchanged_from..=head.block_height + 1)
                     .contains(&(height + 1))
                     .then_some(newest)
             };
-            reader.snapshot_at(head).ok().or_else(before)
+            reader.snapshot_at(head).ok().or_else(open_unchanged)
         })
     }
 
+    /// Runs a query on the snapshot that `open` returns.
     fn read_at<Q: Query>(
         &self,
         query: Q,
         open: impl FnOnce(&StoreReader) -> Option<Snapshot>,
     ) -> Result<Answer<Q::Output>, Q> {
-        let begun_usecs = self.clock.elapsed_usecs();
-        if self.is_paused(begun_usecs) {
+        let start_usecs = self.clock.elapsed_usecs();
+        if self.is_paused(start_usecs) {
             return Err(query);
         }
         let Some(snapshot) = self.store.0.load().as_deref().and_then(open) else {
             return Err(query);
         };
         let answer = query.run(&snapshot);
-        self.pause_after_slow(begun_usecs, self.clock.elapsed_usecs());
+        self.pause_after_slow(start_usecs, self.clock.elapsed_usecs());
         if let Err(error) = &answer {
             self.health.report_read(STORAGE, error);
         }
@@ -138,16 +146,18 @@ impl InlineReader {
             .map_err(NodeError::Store))
     }
 
+    /// Returns whether inline reads are paused at this elapsed time of the clock.
     fn is_paused(&self, elapsed_usecs: u64) -> bool {
-        elapsed_usecs < self.paused_until_usecs.load(Relaxed)
+        elapsed_usecs < self.pause_end_usecs.load(Relaxed)
     }
 
-    fn pause_after_slow(&self, begun_usecs: u64, ended_usecs: u64) {
-        let took_usecs = ended_usecs.saturating_sub(begun_usecs);
-        if took_usecs > SLOW_USECS {
-            let pause_usecs = took_usecs.min(PAUSE_USECS_MAX);
-            let until_usecs = ended_usecs.saturating_add(pause_usecs);
-            self.paused_until_usecs.store(until_usecs, Relaxed);
+    /// Starts a pause if the read between these elapsed times of the clock was slow.
+    fn pause_after_slow(&self, start_usecs: u64, end_usecs: u64) {
+        let duration_usecs = end_usecs.saturating_sub(start_usecs);
+        if duration_usecs > SLOW_USECS {
+            let pause_usecs = duration_usecs.min(PAUSE_USECS_MAX);
+            let pause_end_usecs = end_usecs.saturating_add(pause_usecs);
+            self.pause_end_usecs.store(pause_end_usecs, Relaxed);
         }
     }
 }
@@ -164,19 +174,20 @@ mod tests {
     use std::sync::Arc;
 
     struct Fixture {
-        direct: InlineReader,
+        inline_reader: InlineReader,
         elapsed_usecs: Arc<AtomicU64>,
         _writer: StoreWriter,
         _directory: tempfile::TempDir,
     }
 
-    /// Reads of a new ledger; `ahead` says by how many versions the Head is ahead of the store.
-    fn fixture(ahead: u64) -> Fixture {
+    /// Creates an inline reader of a new ledger. The Head is `unapplied` versions ahead of the
+    /// store.
+    fn fixture(unapplied: u64) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
         let (_, store) = development(directory.path());
         let (writer, reader) = store.split();
         let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
-        ledger_info.version += ahead;
+        ledger_info.version += unapplied;
         let elapsed_usecs = Arc::new(AtomicU64::new(1));
         let clock = Arc::clone(&elapsed_usecs);
         let clock = Clock::new(move || clock.load(Relaxed));
@@ -189,7 +200,7 @@ mod tests {
             Recipient::new(|_| ()),
         );
         Fixture {
-            direct: InlineReader::new(store, head, health, clock),
+            inline_reader: InlineReader::new(store, head, health, clock),
             elapsed_usecs,
             _writer: writer,
             _directory: directory,
@@ -197,45 +208,45 @@ mod tests {
     }
 
     impl Fixture {
-        /// Whether a query is answered here; it takes so long.
-        fn answers(&self, took_usecs: u64) -> bool {
+        /// Runs a query that takes `duration_usecs`. Returns whether it ran inline.
+        fn runs_inline(&self, duration_usecs: u64) -> bool {
             let elapsed_usecs = Arc::clone(&self.elapsed_usecs);
             let query = move |_: &Snapshot| {
-                elapsed_usecs.fetch_add(took_usecs, Relaxed);
+                elapsed_usecs.fetch_add(duration_usecs, Relaxed);
                 Ok(())
             };
-            self.direct.read(query).is_ok()
+            self.inline_reader.read(query).is_ok()
         }
 
-        fn pass(&self, usecs: u64) {
+        fn advance(&self, usecs: u64) {
             self.elapsed_usecs.fetch_add(usecs, Relaxed);
         }
     }
 
     #[test]
-    fn after_a_slow_read_all_is_left_to_the_readers_for_as_long_as_it_took() {
+    fn pauses_after_a_slow_read_for_its_duration_but_at_most_a_second() {
         let fixture = fixture(0);
-        assert!(fixture.answers(SLOW_USECS) && fixture.answers(SLOW_USECS + 1));
-        assert!(!fixture.answers(0));
-        fixture.pass(SLOW_USECS);
-        assert!(!fixture.answers(0));
-        fixture.pass(1);
-        assert!(fixture.answers(100 * PAUSE_USECS_MAX));
-        fixture.pass(PAUSE_USECS_MAX - 1);
-        assert!(!fixture.answers(0));
-        fixture.pass(1);
-        assert!(fixture.answers(0));
+        assert!(fixture.runs_inline(SLOW_USECS) && fixture.runs_inline(SLOW_USECS + 1));
+        assert!(!fixture.runs_inline(0));
+        fixture.advance(SLOW_USECS);
+        assert!(!fixture.runs_inline(0));
+        fixture.advance(1);
+        assert!(fixture.runs_inline(100 * PAUSE_USECS_MAX));
+        fixture.advance(PAUSE_USECS_MAX - 1);
+        assert!(!fixture.runs_inline(0));
+        fixture.advance(1);
+        assert!(fixture.runs_inline(0));
     }
 
     #[test]
-    fn what_the_store_does_not_show_yet_is_left_to_the_readers() {
-        assert!(!fixture(1).answers(0));
+    fn returns_the_query_if_the_head_is_not_applied() {
+        assert!(!fixture(1).runs_inline(0));
     }
 
     #[test]
-    fn what_has_not_changed_is_read_at_the_head_or_at_what_the_store_shows_before_it() {
-        let direct = fixture(1).direct;
-        let shown = *direct
+    fn reads_unchanged_results_at_the_head_or_at_an_earlier_snapshot() {
+        let reader = fixture(1).inline_reader;
+        let applied = *reader
             .store
             .0
             .load()
@@ -247,49 +258,54 @@ mod tests {
         let with_height = |block_height, version| LedgerInfo {
             block_height,
             version,
-            ..shown
+            ..applied
         };
-        let next = with_height(shown.block_height + 1, shown.version + 1);
-        let is_answered = |head: &LedgerInfo, from| {
-            direct
+        let next = with_height(applied.block_height + 1, applied.version + 1);
+        let is_read_inline = |head: &LedgerInfo, from| {
+            reader
                 .read_unchanged(|_: &Snapshot| Ok(()), head, from)
                 .is_ok()
         };
-        assert!(is_answered(&shown, 0) && is_answered(&shown, next.block_height));
-        assert!(is_answered(&next, shown.block_height) && is_answered(&next, next.block_height));
+        assert!(is_read_inline(&applied, 0) && is_read_inline(&applied, next.block_height));
         assert!(
-            !is_answered(&next, next.block_height + 1),
-            "it changed since"
+            is_read_inline(&next, applied.block_height) && is_read_inline(&next, next.block_height)
+        );
+        assert!(
+            !is_read_inline(&next, next.block_height + 1),
+            "the result has changed since the newest snapshot"
         );
     }
 
     #[test]
-    fn a_node_that_stops_answers_no_more_and_keeps_no_store_open() {
+    fn revoking_releases_the_store_and_stops_inline_reads() {
         let Fixture {
-            direct,
+            inline_reader,
             _writer,
             _directory,
             ..
         } = fixture(0);
-        direct.store.revoke();
+        inline_reader.store.revoke();
         let query = |_: &Snapshot| Ok(());
-        assert!(direct.read(query).is_err());
+        assert!(inline_reader.read(query).is_err());
         drop(_writer);
         development(_directory.path());
     }
 
     #[test]
-    fn an_answer_is_of_the_moment_that_the_head_shows_and_an_error_is_one() {
+    fn answers_at_the_version_of_the_head_and_returns_a_failed_read_as_an_answer() {
         let fixture = fixture(0);
         let version = |snapshot: &Snapshot| Ok(snapshot.ledger_info().version);
-        let Ok(Ok((ledger_info, version))) = fixture.direct.read(version) else {
-            panic!("it is answered");
+        let Ok(Ok((ledger_info, version))) = fixture.inline_reader.read(version) else {
+            panic!("query did not run inline");
         };
-        assert_eq!(&ledger_info, fixture.direct.head.load().ledger_info());
+        assert_eq!(
+            &ledger_info,
+            fixture.inline_reader.head.load().ledger_info()
+        );
         assert_eq!(version, ledger_info.version);
         let fails = |_: &Snapshot| -> Result<(), StoreError> { Err(StoreError::Empty) };
-        let Ok(answer) = fixture.direct.read(fails) else {
-            panic!("it is answered");
+        let Ok(answer) = fixture.inline_reader.read(fails) else {
+            panic!("query did not run inline");
         };
         assert!(matches!(answer, Err(NodeError::Store(StoreError::Empty))));
     }

@@ -1,4 +1,4 @@
-//! Metrics of what the writer thread makes durable.
+//! Metrics of the writer thread: durable blocks and prune steps.
 
 use ledger_metrics::{DurationRecorder, SizeRecorder, counters};
 use ledger_types::ExecutedBlock;
@@ -13,9 +13,9 @@ counters! {
     pub struct CommitStatus {
         /// Number of user transactions in each durable block.
         pub block_transactions: SizeRecorder,
-        /// Number of blocks in each group that became durable in one write.
+        /// Number of blocks in each group that one append made durable.
         pub group_blocks: SizeRecorder,
-        /// Time until each group was durable.
+        /// Duration of each append until its group was durable.
         pub write: DurationRecorder,
         /// Duration of each prune step.
         pub prune: DurationRecorder,

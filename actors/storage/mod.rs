@@ -1,4 +1,4 @@
-//! The storage: its health, the threads that touch the disk, and the bounded queues in front of them.
+//! Storage: the health of the store, the threads that access the disk, and their bounded queues.
 
 pub(crate) mod health;
 pub(crate) mod inline_reader;
@@ -38,17 +38,16 @@ use readers::{ReadContext, ReadJob};
 use std::sync::{Arc, OnceLock};
 use writer::{Writer, WriterPeers};
 
-/// Maximum number of queued prune steps: the pruner has one in flight.
+/// Maximum number of queued prune steps. The pruner has at most one in flight.
 const PRUNE_STEPS_MAX: usize = 1;
 
-/// Number of threads that execute blocks. Each may wait for one apply request.
+/// Number of threads that execute blocks. Each has at most one apply request in flight.
 const EXECUTORS: usize = 1;
 
-/// The storage actor. It owns the health of the storage, the threads that touch the disk, and their
-/// queues.
+/// The storage actor, which owns the queues of the writer and of the readers.
 ///
-/// Dropping it revokes the inline reader and disconnects the readers' queue, so that the readers end
-/// after the queued jobs.
+/// Dropping it revokes the store of the inline reader and disconnects the read queue. The readers
+/// end after they have run the queued jobs.
 pub(crate) struct Storage {
     commits: CommitQueue,
     reads: Sender<ReadJob>,
@@ -57,15 +56,16 @@ pub(crate) struct Storage {
     peers: Arc<OnceLock<StoragePeers>>,
     is_disk_space_low: bool,
     has_failed: bool,
-    /// Whether the other actors were last notified that nothing new may be written.
+    /// Whether the last notification to the other actors was a pause of writes.
     is_paused: bool,
 }
 
-/// The parts of the storage that work on other threads, until those are started.
+/// The parts of the storage that other threads use, until those threads are started.
 pub(crate) struct StorageParts {
     commits: CommitQueue,
     write_jobs: Receiver<WriteJob>,
     read_jobs: Receiver<ReadJob>,
+    /// Number of reader threads.
     readers: usize,
     inline_store: InlineStore,
     publisher: StorageHealthPublisher,
@@ -73,19 +73,21 @@ pub(crate) struct StorageParts {
 }
 
 impl StorageParts {
-    /// Returns the health of the storage.
+    /// Returns the published health of the storage.
     pub(crate) fn health(&self) -> StorageHealth {
         self.publisher.health().clone()
     }
 
-    /// Sets the actors that the storage actor notifies, and returns the reporter of faults to it.
-    /// Called once, before the threads are started.
+    /// Sets the actors that the storage actor notifies, and returns a reporter that sends faults
+    /// and changes of the disk space to the storage actor.
+    ///
+    /// The caller must call it once, before it starts the threads.
     pub(crate) fn connect(
         &self,
         storage: &Mailbox<Storage>,
         peers: StoragePeers,
     ) -> HealthReporter {
-        // An error means that the peers were set before, which the caller excludes.
+        // An error means that the peers are set already: the caller connects once.
         let _ = self.peers.set(peers);
         HealthReporter::new(
             self.publisher.clone(),
@@ -94,12 +96,12 @@ impl StorageParts {
         )
     }
 
-    /// Returns the queue of the writer thread.
+    /// Returns the sending side of the writer thread's queue.
     pub(crate) fn commits(&self) -> CommitQueue {
         self.commits.clone()
     }
 
-    /// Creates a reader of the store as of the Head.
+    /// Creates a reader of the store at the Head, which may be ahead of the database.
     pub(crate) fn durable_reader(&self, store: StoreReader) -> DurableReader {
         DurableReader::new(store, self.commits.clone())
     }
@@ -117,7 +119,8 @@ impl StorageParts {
         InlineReader::new(self.inline_store.clone(), head, health, clock)
     }
 
-    /// Creates the writer, which notifies `peers` of what is durable, and the readers.
+    /// Creates the writer thread, which notifies `peers` of durable blocks and prune steps, and the
+    /// reader threads.
     pub(crate) fn workers(
         self,
         (writer, horizon): (StoreWriter, PruneHorizonPublisher),
@@ -135,17 +138,18 @@ impl StorageParts {
 }
 
 impl Storage {
-    /// Creates the actor for at most `blocks_in_flight_max` blocks that are not durable.
+    /// Creates the actor, and the parts that its threads use.
     ///
-    /// `read_meter` counts the jobs of the readers. A job beyond the capacity of the writer's queue
-    /// is reported to `reporter`.
+    /// At most `blocks_in_flight_max` blocks may be queued for the writer. A job beyond the
+    /// capacity of the writer's queue breaks an invariant, which is reported to `reporter`.
+    /// `read_meter` records the depth of the read queue and the rejected reads.
     pub(crate) fn new(
         config: &StorageConfig,
         blocks_in_flight_max: usize,
         reporter: FatalErrorReporter,
         read_meter: Arc<WorkMeter>,
     ) -> (Self, StorageParts) {
-        // A thread that reads waits after its request, so it has one at a time.
+        // A thread blocks after its apply request, so each has at most one in flight.
         let apply_requests_max = config.readers.saturating_add(EXECUTORS);
         let jobs_max = blocks_in_flight_max
             .saturating_add(PRUNE_STEPS_MAX)
@@ -174,8 +178,7 @@ impl Storage {
         (storage, parts)
     }
 
-    /// Notifies the other actors if nothing new may be written, or may again, since the last
-    /// notification.
+    /// Notifies the other actors if writes are now paused, or resumed, since the last notification.
     fn notify_of_pause(&mut self) {
         let is_paused = self.is_disk_space_low || self.has_failed;
         if is_paused == self.is_paused {
@@ -196,7 +199,7 @@ impl Drop for Storage {
     }
 }
 
-/// A read of some type; the label is that of every type.
+/// A read of any type. All types have the same label.
 type AnyRead = Read<fn(&Snapshot) -> Result<(), StoreError>>;
 
 impl Actor for Storage {
@@ -243,18 +246,19 @@ impl<Q: Query> Handler<Read<Q>> for Storage {
         }
         if self.reads.is_full() {
             self.read_meter.count_refused();
-            // An error means that the request was canceled.
+            // An error means that the receiver was dropped: the request was canceled.
             let _ = reply.send(Err(NodeError::Overloaded { actor: STORAGE }));
             return;
         }
         let job: ReadJob = Box::new(move |context| {
             if !reply.is_closed() {
-                // An error means that the request was canceled.
+                // An error means that the receiver was dropped: the request was canceled.
                 let _ = reply.send(context.read(query));
             }
         });
-        // Only this actor sends, so there is capacity. If the readers have ended, the reply is dropped,
-        // which means to the caller that the node is stopping.
+        // The queue has capacity, because only this actor sends. An error means that the readers
+        // have ended. The reply is dropped then, which the caller takes for a node that is
+        // stopping.
         let _ = self.reads.try_send(job);
         self.read_meter.set_depth(self.reads.len());
     }

@@ -1,4 +1,4 @@
-//! The threads that answer queries.
+//! The reader threads, which run queries on the store.
 
 use super::health::HealthReporter;
 use crate::{
@@ -14,19 +14,20 @@ use crossbeam_channel::Receiver;
 use ledger_store::{Query, Snapshot, StoreError};
 use std::ops::ControlFlow;
 
-/// Name of the threads.
+/// Name of the reader threads.
 const THREAD: &str = "store-reader";
 
 /// Maximum number of attempts to open a snapshot at the Head.
 ///
-/// An attempt fails if the Head's version is pruned before the snapshot is open, which takes a tiny
-/// window and a reader thread that does not run for several blocks.
+/// An attempt fails if the Head's version is pruned before the snapshot is open. That happens only
+/// with a tiny window of readable versions, and if the reader thread is not scheduled for several
+/// blocks.
 const SNAPSHOT_ATTEMPTS_MAX: usize = 8;
 
-/// A query that replies to its caller.
+/// A query to run, with the reply to its caller.
 pub(crate) type ReadJob = Box<dyn FnOnce(&ReadContext) + Send>;
 
-/// What a reader needs to run a query.
+/// The resources with which a reader thread runs queries.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadContext {
     pub(crate) head: HeadReader,
@@ -35,7 +36,11 @@ pub(crate) struct ReadContext {
 }
 
 impl ReadContext {
-    /// Runs a query on a snapshot at the version of the Head, and reports a fault of the disk.
+    /// Runs a query on a snapshot at the version of the Head. Reports a fault of the disk.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NodeError::Store`] if no snapshot can be opened or the query fails.
     pub(super) fn read<Q: Query>(&self, query: Q) -> Answer<Q::Output> {
         let answer = self.snapshot().and_then(|snapshot| {
             let output = query.run(&snapshot)?;
@@ -49,27 +54,29 @@ impl ReadContext {
 
     /// Opens a snapshot at the version of the Head.
     ///
-    /// The Head is read before the store: its block is durable, so the store has applied it or is
-    /// about to.
+    /// The block of the Head is durable, so [`DurableReader`] can wait until the writer has applied
+    /// it.
     ///
     /// # Errors
     ///
-    /// Returns the error of the store if it cannot be read, or if every attempt failed.
+    /// Returns [`StoreError::VersionOutOfRange`] if the version was pruned during every attempt, or
+    /// the error of the store if the writer cannot apply the block or the store cannot be read.
     fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        let mut attempts = SNAPSHOT_ATTEMPTS_MAX;
+        let mut attempts_left = SNAPSHOT_ATTEMPTS_MAX;
         loop {
-            attempts -= 1;
+            attempts_left -= 1;
             match self.reader.snapshot_at(&self.head.ledger_info()) {
                 Err(StoreError::VersionOutOfRange {
                     requested, oldest, ..
-                }) if requested < oldest && attempts > 0 => {}
+                }) if requested < oldest && attempts_left > 0 => {}
                 outcome => return outcome,
             }
         }
     }
 }
 
-/// Creates a reader. It ends when the sending side of `jobs` is dropped.
+/// Creates a reader thread. It ends when the sending side of `jobs` is dropped and all queued jobs
+/// have run.
 pub(super) fn reader(context: ReadContext, jobs: Receiver<ReadJob>) -> WorkerThread<ReadJob> {
     WorkerThread::new(THREAD, jobs, move |job, _| {
         job(&context);

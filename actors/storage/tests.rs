@@ -1,4 +1,5 @@
-//! Capacity of the queue of the writer, the delay before an apply, and notifications of the health.
+//! Tests of the writer queue's capacity, the delay before an apply, and notifications of the
+//! health.
 
 use super::*;
 use crate::{
@@ -17,7 +18,7 @@ use ledger_types::{AccountAddress, OrderedBlock, StateError, StateKey};
 use std::{io, sync::Mutex};
 
 #[test]
-fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
+fn writer_queue_has_capacity_for_exactly_the_jobs_that_can_be_outstanding() {
     const IN_FLIGHT_MAX: u64 = 2;
     let reporter = FatalErrorReporter::new();
     let config = StorageConfig::default();
@@ -27,22 +28,22 @@ fn a_busy_writer_has_room_for_all_that_may_wait_and_for_no_more() {
     for _ in 0..=config.readers {
         storage.commits.request_apply();
     }
-    let commit = |height| IndexedBlock::without_updates(block(height, &[], &[]));
+    let executed = |height| IndexedBlock::without_updates(block(height, &[], &[]));
     for height in 1..=IN_FLIGHT_MAX {
-        storage.commits.commit(commit(height));
+        storage.commits.commit(executed(height));
     }
-    let prune = PruneStep {
+    let step = PruneStep {
         below_version: 1,
         versions_max: 1,
     };
-    storage.handle(prune);
+    storage.handle(step);
     assert!(reporter.get().is_none());
-    storage.commits.commit(commit(IN_FLIGHT_MAX + 1));
+    storage.commits.commit(executed(IN_FLIGHT_MAX + 1));
     assert_eq!(reporter.get().unwrap().thread, Storage::NAME);
 }
 
 #[test]
-fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() {
+fn applies_durable_blocks_after_a_pause_or_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let (chain, store) = development(directory.path());
     let (writer, store) = store.split();
@@ -89,15 +90,18 @@ fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() 
         ),
     };
     let (mut writer, _readers) = parts.workers((writer, horizon), context, peers, &reporter);
-    for is_wanted in [false, true] {
+    for is_requested in [false, true] {
         let block = next_block();
         let height = block.block().height();
         let transactions = block.block().transactions.len();
         commits.commit(block);
         assert!(writer.step().is_continue());
-        assert!(store.would_wait(height), "the writer waits for more");
+        assert!(
+            store.would_wait(height),
+            "the writer applies only after the pause"
+        );
         assert_eq!(writer.pause(), Some(writer::apply_delay(transactions)));
-        if is_wanted {
+        if is_requested {
             reader.request_apply(height);
             commits.commit(next_block());
         }
@@ -106,7 +110,7 @@ fn what_is_durable_is_shown_at_a_pause_or_as_soon_as_a_reader_wants_to_see_it() 
         assert!(!writer.has_work());
     }
     reader.request_apply(tip.height);
-    assert!(!writer.has_work(), "nobody asks for what is shown");
+    assert!(!writer.has_work(), "an applied block needs no request");
     assert!(reporter.get().is_none());
 }
 
@@ -123,15 +127,15 @@ fn fault(kind: FaultKind) -> StorageFault {
     StorageFault {
         thread: "test",
         kind,
-        cause: "as the test wants it".into(),
+        cause: "injected by the test".into(),
     }
 }
 
-/// A storage whose notifications are recorded in words.
-fn notifying() -> (Storage, Arc<Mutex<Vec<String>>>) {
+/// Returns a storage, and the notifications that it sends, as text.
+fn storage_with_notifications() -> (Storage, Arc<Mutex<Vec<String>>>) {
     let (storage, parts) = parts();
     let sent: Arc<Mutex<Vec<String>>> = Arc::default();
-    let paused = |actor: &'static str| {
+    let record_pause = |actor: &'static str| {
         let sent = Arc::clone(&sent);
         Recipient::new(move |SetPaused(is_paused)| {
             sent.lock().unwrap().push(format!("{actor} {is_paused}"));
@@ -142,9 +146,9 @@ fn notifying() -> (Storage, Arc<Mutex<Vec<String>>>) {
         committer: Recipient::new(move |CancelWaiters| {
             canceled.lock().unwrap().push("waiters".to_owned());
         }),
-        mempool: paused("mempool"),
-        sequencer: paused("sequencer"),
-        pruner: paused("pruner"),
+        mempool: record_pause("mempool"),
+        sequencer: record_pause("sequencer"),
+        pruner: record_pause("pruner"),
     };
     parts.peers.set(peers).unwrap();
     (storage, sent)
@@ -152,7 +156,7 @@ fn notifying() -> (Storage, Arc<Mutex<Vec<String>>>) {
 
 #[test]
 fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
-    let (mut storage, sent) = notifying();
+    let (mut storage, sent) = storage_with_notifications();
     for is_low in [true, true, false, false] {
         storage.handle(DiskSpace { is_low });
     }
@@ -164,7 +168,7 @@ fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
 
 #[test]
 fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
-    let (mut storage, sent) = notifying();
+    let (mut storage, sent) = storage_with_notifications();
     storage.handle(fault(FaultKind::Write));
     storage.handle(fault(FaultKind::Read));
     storage.handle(DiskSpace { is_low: true });
@@ -174,7 +178,7 @@ fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
 }
 
 #[test]
-fn publishes_a_fault_before_the_storage_actor_is_notified_and_only_the_first_of_its_kind() {
+fn publishes_the_first_fault_of_each_kind_before_it_notifies_the_storage_actor() {
     let (_storage, parts) = parts();
     let health = parts.health();
     let faults: Arc<Mutex<Vec<_>>> = Arc::default();
@@ -187,17 +191,17 @@ fn publishes_a_fault_before_the_storage_actor_is_notified_and_only_the_first_of_
         }),
         Recipient::new(|_| ()),
     );
-    reporter.report_read("test", &StoreError::Gap("as the test wants it".to_owned()));
+    reporter.report_read("test", &StoreError::Gap("injected by the test".to_owned()));
     assert_eq!(
         parts.health().unavailable(),
         None,
-        "it is no fault of the disk"
+        "a gap is no fault of the disk"
     );
-    let disk = io::Error::from(io::ErrorKind::StorageFull);
-    let disk: StoreError = redb::StorageError::from(disk).into();
+    let disk_full = io::Error::from(io::ErrorKind::StorageFull);
+    let disk_full: StoreError = redb::StorageError::from(disk_full).into();
     for _ in 0..2 {
         reporter.report(fault(FaultKind::Write));
-        reporter.report_read("test", &disk);
+        reporter.report_read("test", &disk_full);
     }
     let expected = [(FaultKind::Write, true), (FaultKind::Read, true)];
     assert_eq!(*faults.lock().unwrap(), expected);

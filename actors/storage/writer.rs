@@ -1,4 +1,4 @@
-//! The writer thread: makes blocks durable, applies them to the database, and prunes.
+//! The writer thread: appends blocks durably, applies them to the database, and prunes.
 
 use super::{health::HealthReporter, meter::CommitMeter};
 use crate::{
@@ -15,23 +15,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Name of the thread.
+/// Name of the writer thread.
 const THREAD: &str = "store-writer";
 
-/// Time without a job after which durable blocks are applied, unless a reader requests it earlier.
+/// Idle time after which the writer applies durable blocks, unless a reader requests it earlier.
 ///
-/// It is longer than a lone client needs from one block to the next, so that the database is not busy
+/// It exceeds the interval between two blocks of a lone client, so that the writer does not apply
 /// while that client waits.
 const APPLY_DELAY: Duration = Duration::from_millis(2);
 
-/// Addition to [`APPLY_DELAY`] per unapplied transaction: more than the response to its waiting client
-/// takes, which comes first.
+/// Addition to [`APPLY_DELAY`] per unapplied transaction.
+///
+/// It exceeds the time that the response to a waiting client takes, so that responses come first.
 const APPLY_DELAY_PER_TRANSACTION: Duration = Duration::from_micros(40);
 
 /// Maximum addition to [`APPLY_DELAY`] for all unapplied transactions.
 const APPLY_DELAY_TRANSACTIONS_MAX: Duration = Duration::from_millis(500);
 
-/// The receivers of the writer's notifications, and its metrics.
+/// The recipients of the writer's notifications, and its metrics.
 #[derive(Debug)]
 pub(crate) struct WriterPeers {
     pub(crate) committer: Recipient<BlocksDurable>,
@@ -59,18 +60,20 @@ impl Writer {
         }
     }
 
-    /// Creates the thread that does the jobs.
+    /// Creates the thread that runs the jobs.
     ///
-    /// It ends when the sending sides of `jobs` are dropped. After a fault of the disk it writes no more,
-    /// but keeps the database open, so that the readers can read. Any other error is fatal.
+    /// The thread ends when all sending sides of `jobs` are dropped. It reports a fault of the disk
+    /// to `health` and continues, because its end would close the database to the readers. The
+    /// store rejects all writes after a failed one. Any other error is fatal: the thread reports it
+    /// to `reporter` and ends.
     pub(super) fn serve(
         mut self,
         jobs: Receiver<WriteJob>,
         health: HealthReporter,
         reporter: FatalErrorReporter,
     ) -> WorkerThread<WriteJob> {
-        WorkerThread::with_pause(THREAD, jobs, move |first, waiting| {
-            match self.work(first, waiting) {
+        WorkerThread::with_pause(THREAD, jobs, move |first, queued| {
+            match self.work(first, queued) {
                 Ok(pause) => ControlFlow::Continue(pause),
                 Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {
                     Some(fault) => {
@@ -86,17 +89,22 @@ impl Writer {
         })
     }
 
-    /// Does `first` and all queued jobs, and applies durable blocks if a reader has requested it. Without
-    /// a job, it applies them.
+    /// Runs `first` and all queued jobs, then applies durable blocks if a reader has requested
+    /// that.
     ///
-    /// Returns the time without a job after which it is to be called again, if blocks are unapplied.
+    /// If `first` is `None`, the writer is idle and applies them anyway. Returns the idle time
+    /// after which the caller must call again, or `None` if no transaction is unapplied.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the store if it cannot append, prune, or apply.
     fn work(
         &mut self,
         first: Option<WriteJob>,
         queued: &Receiver<WriteJob>,
     ) -> Result<Option<Duration>, StoreError> {
         let is_idle = first.is_none();
-        let is_apply_requested = self.write(first.into_iter().chain(queued.try_iter()))?;
+        let is_apply_requested = self.run_jobs(first.into_iter().chain(queued.try_iter()))?;
         if is_idle || is_apply_requested {
             self.writer.apply()?;
         }
@@ -104,11 +112,16 @@ impl Writer {
         Ok((unapplied > 0).then(|| apply_delay(unapplied)))
     }
 
-    /// Makes the blocks durable as one group, then prunes. Returns whether a reader has requested that
-    /// durable blocks are applied.
+    /// Appends the blocks of all jobs as one group, then prunes. Returns whether a reader has
+    /// requested that durable blocks are applied.
     ///
-    /// While a group is written, the next one gathers in the queue.
-    fn write(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
+    /// Blocks that arrive during the append form the next group.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the store if it cannot append or prune. It skips the jobs after the one
+    /// that fails.
+    fn run_jobs(&mut self, jobs: impl Iterator<Item = WriteJob>) -> Result<bool, StoreError> {
         let mut executed = Vec::new();
         let mut steps = Vec::new();
         let mut is_apply_requested = false;
@@ -124,12 +137,12 @@ impl Writer {
                 .iter()
                 .map(|indexed| Arc::clone(indexed.block()))
                 .collect();
-            let begun = Instant::now();
+            let start = Instant::now();
             let WriterPeers {
                 committer, meter, ..
             } = &self.peers;
             self.writer.append(&blocks, |wal_blocks| {
-                meter.committed(&blocks, begun.elapsed());
+                meter.committed(&blocks, start.elapsed());
                 committer.send(BlocksDurable {
                     blocks: executed,
                     wal_blocks,
@@ -143,20 +156,20 @@ impl Writer {
                     block_height: pruned.oldest_block_height,
                 });
             };
-            let begun = Instant::now();
+            let start = Instant::now();
             let pruned =
                 self.writer
                     .prune_with(step.below_version, step.versions_max, raise_horizon)?;
-            self.peers.meter.pruned(begun.elapsed());
+            self.peers.meter.pruned(start.elapsed());
             self.peers.pruner.send(PruneDone(pruned));
         }
         Ok(is_apply_requested)
     }
 }
 
-/// Returns the time without a job after which so many transactions are applied.
-pub(super) fn apply_delay(unapplied: usize) -> Duration {
-    let transactions = u32::try_from(unapplied).unwrap_or(u32::MAX);
+/// Returns the idle time after which the writer applies `transactions` unapplied transactions.
+pub(super) fn apply_delay(transactions: usize) -> Duration {
+    let transactions = u32::try_from(transactions).unwrap_or(u32::MAX);
     APPLY_DELAY
         + APPLY_DELAY_PER_TRANSACTION
             .saturating_mul(transactions)
@@ -168,8 +181,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_delay_grows_with_the_number_of_transactions_up_to_a_maximum() {
-        assert!(apply_delay(1) < APPLY_DELAY * 2, "a lone client's");
+    fn delay_grows_with_the_number_of_transactions_up_to_a_maximum() {
+        assert!(
+            apply_delay(1) < APPLY_DELAY * 2,
+            "one transaction adds little"
+        );
         assert!(apply_delay(1_000) >= APPLY_DELAY_PER_TRANSACTION * 1_000);
         for many in [100_000, usize::MAX] {
             assert_eq!(
