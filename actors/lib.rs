@@ -1,9 +1,10 @@
-//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is all
-//! that HTTP and tests use.
+//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is
+//! all that HTTP and tests use.
 //!
-//! Control and data are separate. An actor owns state and decides. A worker thread, owned by one actor,
-//! does what takes time. An HTTP worker does the work of its own requests: parsing, filter, the signature
-//! check of a lone submission, validation, reads of a few rows, JSON, and the completion of its waits.
+//! Control and data are separate. An actor owns state and decides. A worker thread, owned by one
+//! actor, does what takes time. An HTTP worker does the work of its own requests: parsing, filter,
+//! the signature check of a lone submission, validation, reads of a few rows, JSON, and the
+//! completion of its waits.
 //!
 //! | actor | owns | sends |
 //! |---|---|---|
@@ -16,34 +17,35 @@
 //! `docs/actors.md` lists every message, queue, thread and fault, and the states of a block.
 //!
 //! # Folders
-//! A folder imports only from those left of it: `error`, `config`, `runtime`, `state`, `protocol`, the
-//! actors with `signatures` and `filter`, `node`. Actors do not import each other; `tests/tidy/layers.rs`
-//! checks that.
+//! A folder imports only from those left of it: `error`, `config`, `runtime`, `state`, `protocol`,
+//! the actors with `signatures` and `filter`, `node`. Actors do not import each other;
+//! `tests/tidy/layers.rs` checks that.
 //!
 //! # Rules
 //! Each is followed by the test that fails without it.
 //!
 //! 1. State has one owner. Other parts receive messages or published values. A published value is
-//!    immutable, sits in a cell and is written by one owner: the Head by the committer, the prune horizon
-//!    by the writer thread, the health of the storage by the code of `storage/` on whatever thread meets
-//!    a fault, the filter by the operator. The accounts at the Head are the only state behind a lock,
-//!    written by the committer once per group of blocks and read by submissions and the mempool. The
-//!    ledger's clock is changed by compare-and-swap.
-//!    (`tests/tidy/actor_rules.rs`: `state_is_named_by_its_owners_only`)
-//! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches the
-//!    disk. (`handlers_neither_wait_nor_block`)
-//! 3. Every queue has a bound from the configuration or a named constant. Full is an error, not a wait.
-//!    (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`, `storage::tests`,
-//!    `signatures::tests`)
-//! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between actors
-//!    are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
-//! 5. A worker receives from the queue of its owner and sends to actors. Two exceptions have types of
-//!    their own, which storage creates and revokes: `CommitQueue`, from executor and readers to the
-//!    writer, and `InlineReader`, for queries on the requesting thread. Both state the measurement that
-//!    justifies them. (`state_is_named_by_its_owners_only`)
-//! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last durable
-//!    block is the only supervisor. (`runtime::fatal::tests`, `only_the_binary_ends_the_process`) A fault
-//!    of the disk ends only writing; see [`NodeHandle::storage_unavailable`]. (`actors/tests/broken_disk.rs`)
+//!    immutable, sits in a cell and is written by one owner: the Head by the committer, the prune
+//!    horizon by the writer thread, the health of the storage by the code of `storage/` on whatever
+//!    thread meets a fault, the filter by the operator. The accounts at the Head are the only state
+//!    behind a lock, written by the committer once per group of blocks and read by submissions and
+//!    the mempool. The ledger's clock is changed by compare-and-swap. (`tests/tidy/actor_rules.rs`:
+//!    `state_is_named_by_its_owners_only`)
+//! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches
+//!    the disk. (`handlers_neither_wait_nor_block`)
+//! 3. Every queue has a bound from the configuration or a named constant. Full is an error, not a
+//!    wait. (`channels_without_a_capacity_have_another_bound`; `runtime::mailbox::tests`,
+//!    `storage::tests`, `signatures::tests`)
+//! 4. Requests come from the handle only, so there is no cycle of bounded queues. Messages between
+//!    actors are always accepted; their protocol bounds them. (`only_the_handle_sends_requests`)
+//! 5. A worker receives from the queue of its owner and sends to actors. Two exceptions have types
+//!    of their own, which storage creates and revokes: `CommitQueue`, from executor and readers to
+//!    the writer, and `InlineReader`, for queries on the requesting thread. Both state the
+//!    measurement that justifies them. (`state_is_named_by_its_owners_only`)
+//! 6. A broken invariant ends the process: [`Node::failed`] returns it, and recovery from the last
+//!    durable block is the only supervisor. (`runtime::fatal::tests`,
+//!    `only_the_binary_ends_the_process`) A fault of the disk ends only writing; see
+//!    [`NodeHandle::storage_unavailable`]. (`actors/tests/broken_disk.rs`)
 
 // A client must not be able to end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(

@@ -153,7 +153,8 @@ impl Pool {
             return Err(match key.protector {
                 SequenceNumber(given) => SubmitError::SequenceNumberTooOld {
                     given,
-                    // A lower number may be free again: its block left it out while another holds this one.
+                    // A lower number may be free again, if its block left it out while another
+                    // block holds this one.
                     current: account.sequence().next().max(given.saturating_add(1)),
                 },
                 Nonce(_) => Discard::from(ValidationStatus::NonceAlreadyUsed).into(),
