@@ -322,3 +322,5 @@ pub(crate) async fn quiesce(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timer_tests;

@@ -1,0 +1,68 @@
+//! Tests of the actors' timers in a node under load.
+
+use super::builder::NodeBuilder;
+use crate::{
+    config::{MempoolConfig, NodeConfig},
+    mempool::Pool,
+    protocol::sequencer::Start,
+    runtime::{
+        arbiters::{ActorHost, ArbiterGroup},
+        fatal::FatalErrorReporter,
+        mailbox::{Flood, Mailbox},
+        timer::{RESOLUTION, TimedActor},
+    },
+    testing::{HandClock, ledger_clock, wallet::development},
+};
+use std::time::Duration;
+
+const NOW: u64 = 1_800_000_000;
+const HEARTBEAT_SECS: u64 = 30;
+
+/// Runs all actors on the calling thread, as a node with one arbiter does.
+struct ThisThread(FatalErrorReporter);
+
+impl ActorHost for ThisThread {
+    fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
+        Mailbox::start_here("test", capacity, actor, &self.0)
+    }
+}
+
+#[actix::test]
+async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
+    let directory = tempfile::tempdir().unwrap();
+    let (chain, store) = development(directory.path());
+    let (writer, reader) = store.split();
+    let tip = reader.chain_tip().unwrap();
+    let clock = HandClock::at_secs(NOW);
+    let mut config = NodeConfig::default();
+    config.sequencer.heartbeat_secs = HEARTBEAT_SECS;
+    let reporter = FatalErrorReporter::new();
+    let builder = NodeBuilder {
+        chain: &chain,
+        config: &config,
+        clock: &ledger_clock(&clock),
+        ledger_info: *reader.snapshot().unwrap().ledger_info(),
+        reporter: reporter.clone(),
+        host: ThisThread(reporter),
+    };
+    let actors = builder.start_actors(Pool::new(MempoolConfig::default()), &tip);
+    let mailboxes = actors.mailboxes.clone();
+    let workers = builder.workers(actors, (writer, reader), tip);
+    mailboxes.sequencer.send(Start {
+        batches: mailboxes.sequencer.recipient(),
+    });
+    tokio::time::pause();
+    let floods = [
+        mailboxes.mempool.flood(),
+        mailboxes.sequencer.flood(),
+        mailboxes.committer.flood(),
+        mailboxes.storage.flood(),
+        mailboxes.pruner.flood(),
+    ];
+    clock.pass_secs(HEARTBEAT_SECS);
+    tokio::time::advance(Duration::from_secs(1) + RESOLUTION).await;
+    while !workers.executor.has_work() {
+        tokio::task::yield_now().await;
+    }
+    assert!(floods.iter().all(Flood::is_running));
+}
