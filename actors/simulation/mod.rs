@@ -26,6 +26,7 @@
 mod audit;
 mod clients;
 mod counters;
+mod faults;
 mod fixture;
 mod host;
 mod low_disk_space;

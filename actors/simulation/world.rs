@@ -4,6 +4,7 @@ use super::{
     audit,
     clients::Clients,
     counters::Counters,
+    faults::CLOCK_FAULT_USECS,
     fixture::START_SECS,
     node::{NodeUnderTest, StartUp},
     options::Options,
@@ -11,9 +12,7 @@ use super::{
     properties,
     scheduler::{Scheduler, SchedulerGuard, Violation},
 };
-use crate::{
-    Clock, ClockReading, StorageFault, StorageUnavailable, protocol::mempool::PendingStatus,
-};
+use crate::{Clock, ClockReading, StorageUnavailable, protocol::mempool::PendingStatus};
 use fastrand::Rng;
 use ledger_test_support::{Disk, Fault, Image};
 use std::{
@@ -30,9 +29,6 @@ use tokio::time::Instant;
 /// Maximum number of steps until the node is idle. More steps indicate an endless loop.
 const STEPS_TO_IDLE_MAX: usize = 20_000;
 
-/// Lead of a wrong clock, in microseconds: a year, which exceeds `sequencer.clock_jump_max_secs`.
-const CLOCK_FAULT_USECS: u64 = 365 * 86_400 * 1_000_000;
-
 /// Result of one simulation.
 pub(super) struct Outcome {
     pub(super) counters: Counters,
@@ -47,17 +43,17 @@ pub(super) struct World {
     pub(super) scheduler: Rc<Scheduler>,
     pub(super) oracle: Rc<Oracle>,
     pub(super) clients: Clients,
-    clock_usecs: Arc<AtomicU64>,
-    elapsed_usecs: Arc<AtomicU64>,
+    pub(super) clock_usecs: Arc<AtomicU64>,
+    pub(super) elapsed_usecs: Arc<AtomicU64>,
     /// Whether the wall clock is a year ahead.
-    has_clock_fault: bool,
+    pub(super) has_clock_fault: bool,
     pub(super) node: Option<NodeUnderTest>,
     /// File that the last graceful stop saved. It exists until the start of the next node is
     /// complete.
     pub(super) saved: Option<Vec<u8>>,
     pub(super) random: Rng,
     /// Whether the disk of the present node has a fault, injected or pending.
-    is_fault_injected: bool,
+    pub(super) is_fault_injected: bool,
     _guard: SchedulerGuard,
 }
 
@@ -226,7 +222,7 @@ impl World {
         self.end_failed_node().await;
     }
 
-    fn with_node(&self, f: impl FnOnce(&Self, &NodeUnderTest)) {
+    pub(super) fn with_node(&self, f: impl FnOnce(&Self, &NodeUnderTest)) {
         if let Some(node) = &self.node {
             f(self, node);
         }
@@ -297,42 +293,6 @@ impl World {
         }
     }
 
-    /// Makes disk space low, and sometimes submits transactions that were checked before.
-    fn run_low_on_disk_space(&mut self) {
-        self.set_low_disk_space(true);
-        if self.random.bool() {
-            self.run_until_idle();
-            let now_secs = self.now_secs();
-            for _ in 0..self.random.usize(1..4) {
-                self.with_node(|world, node| {
-                    world
-                        .clients
-                        .begin_late_submit(&world.scheduler, node, now_secs);
-                });
-            }
-        }
-    }
-
-    /// Sets whether disk space is low.
-    fn set_low_disk_space(&self, is_low: bool) {
-        self.with_node(|world, node| {
-            let disk_space = &world.oracle.disk_space;
-            if is_low != disk_space.is_low() {
-                world
-                    .scheduler
-                    .trace(format_args!("low disk space: {is_low}"));
-                world.oracle.count(if is_low {
-                    "periods of low disk space"
-                } else {
-                    "periods of low disk space that ended"
-                });
-                disk_space.set_low(is_low, world.scheduler.now_steps());
-                let shortage = is_low.then(|| "7 bytes are left".into());
-                node.handle.report_disk_space(shortage.as_ref());
-            }
-        });
-    }
-
     /// Advances both clocks by `millis` milliseconds.
     async fn advance_time(&self, millis: u64) {
         self.scheduler.trace(format_args!("{millis} ms pass"));
@@ -342,7 +302,7 @@ impl World {
 
     /// Sets the wall clock to the result of `move_wall`, and advances elapsed time by
     /// `passed_usecs` microseconds.
-    fn move_clock(&self, move_wall: impl FnOnce(u64) -> u64, passed_usecs: u64) {
+    pub(super) fn move_clock(&self, move_wall: impl FnOnce(u64) -> u64, passed_usecs: u64) {
         self.oracle.record_clock();
         let wall_usecs = move_wall(self.clock_usecs.load(SeqCst));
         self.clock_usecs.store(wall_usecs, SeqCst);
@@ -355,101 +315,6 @@ impl World {
         self.oracle
             .advance_true_time(passed_usecs, wall_usecs.saturating_sub(fault_usecs));
         self.oracle.record_clock();
-    }
-
-    /// Moves the wall clock by some seconds, or sets it a year ahead.
-    ///
-    /// A chain without blocks gets no wrong year, because the node could not recognize it without a
-    /// newest block.
-    fn step_clock(&mut self) {
-        if !self.has_clock_fault && self.oracle.model().height() > 0 && self.random.u8(..2) == 0 {
-            return self.set_clock_fault(true);
-        }
-        self.oracle.count("clock steps");
-        let usecs = self.random.u64(1..8_000_000);
-        if self.random.bool() {
-            self.move_clock(|wall_usecs| wall_usecs - usecs, 0);
-        } else {
-            self.move_clock(|wall_usecs| wall_usecs + 10 * usecs, 0);
-        }
-        let wall_usecs = self.clock_usecs.load(SeqCst);
-        self.scheduler.trace(format_args!(
-            "the clock shows {wall_usecs}, it is {}",
-            self.now_secs()
-        ));
-    }
-
-    /// Sets the wall clock a year ahead, or back to the right year.
-    fn set_clock_fault(&mut self, is_wrong: bool) {
-        if self.has_clock_fault == is_wrong {
-            return;
-        }
-        self.scheduler
-            .trace(format_args!("the clock is wrong: {is_wrong}"));
-        self.has_clock_fault = is_wrong;
-        if is_wrong {
-            self.oracle.count("clock faults");
-            self.move_clock(|wall_usecs| wall_usecs + CLOCK_FAULT_USECS, 0);
-        } else {
-            self.oracle.add_visible_blocks();
-            self.oracle.clear_clock_fault();
-            self.move_clock(|wall_usecs| wall_usecs - CLOCK_FAULT_USECS, 0);
-        }
-    }
-
-    /// Injects a fault into the disk, at most one per node.
-    fn inject_disk_fault(&mut self) {
-        let is_due =
-            self.options.fault_rate > 0 && self.random.u32(..100) < self.options.fault_rate;
-        let Some(node) = self
-            .node
-            .as_ref()
-            .filter(|_| is_due && !self.is_fault_injected)
-        else {
-            return;
-        };
-        let after = self.random.usize(..25);
-        let (counter, fault) = match self.random.u8(..6) {
-            0 => (
-                "faults: disk full",
-                Fault::Full {
-                    more_bytes: 4_096 * after,
-                },
-            ),
-            1 => ("faults: failing write", Fault::Write { after }),
-            2 => (
-                "faults: failing sync",
-                Fault::Sync {
-                    after: after / 4,
-                    keeps: self.random.u64(..),
-                },
-            ),
-            3 => ("faults: one failing read", Fault::Read { after }),
-            4 => ("faults: failing reads", Fault::Reads { after }),
-            _ => ("faults: disk gone", Fault::Gone { after }),
-        };
-        node.disk.inject(fault);
-        self.is_fault_injected = true;
-        self.scheduler.trace(format_args!("{fault:?}"));
-        self.oracle.count(counter);
-    }
-
-    /// Returns the fault of the node's disk, if there is one.
-    ///
-    /// The property [`properties::NO_FAILURE`] permits it only after a disk fault, and never
-    /// permits a fatal error.
-    pub(super) fn check_storage_fault(&self) -> Option<StorageFault> {
-        let node = self.node.as_ref()?;
-        if let Some(error) = node.failure.get() {
-            let verdict = Err(error.to_string());
-            self.oracle.report(properties::NO_FAILURE, verdict);
-        }
-        let fault = node.storage_health.fault()?;
-        if node.disk.failures() == 0 {
-            let verdict = Err(fault.to_string());
-            self.oracle.report(properties::NO_FAILURE, verdict);
-        }
-        Some(fault)
     }
 
     /// Ends a failed node with a probability of one third, by a graceful stop or a crash.
