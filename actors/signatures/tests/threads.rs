@@ -34,12 +34,14 @@ fn stop_ends_waiting_and_later_requests() {
             .into_iter()
             .all(|waiting| is_stopping(&take_verdict(waiting)))
     );
-    let late = fixture.good();
-    assert!(is_stopping(&take_verdict(Box::pin(checks.queue(
-        late,
-        Lane::Trusted,
-        Permit::acquire(&checks.in_progress)
-    )))));
+    assert!(rejects_as_stopping(&checks, fixture.good()));
+}
+
+/// Returns whether a submission whose check begins now is rejected because the node is stopping.
+fn rejects_as_stopping(checks: &SignatureChecks, transaction: SignedTransaction) -> bool {
+    let permit = Permit::acquire(&checks.in_progress);
+    let verdict = checks.queue(transaction, Lane::Trusted, permit);
+    is_stopping(&take_verdict(Box::pin(verdict)))
 }
 
 /// The threads may have emptied the queue for the last time before the job arrives.
@@ -48,12 +50,7 @@ fn rejects_requests_while_the_threads_end() {
     let mut fixture = Fixture::new();
     let (checks, _queues) = one_thread(10);
     checks.stopped.store(true, SeqCst);
-    let late = fixture.good();
-    assert!(is_stopping(&take_verdict(Box::pin(checks.queue(
-        late,
-        Lane::Trusted,
-        Permit::acquire(&checks.in_progress)
-    )))));
+    assert!(rejects_as_stopping(&checks, fixture.good()));
 }
 
 /// No thread runs, so every verdict comes from the calling thread.
