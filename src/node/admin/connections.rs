@@ -1,0 +1,9 @@
+//! `/connections`: how many each listener has, and what it refused and cut since the start.
+
+use crate::compose::OpenListeners;
+use actix_web::{HttpResponse, web::Data};
+
+/// `GET /connections`.
+pub async fn list(listeners: Data<OpenListeners>) -> HttpResponse {
+    HttpResponse::Ok().json(listeners.status())
+}

@@ -1,0 +1,117 @@
+//! Of HTTP: answers by route and status, and the connections of each listener.
+
+use super::family::{Families, Row, Unit};
+use crate::compose::{ConnectionStatus, OpenListeners};
+use ledger_api::{ApiState, KeptAnswersStatus};
+
+/// Tells of both.
+pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
+    routes(api, families);
+    kept_answers(&api.kept_answers(), families);
+    connections(&listeners.status(), families);
+}
+
+fn routes(api: &ApiState, families: &mut Families) {
+    let routes = api.routes();
+    let mut answers = families.counter((
+        "ledger_http_requests_total",
+        "Requests of the interface that were answered, by route and status; what fits no route is counted together.",
+    ));
+    for route in &routes {
+        for (status, count) in &route.statuses {
+            let code = status.to_string();
+            let labels = [
+                ("method", route.method.as_str()),
+                ("route", &route.path),
+                ("code", &code),
+            ];
+            answers.sample(&labels, *count as f64);
+        }
+    }
+    let mut took = families.histogram((
+        "ledger_http_request_seconds",
+        "How long it took from the head of a request to that of its answer, by route; with a long poll, its wait.",
+    ));
+    for route in &routes {
+        let labels = [
+            ("method", route.method.as_str()),
+            ("route", route.path.as_str()),
+        ];
+        took.histogram_sample(&labels, Unit::Time, &route.took);
+    }
+}
+
+fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
+    let mut bytes = families.gauge((
+        "ledger_http_kept_answers_bytes",
+        "Memory of answers that are kept for who asks next.",
+    ));
+    bytes.sample(&[], kept.bytes as f64);
+    let mut asked = families.counter((
+        "ledger_http_kept_answers_total",
+        "Requests whose answer may be kept, by whether one was found (hit) or not (miss).",
+    ));
+    for (outcome, count) in [("hit", kept.hits), ("miss", kept.misses)] {
+        asked.sample(&[("outcome", outcome)], count as f64);
+    }
+}
+
+const CONNECTION_GAUGES: [Row<ConnectionStatus>; 1] = [(
+    (
+        "ledger_connections_open",
+        "Connections of the listener that are open.",
+    ),
+    |count| count.open as f64,
+)];
+
+const CONNECTION_COUNTERS: [Row<ConnectionStatus>; 4] = [
+    (
+        (
+            "ledger_connections_closed_idle_total",
+            "Connections closed after api.keep_alive_secs without a request, the first one included.",
+        ),
+        |count| count.closed_idle as f64,
+    ),
+    (
+        (
+            "ledger_connections_refused_total",
+            "Connections that were closed at once, as their address had too many.",
+        ),
+        |count| count.refused_of_address as f64,
+    ),
+    (
+        (
+            "ledger_connections_failed_handshakes_total",
+            "TLS handshakes that failed or took too long.",
+        ),
+        |count| count.failed_handshakes as f64,
+    ),
+    (
+        (
+            "ledger_connections_reset_streams_total",
+            "HTTP/2 streams that were reset, as their answer was not read.",
+        ),
+        |count| count.reset_unread_streams as f64,
+    ),
+];
+
+fn connections(all: &[ConnectionStatus], families: &mut Families) {
+    let labels = |count: &ConnectionStatus| [("listener", count.listener)];
+    families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
+    let mut cut = families.counter((
+        "ledger_connections_cut_total",
+        "Connections that were cut: responses were not read, a head was not complete in time, or HTTP/2 was misused.",
+    ));
+    for count in all {
+        let [listener] = labels(count);
+        cut.sample(&[listener, ("cause", "unread")], count.cut_unread as f64)
+            .sample(
+                &[listener, ("cause", "slow_head")],
+                count.cut_slow_heads as f64,
+            )
+            .sample(
+                &[listener, ("cause", "misbehaving")],
+                count.cut_misbehaving as f64,
+            );
+    }
+}

@@ -1,0 +1,92 @@
+//! `account transfer`: asks the node what it needs to know, signs, submits and waits.
+
+use super::{Failure, URL, key};
+use crate::cli::client_chain;
+use crate::output;
+use ledger_api::submission_json;
+use ledger_client::{
+    NodeClient,
+    signer::{self, Signer, Terms},
+};
+use ledger_types::{AccountAddress, ReplayProtector};
+use std::time::Duration;
+
+/// The options of `account transfer`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The node
+    #[arg(long, value_name = "URL", default_value = URL)]
+    url: String,
+    /// A file with the sender's private key in hex, which nobody else can read; - for standard input
+    #[arg(long, value_name = "FILE")]
+    key: String,
+    /// The most gas units it may use; the sender must hold this times the price beside the amount
+    #[arg(long, value_name = "UNITS", default_value_t = 200_000)]
+    max_gas_amount: u64,
+    /// What a gas unit costs, in the coin's smallest unit; by default what the node suggests
+    #[arg(long, value_name = "PRICE")]
+    gas_unit_price: Option<u64>,
+    /// After how many seconds the transfer is void if it is not committed
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    expires_after: u64,
+    /// Protect the transfer by this nonce in place of the account's sequence number: it then neither
+    /// waits for others of the account nor holds them up. A nonce counts once while it is remembered
+    #[arg(long)]
+    nonce: Option<u64>,
+    /// Print the signed transaction as the JSON body of a submission, instead of submitting it
+    #[arg(long)]
+    print: bool,
+    /// Who gets the amount
+    to: AccountAddress,
+    /// How much, in the coin's smallest unit
+    amount: u64,
+}
+
+/// Makes the transfer.
+///
+/// # Errors
+/// When it is refused, fails, or is not committed before it expires.
+pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
+    let signer = Signer::new(key::read(&arguments.key)?);
+    let node = NodeClient::new(&arguments.url)?;
+    let chain = node.ledger().await?.chain;
+    let gas_unit_price = match arguments.gas_unit_price {
+        Some(price) => price,
+        None => node.gas_unit_price().await?,
+    };
+    let protector = match arguments.nonce {
+        Some(nonce) => ReplayProtector::Nonce(nonce),
+        None => {
+            ReplayProtector::SequenceNumber(node.account(&signer.address()).await?.sequence_number)
+        }
+    };
+    let terms = Terms {
+        max_gas_amount: arguments.max_gas_amount,
+        gas_unit_price,
+        expiration_timestamp_secs: signer::unix_secs_after(Duration::from_secs(
+            arguments.expires_after,
+        )),
+    };
+    let call = signer::transfer(&chain.vendor, arguments.to, arguments.amount);
+    let signed = signer.sign(&chain, protector, call, terms);
+    if arguments.print {
+        return Ok(output::line(&submission_json(
+            &client_chain(&chain),
+            &signed,
+        ))?);
+    }
+    let hash = node.submit(&chain.vendor, &signed).await?;
+    output::line(&format!("transaction {hash}"))?;
+    let committed = node.wait(&hash).await?;
+    output::line(&format!(
+        "committed at version {}: {} (gas used {})",
+        committed.version, committed.vm_status, committed.gas_used
+    ))?;
+    if committed.success {
+        Ok(())
+    } else {
+        Err(Failure::Fatal(
+            "the transfer failed; its fee was charged".to_owned(),
+        ))
+    }
+}

@@ -1,0 +1,217 @@
+//! The options of `bench`, and the plan of the run that they describe.
+
+use super::Failure;
+use crate::cli::client_chain;
+use ledger_api::submission_json;
+use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
+use ledger_types::ChainIdentity;
+use std::sync::Arc;
+use std::{num::NonZeroUsize, time::Duration};
+
+/// Duration of a run that is limited neither by time nor by transfers.
+const DURATION_DEFAULT: Duration = Duration::from_secs(10);
+
+/// Time from the signature of a transfer to its expiration, longer than a node takes to commit all
+/// transfers of a full mempool.
+const EXPIRES_AFTER: Duration = Duration::from_secs(300);
+
+/// Assumed duration of a run that is limited by transfers, for the expiration of transfers that are
+/// signed in advance.
+const ASSUMED_DURATION: Duration = Duration::from_secs(3_600);
+
+/// Maximum length of ramp, warm-up and duration, and of the interval between two transfers.
+///
+/// The limit is 30 days, so that no sum of them overflows.
+const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// The options of `bench`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Arguments {
+    /// The node
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(super) url: String,
+    /// The faucet that funds the accounts
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
+    pub(super) faucet: String,
+    /// How many accounts send; at least one for each connection, except with --orderless
+    #[arg(long, default_value = "1000")]
+    pub(super) accounts: NonZeroUsize,
+    /// How many connections are used, each with one request at a time
+    #[arg(long, default_value = "64")]
+    pub(super) connections: NonZeroUsize,
+    /// How many threads drive the connections; beside the node on one machine, few leave it more
+    #[arg(long, default_value = "1")]
+    pub(super) threads: NonZeroUsize,
+    /// Make the connections evenly within this many seconds, and measure nothing until then
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    pub(super) ramp: Seconds,
+    /// After that, send for this many seconds without measuring
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    pub(super) warm_up: Seconds,
+    /// Stop after this many seconds [default: 10, without --transfers]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) duration: Option<Seconds>,
+    /// Stop after this many transfers
+    #[arg(long, value_name = "N")]
+    pub(super) transfers: Option<u64>,
+    /// Sign so many transfers before the load begins, about 400 bytes of memory each; what is sent beyond
+    /// them, or does not fit any more, is signed while the load is on
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        conflicts_with = "orderless"
+    )]
+    pub(super) pre_signed: u64,
+    /// Transfers per second (open loop: latency counts from when each was due); absent: as fast as
+    /// answers come
+    #[arg(long, value_name = "PER_SECOND")]
+    pub(super) rate: Option<f64>,
+    /// Whether each transfer is awaited by a long poll before the connection sends its next one
+    #[arg(long, value_enum, default_value_t = Mode::Submit)]
+    pub(super) mode: Mode,
+    /// Protect transfers by nonces in place of sequence numbers: then any number of connections may
+    /// send from one account
+    #[arg(long)]
+    pub(super) orderless: bool,
+    /// How transfers are written, and those that are committed read
+    #[arg(long, value_enum, default_value_t = Format::Bcs)]
+    pub(super) format: Format,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    pub(super) output: Output,
+    /// Which accounts are used; the same seed uses the same ones. Absent: new ones
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    /// The node's process on this machine: reports its processor time and memory as well
+    #[arg(long)]
+    pub(super) pid: Option<u32>,
+}
+
+/// A time that the user gives in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seconds(Duration);
+
+impl std::str::FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+        let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+        if duration > SECONDS_MAX {
+            return Err(format!("more than {} s", SECONDS_MAX.as_secs()));
+        }
+        Ok(Self(duration))
+    }
+}
+
+impl From<Seconds> for Duration {
+    fn from(seconds: Seconds) -> Self {
+        seconds.0
+    }
+}
+
+/// The step after a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Mode {
+    /// The next submission.
+    Submit,
+    /// A wait for the commitment.
+    Await,
+}
+
+/// The encoding of a submission, and of the response to a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Format {
+    Bcs,
+    Json,
+}
+
+/// The encoding of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Output {
+    Text,
+    Json,
+}
+
+impl Format {
+    /// Returns the format of submissions to `chain`.
+    fn submission_format(self, chain: &ChainIdentity) -> SubmissionFormat {
+        match self {
+            Self::Bcs => SubmissionFormat::Bcs,
+            Self::Json => {
+                let chain = client_chain(chain);
+                let render = move |transaction: &_| submission_json(&chain, transaction);
+                SubmissionFormat::Json(Arc::new(render))
+            }
+        }
+    }
+}
+
+impl Arguments {
+    /// Checks rules between options, and the existence of the process that `--pid` names.
+    ///
+    /// # Errors
+    /// Returns [`Failure::Fatal`] if there are too few accounts, if the rate is too low or not
+    /// finite, or if the figures of the process cannot be read.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if !self.orderless && self.accounts < self.connections {
+            return Err(Failure::Fatal(format!(
+                "--accounts {} is less than --connections {}: each connection needs accounts of its own, unless transfers are --orderless",
+                self.accounts, self.connections
+            )));
+        }
+        if self
+            .rate
+            .is_some_and(|rate| !rate.is_finite() || rate * SECONDS_MAX.as_secs_f64() < 1.0)
+        {
+            return Err(Failure::Fatal(format!(
+                "--rate must be above 0, with a transfer every {} s at least",
+                SECONDS_MAX.as_secs()
+            )));
+        }
+        if let Some(pid) = self.pid
+            && ProcessUsage::of(pid).is_none()
+        {
+            return Err(Failure::Fatal(format!(
+                "--pid {pid}: there is no such process, or its figures cannot be read from /proc"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns the plan of the run on this chain, with `seed` for the keys of its accounts.
+    pub(super) fn plan(&self, chain: ChainIdentity, gas_unit_price: u64, seed: u64) -> Plan {
+        let duration = match (self.duration, self.transfers) {
+            (Some(duration), _) => Some(duration.into()),
+            (None, Some(_)) => None,
+            (None, None) => Some(DURATION_DEFAULT),
+        };
+        let (ramp, warm_up) = (self.ramp.into(), self.warm_up.into());
+        Plan {
+            format: self.format.submission_format(&chain),
+            chain,
+            gas_unit_price,
+            accounts: self.accounts.get(),
+            connections: self.connections.get(),
+            threads: self.threads.get().min(self.connections.get()),
+            ramp,
+            warm_up,
+            duration,
+            transfers: self.transfers,
+            pre_signed: self.pre_signed,
+            expires_after: match self.pre_signed {
+                0 => EXPIRES_AFTER,
+                _ => ramp + warm_up + duration.unwrap_or(ASSUMED_DURATION) + EXPIRES_AFTER,
+            },
+            interval: self.rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
+            is_commit_awaited: self.mode == Mode::Await,
+            is_orderless: self.orderless,
+            seed,
+            has_used_accounts: self.seed.is_some(),
+            pid: self.pid,
+        }
+    }
+}

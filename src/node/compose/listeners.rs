@@ -1,0 +1,277 @@
+//! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
+//! is wanted a second one for GraphQL.
+
+use super::{
+    ConnectionLimits, Listener, ListenerOptions, OpenListeners, api_config,
+    listener::worker_threads,
+    net::{ConnectionOptions, Http2Limits},
+    threads::check_thread_limit,
+};
+use crate::{
+    access::{Pages, Token, Visitors},
+    admin,
+    cli::Failure,
+    config::Settings,
+    faucet::{self, Faucet},
+};
+use ledger_actors::NodeHandle;
+use ledger_api::ApiState;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::Genesis;
+use rustls::ServerConfig;
+use std::{future::pending, net::SocketAddr, time::Duration};
+
+/// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
+/// one that has not ended after 10 s, and the pool must be saved before that.
+const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
+/// How much longer a stop waits, so that answers reach their clients.
+const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
+/// Maximum number of open connections of a listener beside the API's: enough for a few scripts and a page or
+/// two of each of some hundred users.
+pub const SIDE_CONNECTIONS_MAX: usize = 1_024;
+/// One address may have this part of them open, so that it cannot keep the others out.
+const SIDE_ADDRESS_SHARE: usize = 2;
+/// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
+/// its address, which is the operator's too. A script asks anew.
+const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// Those that run.
+#[derive(Debug)]
+pub struct Listeners {
+    api: Listener,
+    graphql: Option<Listener>,
+    faucet: Option<Listener>,
+    admin: Listener,
+}
+
+/// The settings and limits of the listeners, and their metrics.
+#[derive(Debug)]
+struct Parts<'a> {
+    settings: &'a Settings,
+    connections: ConnectionLimits,
+    opened: OpenListeners,
+}
+
+/// Returns the number of listeners beside the API's.
+pub fn side_listeners(settings: &Settings, genesis: &Genesis) -> usize {
+    let has_graphql = settings.graphql.listen.is_some();
+    let has_faucet = faucet_key(settings, genesis).is_some();
+    1 + usize::from(has_graphql) + usize::from(has_faucet)
+}
+
+/// Returns the key of the faucet, if it is served.
+fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKey> {
+    genesis.faucet_key().filter(|_| settings.faucet.enabled)
+}
+
+impl Listeners {
+    /// Binds all addresses and starts the listeners; they serve after [`Self::wait_until_serving`].
+    ///
+    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
+    /// carry it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Failure::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
+    pub fn start(
+        settings: &Settings,
+        connections: ConnectionLimits,
+        genesis: &Genesis,
+        node: &NodeHandle,
+        tls: Option<ServerConfig>,
+        admin_token: Option<Token>,
+    ) -> Result<Self, Failure> {
+        let side = side_listeners(settings, genesis);
+        // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
+        let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
+        check_thread_limit(threads).map_err(|error| {
+            let doing = format!("the {threads} threads of the listeners cannot be started");
+            Failure::fatal(doing, &error)
+        })?;
+        let state = ApiState::new(node.clone(), api_config(settings));
+        let parts = Parts {
+            settings,
+            connections,
+            opened: OpenListeners::default(),
+        };
+        // Their order is that of the metrics that operators see.
+        let api_options = parts.api_options(tls);
+        let graphql = parts.graphql(&state)?;
+        let faucet = parts.faucet(genesis, node)?;
+        let admin = parts.admin(node, state.clone(), admin_token)?;
+        // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
+        let api = Listener::start(&api_options, move |config| {
+            ledger_api::configure(config, &state);
+        })?;
+        Ok(Self {
+            api,
+            graphql,
+            faucet,
+            admin,
+        })
+    }
+
+    /// Waits until every listener has its threads and accepts connections.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Failure::Fatal`] if a listener ended.
+    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
+        let all = [
+            Some(&mut self.admin),
+            self.graphql.as_mut(),
+            self.faucet.as_mut(),
+            Some(&mut self.api),
+        ];
+        for listener in all.into_iter().flatten() {
+            listener.wait_until_serving().await?;
+        }
+        Ok(())
+    }
+
+    /// Where they listen, as the ready line says it.
+    pub fn ready_words(&self) -> String {
+        let all = [
+            Some(&self.api),
+            self.graphql.as_ref(),
+            self.faucet.as_ref(),
+            Some(&self.admin),
+        ];
+        let words: Vec<_> = all
+            .into_iter()
+            .flatten()
+            .map(Listener::ready_words)
+            .collect();
+        words.join(" ")
+    }
+
+    /// Ends when one of them does, which without [`Self::stop`] is an error.
+    pub async fn ended(&mut self) -> Failure {
+        tokio::select! {
+            failure = self.api.ended() => failure,
+            failure = ended(self.graphql.as_mut()) => failure,
+            failure = ended(self.faucet.as_mut()) => failure,
+            failure = self.admin.ended() => failure,
+        }
+    }
+
+    /// Stops all of them at the same time; see [`Listener::stop`].
+    pub async fn stop(self) {
+        tokio::join!(
+            self.api.stop(),
+            stop(self.graphql),
+            stop(self.faucet),
+            self.admin.stop()
+        );
+    }
+}
+
+impl Parts<'_> {
+    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, Failure> {
+        let Some(address) = self.settings.graphql.listen else {
+            return Ok(None);
+        };
+        let state = state.clone();
+        let listener = Listener::start(&self.side_options("graphql", address), move |config| {
+            ledger_api::configure_graphql(config, &state);
+        })?;
+        Ok(Some(listener))
+    }
+
+    fn faucet(&self, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, Failure> {
+        let Some(key) = faucet_key(self.settings, genesis) else {
+            return Ok(None);
+        };
+        let settings = &self.settings.faucet;
+        let faucet = Faucet::start(node.clone(), key, settings);
+        let options = self.side_options("faucet", settings.listen);
+        let listener = Listener::start(&options, move |config| faucet::configure(config, &faucet))?;
+        Ok(Some(listener))
+    }
+
+    fn admin(
+        &self,
+        node: &NodeHandle,
+        state: ApiState,
+        token: Option<Token>,
+    ) -> Result<Listener, Failure> {
+        let settings = &self.settings.admin;
+        let visitors = Visitors {
+            section: "admin",
+            hosts: settings.hosts.clone(),
+            pages: Pages::Own,
+        };
+        let data_dir = self.settings.storage.data_dir.clone();
+        let admin = admin::Admin::new(node.clone(), state, visitors, token, data_dir);
+        let mut options = self.side_options("admin", settings.listen);
+        options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
+        let opened = self.opened.clone();
+        Listener::start(&options, move |config| {
+            admin::configure(config, &admin, &opened);
+        })
+    }
+
+    fn api_options(&self, tls: Option<ServerConfig>) -> ListenerOptions {
+        let api = &self.settings.api;
+        ListenerOptions {
+            address: api.listen,
+            max_connections: self.connections.api,
+            max_connections_per_address: api.max_connections_per_address,
+            ..self.options("api", tls)
+        }
+    }
+
+    /// Returns the options of a listener that serves few clients, usually of this machine: one worker thread, and
+    /// no TLS.
+    fn side_options(&self, name: &'static str, address: SocketAddr) -> ListenerOptions {
+        ListenerOptions {
+            address,
+            workers: 1,
+            ..self.options(name, None)
+        }
+    }
+
+    /// Returns options with the settings that all listeners share.
+    fn options(&self, name: &'static str, tls: Option<ServerConfig>) -> ListenerOptions {
+        let settings = self.settings;
+        let side = self.connections.side;
+        ListenerOptions {
+            name,
+            metrics: self.opened.add(name),
+            address: settings.api.listen,
+            workers: settings.api.workers,
+            backlog: settings.api.backlog,
+            max_connections: side,
+            max_connections_per_address: side.div_ceil(SIDE_ADDRESS_SHARE),
+            connection: connection_options(settings, tls),
+            shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+                + SHUTDOWN_MARGIN,
+        }
+    }
+}
+
+async fn ended(listener: Option<&mut Listener>) -> Failure {
+    match listener {
+        Some(listener) => listener.ended().await,
+        None => pending().await,
+    }
+}
+
+async fn stop(listener: Option<Listener>) {
+    if let Some(listener) = listener {
+        listener.stop().await;
+    }
+}
+
+fn connection_options(settings: &Settings, tls: Option<ServerConfig>) -> ConnectionOptions {
+    ConnectionOptions {
+        tls,
+        tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
+        keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
+        client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
+        client_send_timeout: Duration::from_millis(settings.api.client_send_timeout_ms),
+        http2: Http2Limits {
+            max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
+        },
+    }
+}

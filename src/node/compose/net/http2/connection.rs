@@ -1,0 +1,168 @@
+//! The life of an HTTP/2 connection: its streams are served concurrently until it is idle for too
+//! long, its client breaks the protocol, or the node stops.
+
+use super::{
+    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX,
+    TAKEN_BACK_MAX,
+    answer::{self, Outcome},
+    patience::ConnectionPatience,
+    request::{is_too_long, request},
+};
+use crate::compose::net::{ListenerMetrics, PipelineOptions, transport::Transport};
+use actix_http::{Request, Response};
+use actix_service::Service;
+use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
+use bytes::Bytes;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use h2::{
+    Reason, RecvStream,
+    server::{self, SendResponse},
+};
+use http::{Method, StatusCode};
+use ledger_api::Connection;
+use std::{
+    future::{Future, poll_fn},
+    net::SocketAddr,
+    pin::pin,
+    rc::Rc,
+};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Serves a connection whose first byte has arrived to its end.
+pub async fn serve<S>(transport: Transport, peer: SocketAddr, app: Rc<S>, options: &PipelineOptions)
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
+{
+    let handshake = builder(options).handshake(transport);
+    let connection = match timeout(options.connection.client_request_timeout, handshake).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => {
+            count_misbehavior(&error, &options.metrics);
+            return;
+        }
+        Err(_) => {
+            options.metrics.counters.cut_slow_heads.increment();
+            return;
+        }
+    };
+    let memory = Rc::new(Connection::default());
+    let patience = Rc::new(ConnectionPatience::new(
+        options.connection.client_send_timeout,
+    ));
+    let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
+        let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
+        serve_stream(stream, peer, app, memory, Rc::clone(&patience))
+    };
+    // Boxed, as it is larger than what serves HTTP/1.1, and most connections are that.
+    Box::pin(run(connection, options, serve_stream)).await;
+}
+
+fn builder(options: &PipelineOptions) -> server::Builder {
+    let mut builder = server::Builder::new();
+    builder
+        .max_concurrent_streams(options.connection.http2.max_streams)
+        .max_header_list_size(HEADER_LIST_BYTES_MAX)
+        .initial_window_size(RECEIVE_WINDOW_BYTES)
+        .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+        .max_send_buffer_size(SEND_BUFFER_BYTES_MAX);
+    builder
+}
+
+type Streams = server::Connection<Transport, Bytes>;
+
+/// Serves streams until the connection ends. What is being served then is dropped with it, as on a connection
+/// of HTTP/1.1.
+async fn run<F>(
+    mut connection: Streams,
+    options: &PipelineOptions,
+    serve_stream: impl Fn((http::Request<RecvStream>, SendResponse<Bytes>)) -> F,
+) where
+    F: Future<Output = Outcome>,
+{
+    let metrics = &options.metrics;
+    let mut served = FuturesUnordered::new();
+    let mut stopping = pin!(options.stopping.notified());
+    let mut is_stopping = false;
+    let mut idle = pin!(sleep(options.connection.keep_alive));
+    let mut taken_back = 0_u32;
+    loop {
+        tokio::select! {
+            accepted = poll_fn(|context| connection.poll_accept(context)) => match accepted {
+                Some(Ok(stream)) => served.push(serve_stream(stream)),
+                Some(Err(error)) => {
+                    count_misbehavior(&error, metrics);
+                    return;
+                }
+                None => return,
+            },
+            Some(outcome) = served.next(), if !served.is_empty() => {
+                match outcome {
+                    Outcome::Sent => taken_back = taken_back.saturating_sub(1),
+                    Outcome::TakenBack => taken_back += 1,
+                    Outcome::Unread => metrics.counters.reset_unread_streams.increment(),
+                    Outcome::Broken => {}
+                }
+                if taken_back > TAKEN_BACK_MAX {
+                    metrics.counters.cut_misbehaving.increment();
+                    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                    break;
+                }
+                if served.is_empty() {
+                    idle.as_mut().reset(Instant::now() + options.connection.keep_alive);
+                }
+            },
+            () = &mut stopping, if !is_stopping => {
+                is_stopping = true;
+                connection.graceful_shutdown();
+            },
+            () = &mut idle, if served.is_empty() => {
+                metrics.counters.closed_idle.increment();
+                connection.graceful_shutdown();
+                break;
+            },
+        }
+    }
+    drop(served);
+    let closed = poll_fn(|context| connection.poll_closed(context));
+    // Whoever does not close in time is cut.
+    let _ = timeout(CLOSE_TIMEOUT, closed).await;
+}
+
+/// Counts a connection that ends because its client broke the protocol. Other errors are of the
+/// transport.
+fn count_misbehavior(error: &h2::Error, metrics: &ListenerMetrics) {
+    if error.is_library() || error.is_go_away() {
+        metrics.counters.cut_misbehaving.increment();
+    }
+}
+
+async fn serve_stream<S>(
+    (stream, mut respond): (http::Request<RecvStream>, SendResponse<Bytes>),
+    peer: SocketAddr,
+    app: Rc<S>,
+    memory: Rc<Connection>,
+    patience: Rc<ConnectionPatience>,
+) -> Outcome
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
+{
+    let (head, body) = stream.into_parts();
+    let is_head = head.method == Method::HEAD;
+    if is_too_long(&head.headers) {
+        return answer::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
+    }
+    let Some(request) = request(&head, body, peer) else {
+        return Outcome::Broken;
+    };
+    drop(head);
+    request.extensions_mut().insert(memory);
+    let response: Response<BoxBody> = tokio::select! {
+        answered = app.call(request) => match answered {
+            Ok(response) => response.into(),
+            Err(error) => error.into(),
+        },
+        // Nobody waits for the answer: the request is dropped, as with a connection of HTTP/1.1.
+        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::TakenBack,
+    };
+    answer::send(response, respond, is_head, patience).await
+}

@@ -1,0 +1,183 @@
+//! What a setting is: its key, the kind of its values, and the check of a value against it.
+
+use super::Value;
+use crate::access::{HostNames, NoHostNames, NoOrigins, Origins};
+use ledger_actors::FilterRules;
+use ledger_types::{FrameworkUpgrade, Vendor};
+use std::{fmt, net::SocketAddr, ops::RangeInclusive};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+/// One setting, as declared in `declaration.rs`.
+#[derive(Debug)]
+pub struct Setting {
+    /// The section's name in a file: `actors.mempool`.
+    pub section: &'static str,
+    /// The name within the section.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub kind: Kind,
+    /// Its value where nothing sets it.
+    pub default: fn() -> Value,
+    /// What one unit of the value is: `bytes`, `ms`; empty where it has none.
+    pub unit: &'static str,
+    /// What it does and why its default is what it is.
+    pub reason: &'static str,
+}
+
+/// Which values a setting takes.
+#[derive(Debug)]
+pub enum Kind {
+    /// A whole number within the range.
+    Integer(RangeInclusive<u64>),
+    /// `true` or `false`.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `IP:PORT`; port 0 picks a free one.
+    Listen,
+    /// `IP:PORT` as [`Self::Listen`], or the empty text for none.
+    OptionalListen,
+    /// A chain's vendor word.
+    Vendor,
+    /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
+    FrameworkUpgrades,
+    /// Rules of the submission filter with commas between; the empty text for none.
+    FilterRules,
+    /// Names of hosts with commas between; the empty text for none.
+    HostNames,
+    /// Origins of pages with commas between; the empty text for none.
+    Origins,
+    /// A path that must be given.
+    Path,
+    /// A path, or the empty text for none.
+    OptionalPath,
+    /// A level, or levels by module: `info,ledger_actors=debug`.
+    LogLevel,
+}
+
+/// A value as a layer gives it, before it is known which setting it is for.
+#[derive(Debug, Clone)]
+pub enum RawValue {
+    /// From the environment or the command line: nothing but text.
+    Untyped(String),
+    /// From a file, where text is quoted and numbers are not.
+    Typed(Value),
+    /// From a file, but a form that no setting takes; its name in TOML.
+    Other(&'static str),
+}
+
+impl Setting {
+    /// The whole key: `actors.mempool.mailbox_capacity`.
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+
+    /// Checks a value; `None` means that it is outside of what [`Kind`] allows.
+    pub fn accept(&self, raw: &RawValue) -> Option<Value> {
+        let value = match raw {
+            RawValue::Typed(value) => value.clone(),
+            RawValue::Untyped(text) => self.kind.parse(text)?,
+            RawValue::Other(_) => return None,
+        };
+        self.kind.allows(&value).then_some(value)
+    }
+}
+
+impl Kind {
+    fn parse(&self, text: &str) -> Option<Value> {
+        match self {
+            // The parser would take a sign.
+            Self::Integer(_) if text.starts_with('+') => None,
+            Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
+            Self::Boolean => text.parse().ok().map(Value::Boolean),
+            _ => Some(Value::Text(text.to_owned())),
+        }
+    }
+
+    /// What is wrong with a text of many parts that is not allowed: the range alone would not say in which
+    /// part.
+    pub fn cause(&self, raw: &RawValue) -> Option<String> {
+        match (self, raw) {
+            (Self::FilterRules, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
+                FilterRules::parse_list(text)
+                    .err()
+                    .map(|error| error.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Integer(range), Value::Integer(number)) => range.contains(number),
+            (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
+            (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
+            (Self::OptionalListen, Value::Text(text)) if text.is_empty() => true,
+            (Self::Listen | Self::OptionalListen, Value::Text(text)) => {
+                text.parse::<SocketAddr>().is_ok()
+            }
+            (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
+            (Self::FrameworkUpgrades, Value::Text(text)) => {
+                FrameworkUpgrade::parse_list(text).is_ok()
+            }
+            (Self::FilterRules, Value::Text(text)) => FilterRules::parse_list(text).is_ok(),
+            (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
+            (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
+            (Self::Path, Value::Text(text)) => !text.is_empty(),
+            (Self::LogLevel, Value::Text(text)) => is_log_level(text),
+            _ => false,
+        }
+    }
+}
+
+/// Whether `text` is a level or `module=level`, or several with commas between. The filter's own
+/// parser takes any other word for a module, and would be silent about all the rest.
+fn is_log_level(text: &str) -> bool {
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
+    text.parse::<Targets>().is_ok()
+        && text.split(',').all(|part| match part.split_once('=') {
+            Some((module, level)) => !module.is_empty() && is_level(level),
+            None => is_level(part),
+        })
+}
+
+/// The allowed range, in words.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice([word]) => write!(f, "\"{word}\""),
+            Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
+            Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
+            Self::OptionalListen => write!(f, "{}, or \"\" for none", Self::Listen),
+            Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
+            Self::FrameworkUpgrades => {
+                f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
+            }
+            Self::FilterRules => write!(
+                f,
+                "up to {} rules with commas between, \"\" for none; each is allow or deny, then \
+                 \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
+                FilterRules::RULES_MAX
+            ),
+            Self::HostNames => NoHostNames.fmt(f),
+            Self::Origins => NoOrigins.fmt(f),
+            Self::Path => f.write_str("a path"),
+            Self::OptionalPath => f.write_str("a path, or \"\" for none"),
+            Self::LogLevel => f.write_str(
+                "off, error, warn, info, debug or trace, also by module: \"info,ledger_actors=debug\"",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for RawValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Untyped(text) => write!(f, "{text:?}"),
+            Self::Typed(value) => write!(f, "{value}"),
+            Self::Other(form) => write!(f, "a TOML {form}"),
+        }
+    }
+}

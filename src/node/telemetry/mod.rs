@@ -1,0 +1,242 @@
+//! The node's log: text for people or JSON for programs, on standard error.
+//!
+//! A thread writes it, so that no other thread ever waits for the reader of standard error; see
+//! [`queue`].
+
+pub mod queue;
+
+use crate::{cli::Failure, config::Settings};
+use queue::{LogQueue, QUEUE_BYTES_MAX};
+use rustix::{event, io::Errno, stdio::stderr};
+use std::{
+    backtrace::{Backtrace, BacktraceStatus},
+    io::{self, IsTerminal as _, Write as _},
+    panic::{self, PanicHookInfo},
+    sync::OnceLock,
+    thread,
+    time::Duration,
+};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    fmt,
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
+
+/// What has a line of its own for each client that breaks the rules of HTTP/1.1 or HTTP/2, so that anyone
+/// who can connect could fill the log. What such clients cost is counted, and shown on the operator's
+/// `/connections`.
+const QUIET: [&str; 2] = ["actix_http", "h2"];
+
+/// The thread's name.
+const THREAD: &str = "log-writer";
+
+/// The target of the line that reports lost lines, which is logged at any level.
+const LOSS_TARGET: &str = module_path!();
+
+/// How long the end of the process waits for the reader of standard error. Together with the stop of the
+/// listeners it is below the 10 s after which supervisors commonly kill a process.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The queue of the log, once its thread runs.
+static LOG: OnceLock<&LogQueue> = OnceLock::new();
+
+/// Starts the log as the settings say, with the thread that writes it. Called once, before anything logs.
+///
+/// From then on a panic is reported through the log's thread too.
+///
+/// # Errors
+///
+/// Returns [`Failure::Fatal`] if the thread cannot be started.
+pub fn start(settings: &Settings) -> Result<(), Failure> {
+    let log: &LogQueue = Box::leak(Box::new(LogQueue::new(QUEUE_BYTES_MAX)));
+    thread::Builder::new()
+        .name(THREAD.to_owned())
+        .spawn(|| log.run_writer(write_stderr, report_lost_lines))
+        .map_err(|error| {
+            let action = "the thread that writes the log cannot be started (raise the limit on processes: \
+                        `ulimit -u`, `pids.max` of the cgroup)";
+            Failure::fatal(action, &error)
+        })?;
+    // It is called once.
+    let _ = LOG.set(log);
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| match log.is_writer() {
+        true => before(info),
+        false => report_panic(log, info),
+    }));
+    let registry = tracing_subscriber::registry().with(filter(&settings.log.level));
+    match settings.log.format.as_str() {
+        "json" => registry
+            .with(fmt::layer().json().with_writer(move || LineWriter(log)))
+            .init(),
+        _ => registry
+            .with(
+                fmt::layer()
+                    .with_ansi(io::stderr().is_terminal())
+                    .with_writer(move || LineWriter(log)),
+            )
+            .init(),
+    }
+    Ok(())
+}
+
+/// Waits until all lines of the log are written, for a bounded time.
+pub fn flush() {
+    if let Some(log) = LOG.get() {
+        // False means that standard error is not read, which must not delay the end of the process.
+        let _ = log.flush(FLUSH_TIMEOUT);
+    }
+}
+
+/// Writes the last line of the process, which names its error, after the log.
+///
+/// Waits for the reader of standard error; for a bounded time if the log was started.
+pub fn write_last(line: &str) {
+    match LOG.get() {
+        Some(log) => {
+            log.push_last(format!("{line}\n").as_bytes());
+            flush();
+        }
+        // `eprintln!` would panic if standard error cannot be written. The exit code still reports the failure.
+        None => drop(writeln!(io::stderr().lock(), "{line}")),
+    }
+}
+
+/// Returns the number of lines of the log that were lost since the process was started.
+pub fn lost_lines() -> u64 {
+    LOG.get().map_or(0, |log| log.lost_lines())
+}
+
+/// Writes one line of the log, whole in one call, to the queue.
+struct LineWriter(&'static LogQueue);
+
+impl io::Write for LineWriter {
+    /// Never fails: tracing-subscriber would report an error on standard error, and wait for its reader.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.push(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes bytes to standard error and returns how many; waits while it takes none.
+///
+/// Unlike [`io::stderr`] this takes no lock, which other threads would wait for while its holder waits for
+/// the reader.
+fn write_stderr(bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        match rustix::io::write(stderr(), bytes) {
+            // Another process has made the terminal or pipe, which it shares, non-blocking.
+            Err(Errno::AGAIN) => {
+                let mut ready = [event::PollFd::from_borrowed_fd(
+                    stderr(),
+                    event::PollFlags::OUT,
+                )];
+                event::poll(&mut ready, None)?;
+            }
+            written => return Ok(written?),
+        }
+    }
+}
+
+fn report_lost_lines(lines: u64) {
+    tracing::warn!(target: LOSS_TARGET, lines, "lines of the log were lost: standard error was not read in time");
+}
+
+/// Reports a panic in the format of the standard library's hook, but waits for the reader of standard error for
+/// a bounded time only: a panic ends the process even if standard error is not read.
+fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
+    let current = thread::current();
+    let name = current.name().unwrap_or("<unnamed>");
+    let mut text = format!("\nthread '{name}' {info}\n");
+    let backtrace = Backtrace::capture();
+    if backtrace.status() == BacktraceStatus::Captured {
+        text += &format!("stack backtrace:\n{backtrace}\n");
+    }
+    log.push_last(text.as_bytes());
+    // False means that standard error is not read.
+    let _ = log.flush(FLUSH_TIMEOUT);
+}
+
+/// Returns the filter of a level: nothing of [`QUIET`] unless it is named, and always the report of lost lines.
+fn filter(level: &str) -> Targets {
+    let asked: Targets = level
+        .parse()
+        .expect("configuration accepts only levels that parse");
+    let is_named = |quiet: &str| asked.iter().any(|(target, _)| is_within(target, quiet));
+    let silenced: Vec<_> = QUIET.into_iter().filter(|quiet| !is_named(quiet)).collect();
+    asked
+        .with_targets(silenced.into_iter().map(|quiet| (quiet, LevelFilter::OFF)))
+        .with_target(LOSS_TARGET, LevelFilter::WARN)
+}
+
+/// Whether `target` is the crate `name` or a module of it.
+fn is_within(target: &str, name: &str) -> bool {
+    let rest = target.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, ConfigOptions};
+    use tracing::Level;
+
+    /// The targets of the lines about requests that are no HTTP, and about streams that are reset fast.
+    const OF_CLIENTS: [&str; 2] = ["actix_http::h1::dispatcher", "h2::proto::streams::recv"];
+
+    #[test]
+    fn clients_cannot_fill_the_log() {
+        let config = Config::load(&ConfigOptions::default(), []).unwrap();
+        for level in [
+            &config.settings().log.level,
+            "info",
+            "trace",
+            "debug,ledger_store=trace",
+            "trace,h2o=trace,actix_http_x=trace",
+        ] {
+            let filter = filter(level);
+            for target in OF_CLIENTS {
+                assert!(
+                    !filter.would_enable(target, &Level::ERROR),
+                    "{level}: {target}"
+                );
+            }
+            assert!(filter.would_enable("ledger_node", &Level::INFO), "{level}");
+        }
+    }
+
+    #[test]
+    fn reports_lost_lines_at_any_level() {
+        for level in ["off,http=debug", "error", "info"] {
+            assert!(
+                filter(level).would_enable(LOSS_TARGET, &Level::WARN),
+                "{level}"
+            );
+        }
+    }
+
+    #[test]
+    fn who_names_the_http_server_sees_what_it_says() {
+        for (level, named, other) in [
+            ("info,actix_http=error", 0, 1),
+            ("info,actix_http::h1::dispatcher=error", 0, 1),
+            ("info,h2=error", 1, 0),
+            ("info,h2::proto=error", 1, 0),
+        ] {
+            let filter = filter(level);
+            assert!(
+                filter.would_enable(OF_CLIENTS[named], &Level::ERROR),
+                "{level}"
+            );
+            assert!(
+                !filter.would_enable(OF_CLIENTS[other], &Level::ERROR),
+                "{level}"
+            );
+        }
+    }
+}
