@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, de::Error as _};
 use std::{num::ParseIntError, str::FromStr};
 
-/// A number whose text consists of decimal digits.
+/// A number in decimal digits, without a sign.
 ///
 /// The standard library also accepts a leading `+`, which would give each number a second form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,8 +16,8 @@ pub(crate) struct ItemTypes {
     pub value: TypeTag,
 }
 
-/// Types of the tables whose items a set of transactions changes. The types of each table are
-/// looked up once.
+/// Types of the tables that a set of transactions changes. The types of each table are looked up
+/// once.
 #[derive(Default)]
 pub(crate) struct TableTypes(HashMap<AccountAddress, Option<ItemTypes>>);
 
@@ -55,10 +55,10 @@ impl TableTypes {
         self.0.get(handle)?.as_ref()
     }
 
-    /// Adds the types that `writes` record for the tables whose items they change.
+    /// Adds the types that `writes` record for the tables that they change.
     ///
-    /// Returns the changed tables whose types neither `writes` record nor earlier calls added.
-    /// Their types have to be read from the state.
+    /// Returns the changed tables that remain unknown, because neither `writes` nor earlier calls
+    /// have their types. The caller has to read these types from the state.
     pub fn learn(&mut self, chain: &Chain, writes: &WriteSet) -> Vec<AccountAddress> {
         let WriteSet::V0(changes) = writes;
         let mut unknown = Vec::new();
@@ -104,8 +104,8 @@ impl TableTypes {
         Ok(())
     }
 
-    /// Adds the types of all tables whose items the transaction at `version` changed, from its
-    /// writes or from the state.
+    /// Adds the types of all tables that the transaction at `version` changed, from its writes or
+    /// from the state.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl TableTypes {
     }
 }
 
-/// Returns the tables whose items are changed.
+/// Returns the tables that `writes` change.
 ///
 /// Among valid state keys, only the keys of table items have no address, so the other keys need not
 /// be decoded.

@@ -27,8 +27,8 @@ pub(crate) struct BlockJson<'a> {
 impl<'a> BlockJson<'a> {
     /// Creates the view of a block.
     ///
-    /// The transactions come with the types of the tables whose items they changed. They are the
-    /// first ones of the block, in order.
+    /// `transactions` are the first ones of the block, in order, with the types of the tables that
+    /// they changed.
     pub fn new(
         chain: &'a Chain,
         block: &BlockInfo,

@@ -1,8 +1,8 @@
-//! Deserialization of unions whose variant is named by the text of `type`.
+//! Deserialization of unions in which the string `type` names the variant.
 //!
 //! The implementation that serde derives for such a union also accepts a number, the index of the
-//! variant in its declaration. Nothing fixes these indices, so a request with a number would change
-//! its meaning with the declaration.
+//! variant in its declaration. The order of declaration is not part of the interface, so a request
+//! with a number could change its meaning with a new version of the node.
 
 use serde::{
     Deserializer,

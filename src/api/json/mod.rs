@@ -42,7 +42,7 @@ use ledger_vm::{Chain, JsonView, SchemaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
 
-/// A value whose JSON form is a string: an integer of 64 bits or more, an address, a hash, or a
+/// A value with a string as its JSON form: an integer of 64 bits or more, an address, a hash, or a
 /// type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Text<T>(pub T);

@@ -30,8 +30,8 @@ pub(crate) enum PayloadJson<'a> {
     EntryFunction {
         function: FunctionName<'a>,
         type_arguments: Vec<Text<&'a TypeTag>>,
-        /// Arguments in the JSON form of their types. An argument whose type is unknown, or that
-        /// does not fit it, is in hexadecimal.
+        /// Arguments in the JSON form of their types; hexadecimal if a type is unknown or does not
+        /// fit.
         #[schemars(with = "Vec<Value>")]
         arguments: Vec<ValueJson<'a>>,
     },

@@ -9,7 +9,7 @@ use ledger_types::{AccountAddress, ModuleId, StructTag, TypeTag};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
-/// A type whose values are strings in JSON.
+/// A type that JSON represents as a string.
 pub(crate) trait TextForm {
     /// Name of the component in the OpenAPI document.
     const NAME: &'static str;

@@ -143,7 +143,7 @@ pub(crate) struct CommittedJson<'a> {
     pub timestamp_usecs: u64,
     /// The transaction with its output.
     pub executed: &'a ExecutedTransaction,
-    /// Types of the tables whose items the transaction changed.
+    /// Types of the tables that the transaction changed.
     pub tables: &'a TableTypes,
 }
 

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::borrow::Cow;
 
-/// A function whose JSON form is its name.
+/// A function, represented in JSON by its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FunctionText(pub FunctionInfo);
 

@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for SignatureJson {
     }
 }
 
-/// Errors of a signature whose JSON has the right shape.
+/// Errors of the conversion from a signature's JSON form to an authenticator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignatureFormError {
     /// A part in BCS form does not decode.

@@ -18,7 +18,7 @@ fn genesis_chain() -> MemoryChain {
     MemoryChain::new(&test_genesis(Parameters::default()))
 }
 
-/// A recipient whose address has leading zeros, which JSON omits.
+/// A recipient address with leading zeros, which JSON omits.
 const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
 const BLOCK_USECS: u64 = START_SECS * 1_000_000;
 

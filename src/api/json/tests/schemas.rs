@@ -13,11 +13,11 @@ fn validator(component: &str) -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// Members whose values have no schema, because their form depends on a type.
+/// Members without a schema of their value, because its form depends on a type.
 const FREE: [&str; 5] = ["data", "arguments", "abi", "key", "value"];
 
-/// Returns a copy of `shown` for each possible mutation, with its position: a member removed,
-/// added, or replaced by one of another type.
+/// Returns the possible mutations of `shown`, each with its position. A mutation removes a member,
+/// adds one, or replaces a value by one of another type.
 ///
 /// Members named in `optional` are not removed.
 fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {

@@ -76,7 +76,7 @@ fn keyless_signature() -> impl Strategy<Value = AnySignature> {
 }
 
 /// Returns abstract authenticators with either form of data: for an account that registered the
-/// function, and for an account whose address derives from the function.
+/// function, and for an account with an address derived from the function.
 fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
     let of = |data: Vec<u8>| {
         let mut encoded = vec![5];
