@@ -36,7 +36,7 @@ use std::{
 
 /// Minimum size of a compressed body, in bytes.
 ///
-/// Larger bodies are pages and modules, which shrink to a third or less. Smaller bodies include the
+/// Larger bodies, such as pages and modules, shrink to a third or less. Smaller bodies include the
 /// single transaction that a submitting client waits for. It fits into a few packets uncompressed,
 /// and its compression would cost as much as the rest of its request or more.
 const BYTES_MIN: usize = 8 * 1024;

@@ -1,6 +1,6 @@
 //! Log lines and trace context of requests.
 //!
-//! Each request has a log line of target `http` and level debug, which
+//! Each request is logged in one line of target `http` and level debug, which
 //! `log.level = "info,http=debug"` enables. All events that are logged while a request is processed
 //! carry the trace that the request belongs to (W3C Trace Context, level 1).
 //!

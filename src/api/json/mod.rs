@@ -107,8 +107,8 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
 
 /// The JSON form of a BCS value, or its bytes in hexadecimal.
 ///
-/// The hexadecimal form serves types that the framework does not declare and bytes that are not a
-/// value of their type. One such value must not prevent the response with its transaction.
+/// The hexadecimal form is for types that the framework does not declare and for bytes that do not
+/// fit their type. The transaction around such a value remains readable.
 pub(crate) enum ValueJson<'a> {
     Shown(JsonView<'a>),
     Hex(Bytes),

@@ -81,8 +81,9 @@ struct Location {
 /// Handles `POST /v1/graphql`.
 ///
 /// Responds with 200 also if the query is rejected, as GraphQL specifies. Responds with 400
-/// `bcs_not_supported` if `Accept` selects BCS, with 413 if the body has more than
-/// [`BODY_BYTES_MAX`] bytes, and with 400 if it is not a [`GraphqlRequest`].
+/// `bcs_not_supported` if `Accept` selects BCS, with 400 `web_framework_error` if the body is not a
+/// [`GraphqlRequest`], and with 413 if it has more than [`BODY_BYTES_MAX`] bytes. Other failures to
+/// read the body have the statuses of [`body::read`].
 pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
     if call.format() == Format::Bcs {
         return Err(Problem::BcsNotSupported("graphql").into());

@@ -50,8 +50,8 @@ pub(crate) enum SignatureJson {
     },
     #[serde(rename = "single_sender")]
     SingleSender(SingleSenderJson),
-    /// No signature, as in a simulation. Responses contain a `single_sender` without a signature
-    /// instead.
+    /// No signature, as in a simulation. Responses have a `single_sender` with this kind of
+    /// `sender`.
     #[serde(rename = "no_account_signature")]
     NoAccount {},
 }
@@ -82,10 +82,10 @@ pub(crate) enum SignatureFormError {
     /// A signature of a multi key has no index, and there is no bitmap.
     #[error("each signature of a multi key needs its `index`")]
     IndexMissing,
-    /// The indices do not ascend. The wire form has only one order of signatures.
+    /// The indices are not ascending and unique. The wire form has only one order of signatures.
     #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
     IndicesNotAscending(u8, u8),
-    /// An index is above the largest one of a key.
+    /// An index is above 31, the largest index of a key.
     #[error("the index {0} of a signature is above the largest, 31")]
     IndexTooLarge(u8),
     /// The bitmap and the indices contradict each other.

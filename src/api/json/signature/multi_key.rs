@@ -30,7 +30,7 @@ pub(crate) struct MultiKeyJson {
 }
 
 /// A signature and the index of its key. The index is absent if the bitmap names no key for the
-/// signature, which is then invalid.
+/// signature. Such a signature is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "IndexedSignature")]
 struct IndexedSignatureJson {
@@ -93,7 +93,7 @@ impl MultiKeyJson {
     /// # Errors
     ///
     /// Returns [`SignatureFormError::IndexMissing`] if a signature has no index,
-    /// [`SignatureFormError::IndicesNotAscending`] if the indices do not ascend, and
+    /// [`SignatureFormError::IndicesNotAscending`] if the indices are not ascending and unique, and
     /// [`SignatureFormError::IndexTooLarge`] if an index is above 31.
     fn bitmap_of_places(&self) -> Result<Bytes, SignatureFormError> {
         let places: Option<Vec<u8>> = self.signatures.iter().map(|one| one.index).collect();

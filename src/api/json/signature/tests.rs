@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use strategies::{account, bytes, customary_multi_key, transaction};
 
-/// Decodes a signature like a submission.
+/// Decodes the signature of a submission.
 fn read(signature: Value) -> Result<TransactionAuthenticator, String> {
     let read: SignatureJson =
         serde_json::from_value(signature).map_err(|error| error.to_string())?;
