@@ -1,13 +1,13 @@
-//! Compression of responses, where the client accepts it and it pays.
+//! Compression of responses that are large enough, if the client accepts it.
 //!
-//! A body is whole in memory, so it is compressed in one piece, on a renderer thread of the node if
-//! it is large. The middleware of actix-web would hold the state of a compressor, up to some
-//! megabytes, for every response that is being sent. Here a bounded number of compressors exists at
-//! a time, and a response that finds none is sent uncompressed.
+//! A body is complete in memory, so it is compressed in one piece. A renderer thread of the node
+//! compresses large bodies. actix-web's middleware would hold the state of a compressor, up to some
+//! megabytes, for every response that is being sent. Here, the number of compressors is bounded,
+//! and a response that finds none free is sent uncompressed.
 //!
 //! Measured on one core of the machine of `benches/README.md`:
 //!
-//! | answer | bytes | zstd | br | gzip |
+//! | response | bytes | zstd | br | gzip |
 //! |---|---|---|---|---|
 //! | a part of a transaction | 1,024 | 56 %, 7 µs | 57 %, 18 µs | 56 %, 14 µs |
 //! | a transaction | 4,656 | 32 %, 12 µs | 32 %, 43 µs | 34 %, 21 µs |
@@ -34,21 +34,25 @@ use std::{
     sync::Arc,
 };
 
-/// The smallest body that is compressed. Above it are pages, modules and the like, of which a third
-/// or less remains. Below it is what clients wait for while they submit: one transaction fits into
-/// a few packets anyway, and compressing it would cost as much as the rest of its request or more.
+/// Minimum size of a compressed body, in bytes.
+///
+/// Larger bodies, such as pages and modules, shrink to a third or less. Smaller bodies include the
+/// single transaction that a submitting client waits for. It fits into a few packets uncompressed,
+/// and its compression would cost as much as the rest of its request or more.
 const BYTES_MIN: usize = 8 * 1024;
 
-/// Largest body, in bytes, that an HTTP worker compresses itself. A larger one would delay its
-/// other requests for longer than the way to a renderer thread and back takes.
+/// Maximum size of a body that an HTTP worker compresses itself, in bytes.
+///
+/// A larger body would delay the worker's other requests longer than the transfer to a renderer
+/// thread and back takes.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1024;
 
-/// Maximum number of responses that are compressed at a time. Each holds up to about 4 MB beside
-/// its input and output.
+/// Maximum number of responses that are compressed at a time. Each compressor holds up to about 4
+/// MB beside its input and output.
 pub(crate) const AT_ONCE_MAX: usize = 8;
 
-/// How an answer is compressed. Those that cost less go before others that the client likes as
-/// much.
+/// A content coding of responses. The order is by ascending cost and decides between codings of
+/// equal weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Zstd,
@@ -67,7 +71,7 @@ impl Coding {
         }
     }
 
-    /// Its name in headers.
+    /// Returns the name of the coding in headers.
     fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -76,9 +80,11 @@ impl Coding {
         }
     }
 
-    /// The coding that the client likes best; `None` where it takes none, or likes the plain body
-    /// better. A client that refuses everything that there is gets the plain body too (RFC 9110,
-    /// 12.5.3).
+    /// Returns the accepted coding with the highest weight.
+    ///
+    /// Returns `None` if no coding is accepted, or if the uncompressed body has a higher weight. A
+    /// client that accepts neither a coding nor the uncompressed body gets the uncompressed one
+    /// (RFC 9110, 12.5.3).
     fn negotiated(accepted: &AcceptEncoding) -> Option<Self> {
         let weight = |encoding: &Encoding| {
             let named =
@@ -107,8 +113,8 @@ impl Coding {
         best.filter(|_| best_weight >= plain)
     }
 
-    /// The body in this coding, at the fastest level: the better ones take two to ten times as long
-    /// for a few per cent.
+    /// Returns the body in this coding, at the fastest level. Higher levels take two to ten times
+    /// as long and save a few per cent more.
     fn encode(self, body: &[u8]) -> io::Result<Vec<u8>> {
         const ZSTD_LEVEL: i32 = 1;
         const BROTLI_LEVEL: u32 = 1;
@@ -136,17 +142,18 @@ impl Coding {
     }
 }
 
-/// The names of the codings that answers may have.
+/// Returns the names of all codings that a response can have.
 pub(crate) fn names() -> [&'static str; 3] {
     Coding::ALL.map(Coding::name)
 }
 
-/// Compresses the answer where that pays and the client takes it.
+/// Compresses the response if it is eligible and the client accepts a coding.
 pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) -> ServiceResponse {
     if !state.config().compression_enabled || !pays(&response) {
         return response;
     }
-    // Also without `Accept-Encoding`: another client may get the response in another coding.
+    // The header is needed even without `Accept-Encoding`: another client may get the response in
+    // another coding.
     vary::add_accept_encoding(response.headers_mut());
     let coding = AcceptEncoding::parse(response.request())
         .ok()
@@ -174,8 +181,9 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
     ServiceResponse::new(request, response.set_body(BoxBody::new(body)))
 }
 
-/// Whether the answer is of a size and a kind that compressing is good for. What answers a
-/// submission is 202 or 206 and never is.
+/// Returns true if status, media type, and size of the response make compression worthwhile.
+///
+/// The response to a submission has status 202 or 206 and is never compressed.
 fn pays(response: &ServiceResponse) -> bool {
     let headers = response.headers();
     let is_image = headers

@@ -1,10 +1,11 @@
-//! Numbers that a client writes as text, in a path, a query or a member of a JSON body.
+//! Decimal numbers in requests: in a path, a query, or a string member of a JSON body.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use std::{num::ParseIntError, str::FromStr};
 
-/// A number written in decimal digits and nothing else. The standard library would also read a
-/// leading `+`, so that one number had two forms.
+/// A number in decimal digits, without a sign.
+///
+/// The standard library also accepts a leading `+`, which would give each number a second form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal<T>(pub T);
 

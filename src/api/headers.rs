@@ -1,5 +1,6 @@
-//! The ledger headers: seven on every successful response, two where they apply
-//! (docs/reference/rest-contract.md#s2-10). Their names are made once from the chain's vendor word.
+//! Ledger headers: seven on every successful response, two only on some
+//! (docs/reference/rest-contract.md#s2-10). Their names are built once from the chain's vendor
+//! word.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use ledger_types::{LedgerInfo, Vendor};
@@ -9,10 +10,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The names that were made, which are kept for as long as the process lives: ten for each vendor word. A name that is not
-/// static is counted by all who have it, and all threads waited for each other at its count, with each header of each answer.
+/// Header names that live as long as the process: ten for each vendor word.
+///
+/// A name that is not static is reference-counted. All threads contended for the count with each
+/// header of each response.
 static NAMES: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
+/// Returns the name as a static string. Equal names share one allocation.
 fn static_name(name: String) -> &'static str {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name.as_str()) {
@@ -23,15 +27,18 @@ fn static_name(name: String) -> &'static str {
     name
 }
 
-/// The facts of a moment as values of headers, in the order of [`LedgerHeaders::of_moment`].
+/// Ledger metadata as header values, in the order of [`LedgerHeaders::of_moment`].
 type Facts = [HeaderValue; 7];
 
 thread_local! {
-    /// The moment of the thread's last answer. Many answers are of one moment, and share its values: printing them
-    /// took a twentieth of a point read.
+    /// Ledger metadata of the thread's last response, with its header values.
+    ///
+    /// Many consecutive responses have the same metadata and share the values. Formatting them took
+    /// a twentieth of the time of a point read.
     static LAST: RefCell<Option<(LedgerInfo, Facts)>> = const { RefCell::new(None) };
 }
 
+/// Returns the header values of the metadata, from the last response if the metadata is equal.
 fn facts(ledger_info: &LedgerInfo) -> Facts {
     LAST.with_borrow_mut(|last| match last {
         Some((of, facts)) if of == ledger_info => facts.clone(),
@@ -39,6 +46,7 @@ fn facts(ledger_info: &LedgerInfo) -> Facts {
     })
 }
 
+/// Formats the header values of the metadata.
 fn printed(ledger_info: &LedgerInfo) -> Facts {
     [
         u64::from(ledger_info.chain_id),
@@ -52,7 +60,7 @@ fn printed(ledger_info: &LedgerInfo) -> Facts {
     .map(HeaderValue::from)
 }
 
-/// The names of the ledger headers on one chain, and of the header by which clients name themselves.
+/// Names of the ledger headers on one chain, and of the header that identifies a client's software.
 #[derive(Debug)]
 pub(crate) struct LedgerHeaders {
     chain_id: HeaderName,
@@ -68,10 +76,7 @@ pub(crate) struct LedgerHeaders {
 }
 
 impl LedgerHeaders {
-    /// The names with this vendor word.
-    ///
-    /// # Panics
-    /// Never: a vendor word is letters only, which may stand in a header name.
+    /// Creates the names with this vendor word, which consists of letters, so the names are valid.
     pub fn new(vendor: &Vendor) -> Self {
         let name = |rest: &str| {
             HeaderName::from_static(static_name(format!("x-{}-{rest}", vendor.lower())))
@@ -90,12 +95,12 @@ impl LedgerHeaders {
         }
     }
 
-    /// The header by which clients name themselves.
+    /// Returns the name of the header that identifies a client's software.
     pub fn client(&self) -> &HeaderName {
         &self.client
     }
 
-    /// All that answers have.
+    /// Returns the names of all ledger headers of responses.
     pub fn names(&self) -> impl Iterator<Item = HeaderName> {
         let where_they_apply = [&self.gas_used, &self.cursor];
         self.of_moment()
@@ -104,7 +109,7 @@ impl LedgerHeaders {
             .cloned()
     }
 
-    /// Those of the facts of a moment.
+    /// Returns the names of the headers with ledger metadata.
     fn of_moment(&self) -> [&HeaderName; 7] {
         [
             &self.chain_id,
@@ -117,19 +122,20 @@ impl LedgerHeaders {
         ]
     }
 
-    /// Writes the facts of one moment of the ledger.
+    /// Inserts the headers with ledger metadata.
     pub fn write(&self, ledger_info: &LedgerInfo, headers: &mut HeaderMap) {
         for (name, value) in self.of_moment().into_iter().zip(facts(ledger_info)) {
             headers.insert(name.clone(), value);
         }
     }
 
-    /// Writes what a call cost, in gas units.
+    /// Inserts the cost of a call, in gas units.
     pub fn write_gas_used(&self, gas_used: u64, headers: &mut HeaderMap) {
         headers.insert(self.gas_used.clone(), HeaderValue::from(gas_used));
     }
 
-    /// Writes where the next page begins. A cursor is hex digits, so nothing is left out.
+    /// Inserts the cursor of the next page. A cursor consists of hexadecimal digits, so it is
+    /// always a valid header value.
     pub fn write_cursor(&self, cursor: &str, headers: &mut HeaderMap) {
         if let Ok(value) = HeaderValue::from_str(cursor) {
             headers.insert(self.cursor.clone(), value);
@@ -157,7 +163,7 @@ mod tests {
         timestamp_usecs: 77,
     };
 
-    /// Two moments may differ in one fact only: pruning raises the oldest version alone.
+    /// Compares metadata that differ in one value only: pruning changes the oldest version alone.
     #[test]
     fn writes_each_fact_of_another_moment() {
         let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());

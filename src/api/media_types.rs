@@ -1,18 +1,18 @@
-//! The media types of bodies in BCS that clients send, made once from the chain's vendor word.
+//! Media types of BCS request bodies, built once from the chain's vendor word.
 
 use ledger_types::Vendor;
 
-/// The media types on one chain.
+/// The media types of BCS request bodies on one chain.
 #[derive(Debug)]
 pub(crate) struct MediaTypes {
-    /// Of a signed transaction, and of a batch of them.
+    /// Media type of a signed transaction, and of a batch of them.
     pub signed_transaction: String,
-    /// Of a call of a view function.
+    /// Media type of a call of a view function.
     pub view_function: String,
 }
 
 impl MediaTypes {
-    /// The media types with this vendor word.
+    /// Creates the media types with this vendor word.
     pub fn new(vendor: &Vendor) -> Self {
         let media_type = |what: &str| format!("application/x.{}.{what}+bcs", vendor.lower());
         Self {

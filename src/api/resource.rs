@@ -1,15 +1,19 @@
-//! Reads of resources. A resource has a slot of its own or, as a member of a resource group, shares
-//! one with the other members at its address (docs/reference/framework.md#f9).
+//! Reads of resources.
+//!
+//! A resource has a slot of its own. A member of a resource group shares one slot with the other
+//! members at its address (docs/reference/framework.md#f9).
 
 use bytes::Bytes;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, StateKey, StateKeyParts, StructTag, state::group_members};
 use ledger_vm::Chain;
 
-/// The resource `tag` at `address` after `version`.
+/// Returns the resource `tag` at `address` after `version`, or `None` if there is none.
 ///
 /// # Errors
-/// When the store fails or holds a group that does not decode.
+///
+/// Returns [`StoreError::Inconsistent`] if a stored resource group does not decode, or the error of
+/// the store if it cannot be read.
 pub(crate) fn read_resource(
     chain: &Chain,
     snapshot: &Snapshot,
@@ -30,13 +34,15 @@ pub(crate) fn read_resource(
     Ok(members.get(tag).cloned())
 }
 
-/// A resource: its type and its bytes.
+/// The type of a resource and its BCS bytes.
 pub(crate) type Resource = (StructTag, Bytes);
 
-/// The resources that a slot holds: itself, or the members of a group in the order of their types.
+/// Returns the resources in a slot: the only one, or the members of a group in the order of their
+/// types. A module or table item has none.
 ///
 /// # Errors
-/// When the store holds a group or a state key that does not decode.
+///
+/// Returns [`StoreError::Inconsistent`] if the key or the resource group does not decode.
 pub(crate) fn resources_of(key: &StateKey, value: Bytes) -> Result<Vec<Resource>, StoreError> {
     let undecodable = |cause: &dyn std::fmt::Display| {
         StoreError::Inconsistent(format!("the slot {key:?}: {cause}"))

@@ -1,5 +1,7 @@
-//! Which types the keys and values of tables have. A table records them when it is made, as a
-//! resource at the address that is its handle; they never change.
+//! Types of the keys and values of tables.
+//!
+//! A table records its types when it is created, as a resource at the address that is its handle.
+//! The types never change.
 
 use bytes::Bytes;
 use ledger_framework::modules::table::TableInfo;
@@ -8,30 +10,35 @@ use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag, WriteSet};
 use ledger_vm::Chain;
 use std::collections::{BTreeSet, HashMap};
 
-/// The types of a table.
+/// The types of a table's keys and values.
 pub(crate) struct ItemTypes {
     pub key: TypeTag,
     pub value: TypeTag,
 }
 
-/// What is known of the tables whose items some transactions change; asked for once for each table.
+/// Types of the tables that a set of transactions changes. The types of each table are looked up
+/// once.
 #[derive(Default)]
 pub(crate) struct TableTypes(HashMap<AccountAddress, Option<ItemTypes>>);
 
+/// Returns the state key of the resource that records the types of a table.
 fn info_key(chain: &Chain, handle: &AccountAddress) -> StateKey {
     StateKey::resource(handle, &chain.registry().tag_of::<TableInfo>(&[]))
 }
 
+/// Decodes the recorded types, or returns `None` if they do not parse.
 fn decode(info: &Bytes) -> Option<ItemTypes> {
     let info: TableInfo = bcs::from_bytes(info).ok()?;
     let (key, value) = info.types()?;
     Some(ItemTypes { key, value })
 }
 
-/// The types of one table after `version`.
+/// Returns the types of one table after `version`, or `None` if the table does not exist or its
+/// types do not parse.
 ///
 /// # Errors
-/// When the store fails.
+///
+/// Returns an error if the store cannot be read.
 pub(crate) fn read_types(
     chain: &Chain,
     snapshot: &Snapshot,
@@ -43,13 +50,15 @@ pub(crate) fn read_types(
 }
 
 impl TableTypes {
-    /// The types of a table, where they are known.
+    /// Returns the types of a table, or `None` if they are unknown.
     pub fn get(&self, handle: &AccountAddress) -> Option<&ItemTypes> {
         self.0.get(handle)?.as_ref()
     }
 
-    /// Learns what `writes` tell of the tables whose items they change; gives the tables that only
-    /// the state knows.
+    /// Adds the types that `writes` record for the tables that they change.
+    ///
+    /// Returns the changed tables that remain unknown, because neither `writes` nor earlier calls
+    /// have their types. The caller has to read these types from the state.
     pub fn learn(&mut self, chain: &Chain, writes: &WriteSet) -> Vec<AccountAddress> {
         let WriteSet::V0(changes) = writes;
         let mut unknown = Vec::new();
@@ -71,10 +80,14 @@ impl TableTypes {
         unknown
     }
 
-    /// Reads the types of `tables` after `version`, or after the nearest version of the window.
+    /// Reads the types of `tables` after `version`.
+    ///
+    /// If `version` is outside the window of readable versions, the nearest version inside it is
+    /// read.
     ///
     /// # Errors
-    /// When the store fails.
+    ///
+    /// Returns an error if the store cannot be read.
     pub fn read(
         &mut self,
         chain: &Chain,
@@ -91,10 +104,12 @@ impl TableTypes {
         Ok(())
     }
 
-    /// Learns all there is to know of the tables whose items the transaction of `version` changed.
+    /// Adds the types of all tables that the transaction at `version` changed, from its writes or
+    /// from the state.
     ///
     /// # Errors
-    /// When the store fails.
+    ///
+    /// Returns an error if the store cannot be read.
     pub fn learn_all(
         &mut self,
         chain: &Chain,
@@ -107,8 +122,10 @@ impl TableTypes {
     }
 }
 
-/// The tables whose items are changed. Only keys of table items belong to no address, which tells
-/// them from the others without decoding those.
+/// Returns the tables that `writes` change.
+///
+/// Among valid state keys, only the keys of table items have no address, so the other keys need not
+/// be decoded.
 fn changed_tables(writes: &WriteSet) -> BTreeSet<AccountAddress> {
     let item_keys = writes
         .iter()

@@ -1,8 +1,10 @@
-//! What the log tells of requests: a line for each where it is asked for, and the trace that a request belongs to
-//! (W3C Trace Context, level 1) on everything that is logged while it is served.
+//! Log lines and trace context of requests.
 //!
-//! The lines are of target `http` and level debug: `log.level = "info,http=debug"` turns them on. A request
-//! without a trace costs nothing here while they are off.
+//! Each request is logged in one line of target `http` and level debug, which
+//! `log.level = "info,http=debug"` enables. All events that are logged while a request is processed
+//! carry the trace that the request belongs to (W3C Trace Context, level 1).
+//!
+//! A request without a trace has no cost here while the lines are disabled.
 
 use actix_web::{
     dev::ServiceResponse,
@@ -11,24 +13,27 @@ use actix_web::{
 use std::time::{Duration, Instant};
 use tracing::{Instrument as _, Level, Span};
 
-/// The target of the lines.
+/// Target of the log lines.
 const TARGET: &str = "http";
 
-/// How much of a text that a client chose is logged, in characters.
+/// Maximum number of characters of a client's text in a log line.
 const LOGGED_CHARS_MAX: usize = 100;
 
-/// Where a request stands in the traces of its client: the header `traceparent`.
+/// Position of a request in the traces of its client, from the header `traceparent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TraceParent {
-    /// 32 hex digits.
+    /// Trace id: 32 hexadecimal digits.
     trace_id: String,
-    /// The caller's span; 16 hex digits.
+    /// Id of the caller's span: 16 hexadecimal digits.
     parent_id: String,
 }
 
 impl TraceParent {
-    /// Reads `version-trace_id-parent_id-flags`, all hex digits in lower case. What later versions add behind
-    /// the flags is passed over, as the standard asks for.
+    /// Parses `version-trace_id-parent_id-flags`, all lower-case hexadecimal digits, or returns
+    /// `None`.
+    ///
+    /// Text that a later version of the standard adds after the flags is ignored, as the standard
+    /// requires.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let mut hex = |digits: usize| {
@@ -47,7 +52,8 @@ impl TraceParent {
         })
     }
 
-    /// Of the only header of this name; several mean nothing.
+    /// Returns the trace context of the headers, or `None` if the header is missing, invalid, or
+    /// given more than once.
     fn of(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all("traceparent");
         match (values.next(), values.next()) {
@@ -65,7 +71,7 @@ impl TraceParent {
     }
 }
 
-/// A request while it is served.
+/// The trace context and start time of a request that is being processed.
 pub(crate) struct Visit {
     parent: Option<TraceParent>,
     is_logged: bool,
@@ -73,7 +79,7 @@ pub(crate) struct Visit {
 }
 
 impl Visit {
-    /// A request with these headers begins to be served.
+    /// Starts to trace a request with these headers.
     pub fn begin(headers: &HeaderMap) -> Self {
         Self {
             parent: TraceParent::of(headers),
@@ -82,7 +88,7 @@ impl Visit {
         }
     }
 
-    /// Serves it within its trace.
+    /// Runs `served` in the span of the request's trace, if it has one.
     pub async fn within<F: Future>(&self, served: F) -> F::Output {
         match &self.parent {
             Some(parent) => served.instrument(parent.span()).await,
@@ -90,8 +96,10 @@ impl Visit {
         }
     }
 
-    /// How long its answer took; logs a line about it where that is on. `client` is the header by which clients name
-    /// themselves, and the route is a root and the pattern below it, where one fits.
+    /// Returns the time since the request started, and logs a line if log lines are enabled.
+    ///
+    /// `client` is the header that identifies a client's software. `route` is a root and, if a
+    /// route matches, the pattern below it.
     pub fn end(
         &self,
         client: &HeaderName,
@@ -116,7 +124,7 @@ fn log(
     let route = pattern.map_or("(none)".to_owned(), |pattern| format!("{root}{pattern}"));
     let request = response.request();
     let client = request.headers().get(client);
-    // Written as text, which the log quotes and escapes.
+    // The fields are logged as text, because the log quotes and escapes text.
     tracing::debug!(
         target: TARGET,
         method = shortened(request.method().as_str()),
@@ -130,7 +138,7 @@ fn log(
     );
 }
 
-/// The beginning of a text, control characters escaped.
+/// Returns the first [`LOGGED_CHARS_MAX`] characters of a text, with control characters escaped.
 fn shortened(text: &str) -> String {
     let escaped = |character: char| {
         let (as_is, escaped) = if character.is_control() {

@@ -1,9 +1,10 @@
 //! The `Vary` header: the request headers that a response depends on (RFC 9110, section 12.5.5).
-//! Caches must not give the response to a request that differs in one of them.
+//!
+//! A cache does not reuse a response for a request that differs in one of them.
 
 use actix_web::http::header::{HeaderMap, HeaderValue, VARY};
 
-// Checked once, at compile time, and not for each response.
+// Header values are validated at compile time, not for each response.
 static ACCEPT: HeaderValue = HeaderValue::from_static("accept");
 static ORIGIN: HeaderValue = HeaderValue::from_static("origin");
 static ACCEPT_ORIGIN: HeaderValue = HeaderValue::from_static("accept, origin");

@@ -1,5 +1,7 @@
-//! BCS bodies of responses (docs/reference/reference-node.md#r25). Variants and fields are in the
-//! order of their encoding. Stored rows are BCS already, and are copied into responses unchanged.
+//! BCS bodies of responses (docs/reference/reference-node.md#r25).
+//!
+//! Variants and fields are in the order of their encoding. Stored rows are BCS already, and are
+//! copied into responses unchanged.
 //!
 //! Unlike on the reference node, an operation of a write set is 0 for a put and 1 for a deletion.
 
@@ -11,10 +13,10 @@ use ledger_types::{
 };
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-/// The index of a validator among the roles of a node.
+/// Index of the role of a validator in the enum of node roles.
 const ROLE_VALIDATOR: u8 = 0;
 
-/// The facts about the ledger. `node_role` is an enum of one byte on the wire.
+/// Ledger metadata. `node_role` is an enum of one byte on the wire.
 #[derive(Serialize)]
 pub(crate) struct IndexBcs {
     chain_id: u8,
@@ -42,7 +44,7 @@ impl From<&LedgerInfo> for IndexBcs {
     }
 }
 
-/// The gas estimate; the wire carries only the usual one.
+/// The gas estimate. The BCS form has only the standard price.
 #[derive(Serialize)]
 pub(crate) struct GasEstimateBcs {
     pub gas_estimate: u64,
@@ -55,7 +57,7 @@ pub(crate) enum TransactionBcs<'a> {
     Pending(&'a SignedTransaction),
 }
 
-/// A committed transaction with everything it did.
+/// A committed transaction with its complete output.
 #[derive(Serialize)]
 pub(crate) struct OnChainBcs<'a> {
     version: u64,
@@ -79,7 +81,7 @@ impl<'a> OnChainBcs<'a> {
     }
 }
 
-/// A block, before its transactions.
+/// The fields of a block before its transactions.
 #[derive(Serialize)]
 struct BlockHeadBcs {
     block_height: u64,
@@ -90,7 +92,7 @@ struct BlockHeadBcs {
     has_transactions: bool,
 }
 
-/// The bytes of a list, whose items are appended in BCS.
+/// A list in BCS, built by appending encoded items.
 #[derive(Default)]
 pub(crate) struct ListBcs {
     count: usize,
@@ -98,7 +100,7 @@ pub(crate) struct ListBcs {
 }
 
 impl ListBcs {
-    /// How many bytes the items have.
+    /// Returns the total size of the items, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.items.len()
     }
@@ -106,14 +108,15 @@ impl ListBcs {
     /// Appends a committed transaction in the form of [`OnChainBcs`].
     ///
     /// # Errors
-    /// When it is too long for a list of BCS.
+    ///
+    /// Returns an error if the transaction has more events or writes than a BCS list can have.
     pub fn push_rows(&mut self, rows: &StoredTransaction) -> Result<(), bcs::Error> {
         append_rows(&mut self.items, rows)?;
         self.count += 1;
         Ok(())
     }
 
-    /// Appends an event of a transaction, given as its BCS bytes.
+    /// Appends an event in BCS, after the version of its transaction.
     pub fn push_event(&mut self, transaction_version: u64, event: &[u8]) {
         self.items
             .extend_from_slice(&transaction_version.to_le_bytes());
@@ -121,10 +124,11 @@ impl ListBcs {
         self.count += 1;
     }
 
-    /// The bytes of the list behind `head`.
+    /// Returns `head`, followed by the list.
     ///
     /// # Errors
-    /// When it is too long for a list of BCS.
+    ///
+    /// Returns an error if the list has more items than a BCS list can have.
     pub fn behind(&self, head: Vec<u8>) -> Result<Vec<u8>, bcs::Error> {
         const COUNT_BYTES_MAX: usize = 5;
         let mut body = head;
@@ -135,7 +139,7 @@ impl ListBcs {
     }
 }
 
-/// How many items a list has, as BCS writes it before them.
+/// The number of items of a list, which serializes as the length that BCS writes before them.
 struct Count(usize);
 
 impl Serialize for Count {
@@ -149,7 +153,7 @@ fn append_count(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
 }
 
 fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::Error> {
-    /// The variant of a [`WriteSet`].
+    /// Variant of the only version of a [`WriteSet`].
     const WRITE_SET_V0: u8 = 0;
     let list = |out: &mut Vec<u8>, list: EncodedList<'_>| {
         append_count(out, list.count)?;
@@ -164,13 +168,14 @@ fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::E
     list(out, rows.writes())
 }
 
-/// The variant of a [`TransactionBcs`] that is committed.
+/// Variant of a committed transaction in a [`TransactionBcs`].
 const ON_CHAIN: u8 = 0;
 
-/// The bytes of [`TransactionBcs::OnChain`] of what the log has.
+/// Returns the BCS bytes of [`TransactionBcs::OnChain`] from a transaction in the write-ahead log.
 pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8> {
     let version = version.to_le_bytes();
-    // Exactly its room: `Bytes` takes memory for a count of its own where there is more.
+    // The capacity is exact, because `Bytes` allocates a separate reference count if there is
+    // unused capacity.
     let mut body = Vec::with_capacity(size_of_val(&ON_CHAIN) + version.len() + logged.size_bytes());
     body.push(ON_CHAIN);
     body.extend_from_slice(&version);
@@ -185,12 +190,13 @@ pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8>
     body
 }
 
-/// The bytes of [`TransactionBcs::OnChain`] of what was stored.
+/// Returns the BCS bytes of [`TransactionBcs::OnChain`] from a stored transaction.
 ///
 /// # Errors
-/// When a list is too long for BCS.
+///
+/// Returns an error if the transaction has more events or writes than a BCS list can have.
 pub(crate) fn on_chain_bytes(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::Error> {
-    /// What an answer has beside the rows, at the most.
+    /// Maximum size of a response body beside the rows, in bytes.
     const FRAME_BYTES: usize = 32;
     let mut body = Vec::with_capacity(rows.size_bytes() + FRAME_BYTES);
     body.push(ON_CHAIN);
@@ -198,10 +204,11 @@ pub(crate) fn on_chain_bytes(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::E
     Ok(body)
 }
 
-/// The bytes of a block, with its transactions where they were asked for.
+/// Returns the BCS bytes of a block, with its transactions if given.
 ///
 /// # Errors
-/// When the list is too long for BCS.
+///
+/// Returns an error if a BCS list cannot have that many transactions.
 pub(crate) fn block_bytes(
     block: &BlockInfo,
     transactions: Option<&ListBcs>,
@@ -220,7 +227,7 @@ pub(crate) fn block_bytes(
     }
 }
 
-/// A transaction of an account in short.
+/// A summary of an account's transaction.
 #[derive(Serialize)]
 pub(crate) enum SummaryBcs {
     V1 {

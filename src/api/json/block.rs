@@ -1,4 +1,4 @@
-//! A block (docs/reference/rest-contract.md#s2-6).
+//! JSON form of a block (docs/reference/rest-contract.md#s2-6).
 
 use super::{CommittedJson, Text, TransactionJson};
 use crate::tables::TableTypes;
@@ -8,24 +8,27 @@ use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A block, with its transactions where they were asked for.
+/// A block, with its transactions if they are requested.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Block")]
 pub(crate) struct BlockJson<'a> {
     block_height: Text<u64>,
     block_hash: Text<HashValue>,
-    /// In microseconds since the Unix epoch.
+    /// Block time, in microseconds since the Unix epoch.
     block_timestamp: Text<u64>,
     first_version: Text<u64>,
     last_version: Text<u64>,
-    /// In order of their versions; only where they were asked for. A large block shows its first ones.
+    /// Ascending by version; only if requested. A large block has only its first transactions here.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<TransactionJson>")]
     transactions: Option<Vec<TransactionJson<'a>>>,
 }
 
 impl<'a> BlockJson<'a> {
-    /// The view of a block; its transactions come with the types of the tables whose items they changed.
+    /// Creates the view of a block.
+    ///
+    /// `transactions` are the first ones of the block, in order, with the types of the tables that
+    /// they changed.
     pub fn new(
         chain: &'a Chain,
         block: &BlockInfo,

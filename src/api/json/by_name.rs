@@ -1,7 +1,8 @@
-//! Reading unions whose variant is the text of `type`.
+//! Deserialization of unions in which the string `type` names the variant.
 //!
-//! What serde derives for such a union takes a number too, as the place of the variant in its declaration:
-//! nothing promises these places, so that a request with one would mean something else after a change here.
+//! The implementation that serde derives for such a union also accepts a number, the index of the
+//! variant in its declaration. The order of declaration is not part of the interface, so a request
+//! with a number could change its meaning with a new version of the node.
 
 use serde::{
     Deserializer,
@@ -10,10 +11,11 @@ use serde::{
 };
 use std::fmt;
 
-/// The member that names the variant.
+/// Name of the member that selects the variant.
 const TAG: &str = "type";
 
-/// An object whose `type` is text if it has one; every value that is no object is an error.
+/// A deserializer of an object in which `type`, if present, is a string. Any other value is an
+/// error.
 pub(super) struct ByName<D>(pub D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
@@ -29,6 +31,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
     }
 }
 
+/// Visitor that passes an object's members through [`Members`].
 struct Named<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Named<V> {
@@ -44,9 +47,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Named<V> {
     }
 }
 
+/// Members of an object, of which the value of [`TAG`] must be a string.
 struct Members<A> {
     members: A,
-    /// Whether the next value is that of [`TAG`].
+    /// True if the next value belongs to [`TAG`].
     is_at_tag: bool,
 }
 

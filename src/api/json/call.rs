@@ -1,4 +1,4 @@
-//! A call of a function as a client writes it, in a payload or as the body of a view.
+//! JSON form of a function call, in a payload or as the body of a view request.
 
 use super::text_schema::function_schema;
 use crate::error::Problem;
@@ -12,37 +12,42 @@ use serde_json::Value;
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Call")]
 pub(crate) struct CallRequest {
-    /// Address, module and name, as `0x1::coin::balance`.
+    /// Address, module, and name of the function, as in `0x1::coin::balance`.
     #[schemars(schema_with = "function_schema")]
     function: String,
-    /// A type for each type parameter of the function, as `0x1::string::String`.
+    /// One type for each type parameter of the function, as in `0x1::string::String`.
     type_arguments: Vec<String>,
-    /// A value for each parameter, in the JSON form of its type; signers are left out.
+    /// One value for each parameter except signers, in the JSON form of its type.
     arguments: Vec<Value>,
 }
 
 impl CallRequest {
-    /// The call of an entry function.
+    /// Returns the call of an entry function.
     ///
     /// # Errors
-    /// 400 when the framework does not know the function or the arguments do not fit it.
+    ///
+    /// Returns [`Problem::InvalidInput`] if the framework does not declare the entry function, or
+    /// if the number, type, or value of an argument or type argument is wrong.
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
         let registry = chain.registry();
         let call = registry.call_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
     }
 
-    /// The call of a view function.
+    /// Returns the call of a view function.
     ///
     /// # Errors
-    /// As [`Self::entry_function`].
+    ///
+    /// Returns [`Problem::InvalidInput`] if the framework does not declare the view function, or if
+    /// the number, type, or value of an argument or type argument is wrong.
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
         let registry = chain.registry();
         let call = registry.view_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
     }
 
-    /// Names the function where the cause does not: one that is unknown is in the cause.
+    /// Converts the error of a call. Appends the name of the function, unless the message contains
+    /// it.
     fn misfit(&self, cause: &SchemaError) -> Problem {
         let (cause, function) = (cause.to_string(), self.function.trim());
         Problem::InvalidInput(if cause.contains(function) {

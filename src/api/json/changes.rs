@@ -1,4 +1,4 @@
-//! What a transaction changed: one entry per key; a resource group gives one per member.
+//! JSON forms of state changes: one per state key, or one per member for a resource group.
 
 use super::{Text, TypeName, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
@@ -41,33 +41,33 @@ pub(crate) enum ChangeJson<'a> {
     },
     WriteTableItem {
         state_key_hash: Text<HashValue>,
-        /// The address of the table, all digits.
+        /// Address of the table, with all 64 digits.
         #[schemars(schema_with = "handle_schema")]
         handle: String,
         #[schemars(schema_with = "hex_text_schema")]
         key: String,
         #[schemars(schema_with = "hex_text_schema")]
         value: String,
-        /// Only where the types of the table are known.
+        /// Present only if the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "ItemJson<'_>")]
         data: Option<ItemJson<'a>>,
     },
     DeleteTableItem {
         state_key_hash: Text<HashValue>,
-        /// The address of the table, all digits.
+        /// Address of the table, with all 64 digits.
         #[schemars(schema_with = "handle_schema")]
         handle: String,
         #[schemars(schema_with = "hex_text_schema")]
         key: String,
-        /// Only where the types of the table are known.
+        /// Present only if the types of the table are known.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "DeletedItemJson<'_>")]
         data: Option<DeletedItemJson<'a>>,
     },
 }
 
-/// An item of a table whose types are known.
+/// A table item, decoded by the types of its table.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TableItem")]
 pub(crate) struct ItemJson<'a> {
@@ -79,7 +79,7 @@ pub(crate) struct ItemJson<'a> {
     value_type: Text<TypeTag>,
 }
 
-/// What is known of an item that is gone.
+/// The key of a deleted table item, decoded by the type of its table.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DeletedTableItem")]
 pub(crate) struct DeletedItemJson<'a> {
@@ -94,30 +94,31 @@ pub(crate) struct DeletedItemJson<'a> {
 pub(crate) struct ResourceJson<'a> {
     #[schemars(with = "Text<StructTag>")]
     r#type: TypeName<'a>,
-    /// In the JSON form of the type; hex where the framework does not know it.
+    /// Value in the JSON form of its type, or in hexadecimal if it does not decode.
     #[schemars(with = "Value")]
     data: ValueJson<'a>,
 }
 
-/// A module: its bytecode and, where the framework declares it, its ABI.
+/// A module: its bytecode and, if the framework declares the module, its ABI.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MoveModule")]
 pub(crate) struct ModuleJson {
     #[schemars(schema_with = "hex_text_schema")]
     bytecode: String,
-    /// The functions and structs that the module declares.
+    /// Functions and structs that the module declares.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "serde_json::Map<String, Value>")]
     abi: Option<Value>,
 }
 
-/// An address with all of its digits.
+/// Returns the schema of an address with all 64 digits.
 fn handle_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "format": "hex", "pattern": "^0x[0-9a-f]{64}$"})
 }
 
 impl ModuleJson {
-    /// The module `id` of the framework; native modules have no bytecode.
+    /// Returns the module `id` of the framework, or `None` if the framework does not declare it.
+    /// Native modules have no bytecode.
     pub fn declared(chain: &Chain, id: &ModuleId) -> Option<Self> {
         let abi = chain.registry().module_abi(id)?;
         Some(Self {
@@ -126,7 +127,7 @@ impl ModuleJson {
         })
     }
 
-    /// The module `id` that a transaction wrote as `bytecode`.
+    /// Creates the view of the module `id`, which a transaction wrote as `bytecode`.
     fn new(chain: &Chain, id: &ModuleId, bytecode: &[u8]) -> Self {
         Self {
             bytecode: hex_text(bytecode),
@@ -136,7 +137,7 @@ impl ModuleJson {
 }
 
 impl<'a> ResourceJson<'a> {
-    /// The resource of type `tag` that the state holds as `bytes`.
+    /// Creates the view of the resource of type `tag` that is stored as `bytes`.
     pub fn new(chain: &'a Chain, tag: StructTag, bytes: Bytes) -> Self {
         Self::named(chain, TypeName::of_struct(chain, tag), bytes)
     }
@@ -150,7 +151,9 @@ impl<'a> ResourceJson<'a> {
 }
 
 impl<'a> ChangeJson<'a> {
-    /// The views of a write set, in its order; `hashes` are those of its keys ([`state_key_hashes`]).
+    /// Creates the views of a write set, in its order.
+    ///
+    /// `hashes` are the hashes of its keys in the same order, as [`state_key_hashes`] returns them.
     pub fn all(
         chain: &'a Chain,
         writes: &WriteSet,
@@ -164,7 +167,8 @@ impl<'a> ChangeJson<'a> {
         changes
     }
 
-    /// As [`Self::all`], for a write set that is shown by itself.
+    /// Creates the views of a single write set like [`Self::all`], and computes the hashes of its
+    /// keys.
     pub fn alone(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
         let keys = writes.iter().map(|(key, _)| key);
         Self::all(
@@ -175,7 +179,10 @@ impl<'a> ChangeJson<'a> {
         )
     }
 
-    /// Keys that the ledger writes always have parts; one without is left out and logged.
+    /// Appends the change of one key, or one change per member if a resource group is written.
+    ///
+    /// A key that does not decode is skipped and logged as an error. The ledger writes no such
+    /// keys.
     fn push(
         chain: &'a Chain,
         tables: &TableTypes,
@@ -297,7 +304,7 @@ impl<'a> ChangeJson<'a> {
 }
 
 impl<'a> ItemJson<'a> {
-    /// The view of an item, or `None` where it does not fit the types of its table.
+    /// Creates the view of an item, or returns `None` if it does not fit the types of its table.
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes, value: &Bytes) -> Option<Self> {
         let registry = chain.registry();
         Some(Self {
@@ -310,7 +317,8 @@ impl<'a> ItemJson<'a> {
 }
 
 impl<'a> DeletedItemJson<'a> {
-    /// The view of an item that was removed, or `None` where its key does not fit the table's types.
+    /// Creates the view of a deleted item, or returns `None` if its key does not fit the type of
+    /// its table's keys.
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes) -> Option<Self> {
         Some(Self {
             key: chain.registry().json_view(&types.key, key.clone()).ok()?,

@@ -1,5 +1,6 @@
-//! Events: inside a transaction, where they carry no version of their own, and in listings, where
-//! they do (docs/reference/rest-contract.md#s2-7); and the handle of a stream.
+//! JSON forms of events and event handles (docs/reference/rest-contract.md#s2-7).
+//!
+//! An event inside a transaction has no version of its own; an event in a listing has one.
 
 use super::{Text, TypeName, ValueJson};
 use crate::decimal::Decimal;
@@ -19,12 +20,12 @@ pub(crate) struct EventJson<'a> {
     sequence_number: Text<u64>,
     #[schemars(with = "Text<TypeTag>")]
     r#type: TypeName<'a>,
-    /// In the JSON form of the type; hex where the framework does not know it.
+    /// Value in the JSON form of its type, or in hexadecimal if it does not decode.
     #[schemars(with = "Value")]
     data: ValueJson<'a>,
 }
 
-/// The stream of an event; 0 and `0x0` for events of modules, which have none.
+/// Stream of an event. A module event has no stream: creation number 0 and address `0x0`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventGuid")]
 struct GuidJson {
@@ -32,14 +33,15 @@ struct GuidJson {
     account_address: Text<AccountAddress>,
 }
 
-/// Where events of modules, which belong to no stream, are said to be: the reference's answer.
+/// Stream in the JSON form of module events, which belong to no stream. The reference node returns
+/// the same values.
 const NO_STREAM: EventKey = EventKey {
     creation_number: 0,
     account_address: AccountAddress::ZERO,
 };
 
 impl<'a> EventJson<'a> {
-    /// The views of a transaction's events.
+    /// Creates the views of a transaction's events, in order.
     pub fn all(chain: &'a Chain, events: &'a [ContractEvent]) -> Vec<Self> {
         events.iter().map(|event| Self::new(chain, event)).collect()
     }
@@ -68,7 +70,7 @@ impl<'a> EventJson<'a> {
     }
 }
 
-/// An event in a listing.
+/// An event in a listing, with the version of its transaction.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "VersionedEvent")]
 pub(crate) struct VersionedEventJson<'a> {
@@ -78,7 +80,7 @@ pub(crate) struct VersionedEventJson<'a> {
 }
 
 impl<'a> VersionedEventJson<'a> {
-    /// The views of events of a stream. What is known of their types is looked for once.
+    /// Creates the views of a stream's events, in order. Each type name is looked up once.
     pub fn all(chain: &'a Chain, found: &'a StreamEvents) -> Vec<Self> {
         let names = found.types.iter().map(|tag| TypeName::of_type(chain, tag));
         let names: Vec<_> = names.collect();
@@ -94,7 +96,9 @@ impl<'a> VersionedEventJson<'a> {
     }
 }
 
-/// The handle of a stream as a field of a resource shows it. Only handles have this form.
+/// The handle of an event stream, in the JSON form of a resource's field.
+///
+/// Only event handles have this form, because unknown members are rejected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventHandleJson {
@@ -116,12 +120,12 @@ struct HandleIdJson {
 }
 
 impl EventHandleJson {
-    /// How many events the stream has had.
+    /// Returns the number of events that the stream has had.
     pub fn counter(&self) -> u64 {
         self.counter.0
     }
 
-    /// The name of the stream; its account need not be the one where the handle lies.
+    /// Returns the key of the stream. Its account need not be the account that stores the handle.
     pub fn key(&self) -> EventKey {
         EventKey {
             creation_number: self.guid.id.creation_num.0,

@@ -1,4 +1,4 @@
-//! Bytes as JSON text in hex: read with or without `0x`, written with it.
+//! Bytes as hexadecimal JSON strings: read with or without `0x`, written with it.
 
 use bytes::Bytes;
 use ledger_crypto::hex_text;
@@ -9,10 +9,11 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HexBytes(pub Bytes);
 
-/// Bytes of one length; any other is refused when read.
+/// Exactly `N` bytes. Deserialization rejects any other length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HexArray<const N: usize>(pub [u8; N]);
 
+/// Returns the text without its prefix `0x`, if it has one.
 fn digits(text: &str) -> &str {
     text.strip_prefix("0x").unwrap_or(text)
 }

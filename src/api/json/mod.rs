@@ -1,4 +1,4 @@
-//! JSON forms of the values of the interface, as typed views that borrow their content
+//! JSON forms of the interface's values, as typed views that borrow their content
 //! (docs/reference/rest-contract.md#s2-2, docs/reference/reference-node.md#r18).
 //!
 //! An optional member without a value is left out, and `type` may stand anywhere in an object
@@ -42,15 +42,17 @@ use ledger_vm::{Chain, JsonView, SchemaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{fmt::Display, str::FromStr};
 
-/// A value that JSON carries as the text it prints as: numbers of 64 bits and more, addresses,
-/// hashes, types.
+/// A value with a string as its JSON form: an integer of 64 bits or more, an address, a hash, or a
+/// type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Text<T>(pub T);
 
-/// What has such a text. Numbers, addresses and hashes, of which answers are full, write theirs without the
+/// Conversion of a value to its JSON string.
+///
+/// Responses contain many numbers, addresses, and hashes, so their implementations bypass the
 /// formatting of the standard library.
 pub(crate) trait Printed {
-    /// Writes the text.
+    /// Serializes the value as a string.
     fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 }
 
@@ -103,15 +105,18 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     }
 }
 
-/// The JSON form of a BCS value, or its bytes in hex where the framework does not know the type:
-/// one value that cannot be shown must not hide the transaction around it.
+/// The JSON form of a BCS value, or its bytes in hexadecimal.
+///
+/// The hexadecimal form is for types that the framework does not declare and for bytes that do not
+/// fit their type. The transaction around such a value remains readable.
 pub(crate) enum ValueJson<'a> {
     Shown(JsonView<'a>),
     Hex(Bytes),
 }
 
 impl<'a> ValueJson<'a> {
-    /// The view of a value of type `tag`.
+    /// Creates the view of a value of type `tag`, which is `ValueJson::Hex` if `bytes` are not such
+    /// a value.
     pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
         Self::shown_or_hex(chain.registry().json_view(tag, bytes.clone()), tag, bytes)
     }

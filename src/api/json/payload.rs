@@ -1,5 +1,7 @@
-//! Payloads of transactions (docs/reference/rest-contract.md#s2-2). The newer wire form has the JSON
-//! form of the older one, with the nonce beside it: JSON has one form of each call.
+//! JSON forms of transaction payloads (docs/reference/rest-contract.md#s2-2).
+//!
+//! A payload in the newer wire form has the JSON form of the older one, with the nonce beside it,
+//! so that each call has one JSON form.
 
 use super::{
     Text, ValueJson,
@@ -19,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A payload.
+/// The payload of a transaction.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type")]
 #[schemars(rename = "TransactionPayload")]
@@ -28,7 +30,8 @@ pub(crate) enum PayloadJson<'a> {
     EntryFunction {
         function: FunctionName<'a>,
         type_arguments: Vec<Text<&'a TypeTag>>,
-        /// Each in the JSON form of its type; all of them in hex where the function is not known.
+        /// Arguments in the JSON form of their types; hexadecimal if a type is unknown or does not
+        /// fit.
         #[schemars(with = "Vec<Value>")]
         arguments: Vec<ValueJson<'a>>,
     },
@@ -43,24 +46,25 @@ pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "multisig_payload")]
     Multisig {
         multisig_address: Text<AccountAddress>,
-        /// Only where the transaction says what to call, and not the account's own proposal.
+        /// Present only if the transaction itself contains the call. Otherwise the account runs its
+        /// next stored proposal.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "PayloadJson")]
         transaction_payload: Option<Box<PayloadJson<'a>>>,
     },
-    /// The newer wire form may call nothing at all.
+    /// No call, which the newer wire form allows.
     #[serde(rename = "empty_payload")]
     Empty {},
 }
 
-/// The bytes of a program, without an ABI: the ledger does not read them.
+/// Bytecode of a script or module, without an ABI, because the ledger does not interpret it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Bytecode {
     #[schemars(schema_with = "hex_text_schema")]
     bytecode: String,
 }
 
-/// `0x1::module::function`.
+/// The name of a function, as `0x1::module::function`.
 pub(crate) struct FunctionName<'a>(&'a ModuleId, &'a Identifier);
 
 impl Serialize for FunctionName<'_> {
@@ -80,7 +84,7 @@ impl JsonSchema for FunctionName<'_> {
 }
 
 impl<'a> PayloadJson<'a> {
-    /// The view of a payload in either wire form.
+    /// Creates the view of a payload in either wire form.
     pub fn new(chain: &'a Chain, payload: &'a TransactionPayload) -> Self {
         match payload {
             TransactionPayload::EntryFunction(call) => Self::entry_function(chain, call),

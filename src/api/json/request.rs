@@ -1,5 +1,5 @@
-//! The fields that a client signed, shown alike while the transaction is pending and after it is
-//! committed, and the pending transaction itself (docs/reference/rest-contract.md#s2-5).
+//! JSON forms of the signed fields of a transaction, which pending and committed transactions
+//! share, and of a pending transaction (docs/reference/rest-contract.md#s2-5).
 
 use super::{Text, payload::PayloadJson, signature::SignatureJson};
 use ledger_crypto::HashValue;
@@ -12,28 +12,28 @@ use serde::Serialize;
 /// (docs/reference/reference-node.md#r20). The number that the client sent has no meaning.
 const ORDERLESS_SEQUENCE_NUMBER: u64 = u64::MAX;
 
-/// The fields that a client signed, and how.
+/// The fields of a transaction that the client signed, and the signature.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SignedFields")]
 pub(crate) struct RequestJson<'a> {
     sender: Text<AccountAddress>,
-    /// 18446744073709551615 where a nonce protects the transaction.
+    /// 18446744073709551615 if a nonce protects the transaction.
     sequence_number: Text<u64>,
-    /// In gas units.
+    /// Maximum amount of gas, in gas units.
     max_gas_amount: Text<u64>,
-    /// In the smallest unit of the coin.
+    /// Price per gas unit, in the smallest unit of the coin.
     gas_unit_price: Text<u64>,
     expiration_timestamp_secs: Text<u64>,
     payload: PayloadJson<'a>,
     signature: SignatureJson,
-    /// Only where a nonce protects the transaction.
+    /// Present only if a nonce protects the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Text<u64>")]
     replay_protection_nonce: Option<Text<u64>>,
 }
 
 impl<'a> RequestJson<'a> {
-    /// The view of what a client signed.
+    /// Creates the view of a signed transaction.
     pub fn new(chain: &'a Chain, transaction: &'a SignedTransaction) -> Self {
         let raw = &transaction.raw;
         let nonce = raw.payload.replay_protection_nonce();
@@ -53,16 +53,15 @@ impl<'a> RequestJson<'a> {
     }
 }
 
-/// The body that submits `transaction` as JSON: what the node shows of a transaction reads back.
+/// Returns the JSON body that submits `transaction`.
 ///
-/// # Panics
-/// Never: the view has text for keys, which is all that JSON asks of it.
+/// The node's JSON view of a transaction is also a valid submission.
 pub fn submission_json(chain: &Chain, transaction: &SignedTransaction) -> String {
     serde_json::to_string(&RequestJson::new(chain, transaction))
         .expect("the keys of the view are text")
 }
 
-/// A pending transaction as the answer to its submission shows it: without `type`.
+/// A pending transaction without `type`, as in the response to its submission.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PendingTransaction")]
 pub(crate) struct PendingJson<'a> {
@@ -72,7 +71,7 @@ pub(crate) struct PendingJson<'a> {
 }
 
 impl<'a> PendingJson<'a> {
-    /// The view of a pending transaction.
+    /// Creates the view of a pending transaction.
     pub fn new(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
         Self {
             hash: Text(transaction.hash()),

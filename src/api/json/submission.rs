@@ -1,5 +1,6 @@
-//! The JSON form of a submission (docs/reference/rest-contract.md#s2-4). Unknown members are ignored,
-//! as by the reference node. serde_json bounds nesting at 128.
+//! JSON form of a submission (docs/reference/rest-contract.md#s2-4).
+//!
+//! Unknown members are ignored, as by the reference node. serde_json bounds nesting at 128 levels.
 
 use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
 use crate::{body, decimal::Decimal, error::Problem};
@@ -14,7 +15,7 @@ use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// The body of a submission.
+/// A signed transaction, submitted as JSON.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SubmitRequest {
     #[serde(flatten)]
@@ -22,25 +23,26 @@ pub(crate) struct SubmitRequest {
     signature: SignatureJson,
 }
 
-/// What a client signs, or is about to sign.
+/// The fields of a transaction that a client signs.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TransactionRequest {
     sender: Text<AccountAddress>,
     sequence_number: Decimal<u64>,
-    /// In gas units.
+    /// Maximum amount of gas, in gas units.
     max_gas_amount: Decimal<u64>,
-    /// In the smallest unit of the coin.
+    /// Price per gas unit, in the smallest unit of the coin.
     gas_unit_price: Decimal<u64>,
     expiration_timestamp_secs: Decimal<u64>,
     payload: SubmittedPayload,
-    /// Makes the transaction orderless: `sequence_number` has no meaning then.
+    /// Makes the transaction orderless. The value of `sequence_number` is then ignored.
     replay_protection_nonce: Option<Decimal<u64>>,
 }
 
-/// What is to be done. Kinds that the ledger does not execute are known by name, so that the
-/// refusal can name them.
+/// The payload of a transaction. Only calls of entry functions, also by a multisig account, are
+/// executed.
 #[derive(Deserialize, JsonSchema)]
-// `remote` makes functions of what is derived, for the implementation below.
+// `remote` derives an inherent function instead of the trait, which is implemented below. Kinds of
+// payload that are never executed are declared so that the error can name them.
 #[serde(tag = "type", remote = "Self")]
 enum SubmittedPayload {
     #[serde(rename = "entry_function_payload")]
@@ -64,9 +66,9 @@ impl<'de> Deserialize<'de> for SubmittedPayload {
     }
 }
 
-/// What a multisig account is to do, where the transaction says so and not the account's own proposal.
+/// The call of a multisig account, if the transaction itself contains it.
 #[derive(Deserialize, JsonSchema)]
-// `remote` makes functions of what is derived, for the implementation below.
+// `remote` derives an inherent function instead of the trait, which is implemented below.
 #[serde(tag = "type", remote = "Self")]
 enum MultisigCall {
     #[serde(rename = "entry_function_payload")]
@@ -81,7 +83,7 @@ impl<'de> Deserialize<'de> for MultisigCall {
     }
 }
 
-/// What a payload asks for, whatever its wire form.
+/// The call of a payload, independent of its wire form.
 enum Order {
     Call(EntryFunction),
     Multisig {
@@ -91,6 +93,12 @@ enum Order {
 }
 
 impl SubmittedPayload {
+    /// Returns the call of the payload.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Problem::InvalidInput`] if a call does not fit the framework, and
+    /// [`Problem::Refused`] if the ledger does not execute payloads of this kind.
     fn order(&self, chain: &Chain) -> Result<Order, Problem> {
         let refused = |what| Err(Discard::unsupported(what).into());
         match self {
@@ -115,7 +123,7 @@ impl SubmittedPayload {
 }
 
 impl Order {
-    /// The wire form of what a sequence number protects.
+    /// Returns the wire form of a payload that a sequence number protects.
     fn sequential(self) -> TransactionPayload {
         match self {
             Self::Call(call) => TransactionPayload::EntryFunction(call),
@@ -126,7 +134,7 @@ impl Order {
         }
     }
 
-    /// The wire form of what a nonce protects.
+    /// Returns the wire form of a payload that a nonce protects.
     fn orderless(self, nonce: u64) -> TransactionPayload {
         let (multisig_address, call) = match self {
             Self::Call(call) => (None, Some(call)),
@@ -146,12 +154,15 @@ impl Order {
 }
 
 impl TransactionRequest {
-    /// What is signed. JSON carries no chain id: it is this chain's, so a transaction signed for another
-    /// one has a signature that does not hold.
+    /// Returns the transaction that the client signs.
+    ///
+    /// JSON has no chain id, so the transaction gets the id of this chain. The signature of a
+    /// transaction that was signed for another chain is therefore invalid.
     ///
     /// # Errors
-    /// 400: a call that the framework does not know or that does not fit it, a kind of payload that
-    /// is not executed.
+    ///
+    /// Returns [`Problem::InvalidInput`] if a call does not fit the framework, and
+    /// [`Problem::Refused`] if the ledger does not execute payloads of this kind.
     pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, Problem> {
         let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
@@ -172,10 +183,12 @@ impl TransactionRequest {
 }
 
 impl SubmitRequest {
-    /// The transaction that the client signed.
+    /// Returns the transaction that the client signed. Its signatures are not verified.
     ///
     /// # Errors
-    /// As [`TransactionRequest::into_raw`], and 400 for a signature that is none.
+    ///
+    /// Returns the errors of [`TransactionRequest::into_raw`], and [`Problem::InvalidInput`] if the
+    /// signature does not decode.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
         let raw = self.transaction.into_raw(chain)?;
         let authenticator = self.signature.try_into().map_err(|error| {
@@ -185,10 +198,14 @@ impl SubmitRequest {
     }
 }
 
-/// The transaction that the JSON body of a submission holds; its signatures are not checked.
+/// Returns the transaction in the JSON body of a submission. Its signatures are not verified.
 ///
 /// # Errors
-/// 400: a body that is no submission, a call that does not fit the framework, a signature that is none.
+///
+/// Returns [`Problem::Syntax`] if the body is not a submission, [`Problem::BodyTooManyValues`] if
+/// parsing it takes too much memory, [`Problem::InvalidInput`] if a call does not fit the framework
+/// or the signature does not decode, and [`Problem::Refused`] if the ledger does not execute
+/// payloads of this kind.
 pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
     body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

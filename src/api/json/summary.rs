@@ -1,4 +1,4 @@
-//! The summary of a transaction of an account (docs/reference/rest-contract.md#s2-8).
+//! JSON form of the summary of an account's transaction (docs/reference/rest-contract.md#s2-8).
 
 use super::Text;
 use ledger_crypto::HashValue;
@@ -7,7 +7,7 @@ use ledger_types::{AccountAddress, ReplayProtector};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A summary.
+/// A summary of a committed transaction.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionSummary")]
 pub(crate) struct SummaryJson {
@@ -19,7 +19,7 @@ pub(crate) struct SummaryJson {
 
 // An object, unlike the bare string of the reference node (docs/reference/reference-node.md#r22,
 // docs/interface.md#rule-6).
-/// What keeps the transaction from being committed twice: its sequence number or its nonce.
+/// The sequence number or nonce that prevents a second commit of the transaction.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schemars(rename = "ReplayProtector")]

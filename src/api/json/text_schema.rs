@@ -1,5 +1,6 @@
-//! JSON schemas of values that are strings in JSON (docs/reference/rest-contract.md#s2-1). The schema of a
-//! response is exact; the schema of a request accepts what the parsers accept.
+//! JSON schemas of values that are strings in JSON (docs/reference/rest-contract.md#s2-1).
+//!
+//! The schema of a response is exact; the schema of a request accepts what the parsers accept.
 
 use super::{HexBytes, Text, hex_form::HexArray};
 use crate::decimal::Decimal;
@@ -8,15 +9,15 @@ use ledger_types::{AccountAddress, ModuleId, StructTag, TypeTag};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
-/// A type whose values JSON carries as text.
+/// A type that JSON represents as a string.
 pub(crate) trait TextForm {
-    /// The name of the component.
+    /// Name of the component in the OpenAPI document.
     const NAME: &'static str;
 
-    /// The schema of what is written.
+    /// Returns the schema of the strings in responses.
     fn written() -> Schema;
 
-    /// The schema of what is read.
+    /// Returns the schema of the strings in requests.
     fn read() -> Schema {
         Self::written()
     }
@@ -130,9 +131,9 @@ impl TextForm for HashValue {
     }
 }
 
-/// A module as it prints; a pattern without its end, as more may follow.
+/// Pattern of a module id. It has no end, so that more can follow.
 const MODULE: &str = "^0x(0|[1-9a-f][0-9a-f]{0,63})::[a-zA-Z_][a-zA-Z0-9_]*";
-/// A name behind a module.
+/// Pattern of a member's name after a module id.
 const MEMBER: &str = "::[a-zA-Z_][a-zA-Z0-9_]*";
 
 impl TextForm for ModuleId {
@@ -151,7 +152,7 @@ impl TextForm for ModuleId {
 impl TextForm for StructTag {
     const NAME: &'static str = "MoveStructTag";
 
-    // What stands between `<` and `>` nests, which no pattern can say.
+    // Type arguments nest, and no regular expression matches nested angle brackets.
     fn written() -> Schema {
         json_schema!({
             "type": "string",
@@ -176,7 +177,8 @@ impl TextForm for TypeTag {
     }
 }
 
-/// The schema of bytes in hex, as many as the quantifier `repeat` says.
+/// Returns the schema of bytes in hexadecimal. `repeat` is a regular expression's quantifier of
+/// their number.
 fn hex_schema(generator: &SchemaGenerator, repeat: &str, description: &str) -> Schema {
     let pattern = if generator.contract().is_serialize() {
         format!("^0x([0-9a-f]{{2}}){repeat}$")
@@ -215,7 +217,7 @@ impl<const N: usize> JsonSchema for HexArray<N> {
     }
 }
 
-/// `0x1::module::function`.
+/// Returns the schema of a function name, as `0x1::module::function`.
 pub(crate) fn function_schema(generator: &mut SchemaGenerator) -> Schema {
     if generator.contract().is_serialize() {
         json_schema!({"type": "string", "pattern": format!("{MODULE}{MEMBER}$")})
@@ -229,7 +231,7 @@ pub(crate) fn function_schema(generator: &mut SchemaGenerator) -> Schema {
     }
 }
 
-/// Bytes as [`ledger_crypto::hex_text`] writes them.
+/// Returns the schema of bytes as [`ledger_crypto::hex_text`] formats them.
 pub(crate) fn hex_text_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<HexBytes>()
 }

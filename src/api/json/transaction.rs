@@ -1,4 +1,4 @@
-//! A transaction of the ledger, pending or committed, in the interface's union with `type`.
+//! JSON form of a transaction, pending or committed, as a union with the discriminator `type`.
 
 use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
 use crate::tables::TableTypes;
@@ -37,7 +37,7 @@ pub(crate) enum TransactionJson<'a> {
     BlockEpilogue(Box<BlockEpilogueJson<'a>>),
 }
 
-/// What every committed transaction has.
+/// The fields that all committed transactions share.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionInfo")]
 struct InfoJson<'a> {
@@ -124,7 +124,7 @@ pub(crate) struct BlockEpilogueJson<'a> {
     block_end_info: BlockEndInfoJson,
 }
 
-/// The two sizes are numbers, not text, as in the reference.
+/// The limits that ended a block, and its size. The two sizes are numbers, not strings.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BlockEndInfo")]
 struct BlockEndInfoJson {
@@ -134,39 +134,40 @@ struct BlockEndInfoJson {
     block_approx_output_size: u64,
 }
 
-/// A committed transaction and where it stands in the ledger.
+/// A committed transaction and its position in the ledger.
 #[derive(Clone, Copy)]
 pub(crate) struct CommittedJson<'a> {
-    /// Its version.
+    /// Version of the transaction.
     pub version: u64,
-    /// The time of its block, in microseconds since the Unix epoch.
+    /// Time of the transaction's block, in microseconds since the Unix epoch.
     pub timestamp_usecs: u64,
-    /// It and what it did.
+    /// The transaction with its output.
     pub executed: &'a ExecutedTransaction,
-    /// The types of the tables whose items it changed.
+    /// Types of the tables that the transaction changed.
     pub tables: &'a TableTypes,
 }
 
 impl<'a> CommittedJson<'a> {
-    /// The keys that it changed.
+    /// Returns the state keys that the transaction changed.
     fn keys(self) -> impl Iterator<Item = &'a StateKey> {
         self.executed.writes.iter().map(|(key, _)| key)
     }
 }
 
 impl<'a> TransactionJson<'a> {
-    /// The view of a pending transaction.
+    /// Creates the view of a pending transaction.
     pub fn pending(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
         Self::Pending(Box::new(PendingJson::new(chain, transaction)))
     }
 
-    /// The view of a committed transaction.
+    /// Creates the view of a committed transaction.
     pub fn committed(chain: &'a Chain, committed: CommittedJson<'a>) -> Self {
         let hashes = state_key_hashes(chain.vendor(), committed.keys());
         Self::with_hashes(chain, committed, &hashes)
     }
 
-    /// The views of several: what their changes are named by is hashed together.
+    /// Creates the views of several committed transactions, in order. The state keys of all of them
+    /// are hashed in one batch.
     pub fn all_committed(
         chain: &'a Chain,
         all: impl ExactSizeIterator<Item = CommittedJson<'a>> + Clone,
@@ -181,7 +182,8 @@ impl<'a> TransactionJson<'a> {
         all.map(view).collect()
     }
 
-    /// `hashes` are those of the keys that it changed.
+    /// Creates the view of a committed transaction. `hashes` are the hashes of the state keys that
+    /// it changed, in order.
     fn with_hashes(chain: &'a Chain, committed: CommittedJson<'a>, hashes: &[HashValue]) -> Self {
         let CommittedJson {
             version,

@@ -1,4 +1,5 @@
-//! The name of a type beside a value of it: printed once for the types that nearly every transaction shows.
+//! Type names in JSON views. The framework's registry holds the formatted names of the types that
+//! occur in nearly every transaction.
 
 use super::ValueJson;
 use bytes::Bytes;
@@ -6,7 +7,7 @@ use ledger_types::{StructTag, TypeTag};
 use ledger_vm::{CachedType, Chain, JsonView};
 use serde::{Serialize, Serializer};
 
-/// A type, which serialises as it prints.
+/// A type that serializes as its name.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeName<'a> {
     Known(&'a CachedType),
@@ -15,13 +16,13 @@ pub(crate) enum TypeName<'a> {
 }
 
 impl<'a> TypeName<'a> {
-    /// The name of a struct type.
+    /// Returns the name of a struct type.
     pub fn of_struct(chain: &'a Chain, tag: StructTag) -> Self {
         let known = chain.registry().cached_type(&tag);
         known.map_or(Self::Struct(tag), Self::Known)
     }
 
-    /// The name of a type that is kept elsewhere.
+    /// Returns the name of a borrowed type.
     pub fn of_type(chain: &'a Chain, tag: &'a TypeTag) -> Self {
         let known = match tag {
             TypeTag::Struct(tag) => chain.registry().cached_type(tag),
@@ -30,7 +31,7 @@ impl<'a> TypeName<'a> {
         known.map_or(Self::Type(tag), Self::Known)
     }
 
-    /// The view of a value of this type.
+    /// Creates the view of a value of this type.
     pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
         match self {
             Self::Known(known) => ValueJson::shown_or_hex(

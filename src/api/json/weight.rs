@@ -1,28 +1,33 @@
-//! How much memory reading a JSON body may take, told from its text before any of it is read.
+//! Upper bound on the memory that parsing a JSON body takes, computed from its text.
 //!
-//! A few bytes of text may stand for many times as much memory: an object of one member has seven, and
-//! takes most of a kilobyte. What a body is read into is gone again when the request is, but for a moment it
-//! is all there, on as many threads as serve requests.
+//! A few bytes of text can take many times as much memory: an object of one member has seven bytes,
+//! and takes most of a kilobyte. The parsed values are freed with their request, but every thread
+//! that serves requests can hold some at the same time.
 
-/// What a value takes at most while it is read: its place in two lists of 32 bytes each, of which each is
-/// there twice while it is made longer.
+/// Maximum memory of a value while it is parsed, in bytes.
+///
+/// A value has an entry of 32 bytes in each of two lists, and a list exists twice while it is
+/// reallocated.
 const VALUE_BYTES: usize = 160;
 
-/// What the smallest list takes beside its values.
+/// Memory of the smallest list beside its values, in bytes.
 const LIST_BYTES: usize = 256;
 
-/// What the smallest object takes beside its values: one node of a tree.
+/// Memory of the smallest object beside its values, in bytes: one node of a tree.
 const OBJECT_BYTES: usize = 900;
 
-/// How often the text itself may be copied.
+/// Maximum number of copies of the text itself.
 const TEXT_COPIES: usize = 2;
 
-/// The most memory that reading a body may take. Arguments of one byte each that fill the largest
-/// transaction that chains take by default take a sixth of it.
+/// Maximum memory that parsing a body may take, in bytes.
+///
+/// Arguments of one byte each that fill the largest transaction of the default chain parameters
+/// take a sixth of it.
 pub(crate) const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// An upper bound of the memory that reading `text` takes, in bytes. It need not be JSON: reading stops where
-/// it is none.
+/// Returns an upper bound on the memory that parsing `text` takes, in bytes.
+///
+/// The text need not be JSON, because parsing stops at the first error.
 pub(crate) fn memory_bytes(text: &[u8]) -> usize {
     let mut memory = VALUE_BYTES.saturating_add(text.len().saturating_mul(TEXT_COPIES));
     let mut bytes = text.iter();
@@ -42,7 +47,7 @@ pub(crate) fn memory_bytes(text: &[u8]) -> usize {
     memory
 }
 
-/// Goes on behind the quotation mark that ends a text.
+/// Skips the rest of a string, including its closing quotation mark.
 fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     while let Some(byte) = bytes.next() {
         match byte {

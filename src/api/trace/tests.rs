@@ -1,4 +1,4 @@
-//! What is logged, read from a log.
+//! Traces and log lines, checked in the output of a log subscriber.
 
 use super::*;
 use actix_web::{
@@ -87,12 +87,12 @@ proptest! {
     fn what_is_logged_of_a_text_is_short_and_of_one_line(text in "(?s).{0,300}") {
         let logged = shortened(&text);
         prop_assert!(!logged.chars().any(char::is_control));
-        // A control character takes up to eight characters: \u{9f} and the like.
+        // An escaped control character has up to eight characters, such as \u{9f}.
         prop_assert!(logged.chars().count() <= 8 * LOGGED_CHARS_MAX);
     }
 }
 
-/// A log that is kept.
+/// A log in memory.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -106,7 +106,7 @@ impl io::Write for Kept {
     }
 }
 
-/// What is logged at these levels while `requests` are served by a handler that logs a failure.
+/// Returns the log lines at these levels while a handler that logs an error serves `requests`.
 async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     let kept = Kept::default();
     let writer = kept.clone();

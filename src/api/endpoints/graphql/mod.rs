@@ -1,4 +1,5 @@
-//! The GraphQL query `processor_status` of an indexer, the only one that a node can answer.
+//! The GraphQL query `processor_status` of an indexer, the only query of its API that a node can
+//! answer.
 //!
 //! Clients of this interface have a second source of data, an indexer with a GraphQL API, and wait
 //! until it has processed their transactions. The TypeScript SDK waits whenever it funds an account
@@ -20,52 +21,55 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The largest body, in bytes. The query that is answered has 400 with its variables; reading a query
-/// takes much longer than reading other bodies of the same length.
+/// Maximum size of a body, in bytes.
+///
+/// The query `processor_status` has 400 bytes with its variables. Parsing a query takes much longer
+/// than parsing another body of the same length.
 pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
 
-/// How many brackets a query may open. It bounds how deep anything in it is nested before the query is
-/// parsed, which is done by recursion, and how many fields can be asked for under other names. The query
-/// that is answered opens four.
+/// Maximum number of brackets that a query may open. The query `processor_status` opens four.
+///
+/// The limit bounds the nesting of the query, because the parser is recursive, and the number of
+/// fields that a query selects under aliases.
 const BRACKETS_MAX: usize = 16;
 
-/// How many errors an answer lists; the first tells what is wrong.
+/// Maximum number of errors in a response. The first one names the cause.
 const ERRORS_MAX: usize = 4;
 
-/// What every refusal begins with.
+/// Prefix of every error message.
 const REFUSAL: &str = "this node serves processor_status only";
 
-/// The body of a request.
+/// A GraphQL request.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GraphqlRequest {
-    /// The text of the query.
+    /// Text of the query.
     query: String,
-    /// The values of the query's variables.
+    /// Values of the query's variables.
     variables: Option<Value>,
-    /// Which of the query's operations is meant, where it has several.
+    /// Name of the operation to execute, if the query has several.
     #[serde(rename = "operationName")]
     operation_name: Option<String>,
 }
 
-/// What was asked for, or why there is nothing.
+/// The result of a GraphQL query, or its errors.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct GraphqlAnswer {
-    /// The members that were asked for, `null` where there are errors.
+    /// Selected fields, or `null` if there are errors.
     data: Value,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<GraphqlError>,
 }
 
-/// Why a query has no answer.
+/// An error of a GraphQL query.
 #[derive(Serialize, JsonSchema)]
 struct GraphqlError {
     message: String,
-    /// What it is about.
+    /// Positions in the query that the error refers to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location>,
 }
 
-/// A place in the text of a query; both from 1.
+/// A position in the text of a query. Line and column start at 1.
 #[derive(Serialize, JsonSchema)]
 struct Location {
     #[schemars(with = "u64")]
@@ -74,7 +78,12 @@ struct Location {
     column: usize,
 }
 
-/// `POST /v1/graphql`
+/// Handles `POST /v1/graphql`.
+///
+/// Responds with 200 also if the query is rejected, as GraphQL specifies. Responds with 400
+/// `bcs_not_supported` if `Accept` selects BCS, with 400 `web_framework_error` if the body is not a
+/// [`GraphqlRequest`], and with 413 if it has more than [`BODY_BYTES_MAX`] bytes. Other failures to
+/// read the body have the statuses of [`body::read`].
 pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
     if call.format() == Format::Bcs {
         return Err(Problem::BcsNotSupported("graphql").into());
@@ -92,9 +101,11 @@ pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
     Answer::json(ledger_info, &answer)
 }
 
-/// Why a query is not even parsed. Fragments are refused, as one may name another many times, and that one
-/// the next: few bytes may stand for very many fields. Questions about the schema would be answered with null
-/// and no error.
+/// Returns the reason to reject a query before it is parsed, or `None`.
+///
+/// Fragments are rejected because each can contain the next one many times, so a few bytes could
+/// select a very large number of fields. Queries about the schema are rejected because their result
+/// would be null without an error.
 fn refused_unread(query: &str) -> Option<String> {
     if query.contains("...") {
         return Some("the query has fragments".to_owned());
@@ -109,7 +120,7 @@ fn refused_unread(query: &str) -> Option<String> {
 }
 
 impl GraphqlRequest {
-    /// The request with what its answer is made of.
+    /// Converts the request for execution. `data` is available to the resolvers.
     fn with_data(self, data: impl Send + Sync + 'static) -> Request {
         let variables = Variables::from_json(self.variables.unwrap_or_default());
         let request = Request::new(self.query).variables(variables).data(data);
@@ -133,7 +144,8 @@ impl From<Response> for GraphqlAnswer {
     fn from(response: Response) -> Self {
         if response.is_ok() {
             return Self {
-                // Made of values that JSON has.
+                // The conversion cannot fail, because the data consists of values that JSON can
+                // represent.
                 data: response.data.into_json().unwrap_or_default(),
                 errors: Vec::new(),
             };

@@ -1,5 +1,6 @@
-//! What can be asked: types and names are those of the indexer, as its clients write them into their
-//! queries.
+//! GraphQL schema of `processor_status`.
+//!
+//! Types and names are those of the indexer, because clients write them into their queries.
 
 use super::timestamp;
 use async_graphql::{
@@ -10,10 +11,12 @@ use ledger_types::LedgerInfo;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// The programs of an indexer whose data this node serves itself, at every version that it has committed:
-/// transactions, blocks and items of tables (`default_processor`, `user_transaction_processor`), those of an
-/// account, events, balances, and the resources of objects. What others derive it does not have: tokens and
-/// collections, stakes, the accounts of a key.
+/// Names of the indexer's processors for which this node has the data, at every committed version.
+///
+/// These data are transactions, blocks, and table items (`default_processor`,
+/// `user_transaction_processor`), transactions of an account, events, balances, and resources of
+/// objects. The node does not have the data that other processors derive: tokens and collections,
+/// stakes, and the accounts of a key.
 const PROCESSORS: [&str; 6] = [
     "account_transactions_processor",
     "default_processor",
@@ -23,15 +26,15 @@ const PROCESSORS: [&str; 6] = [
     "user_transaction_processor",
 ];
 
-/// How many fields a query may ask for, aliases of type names not counted: the size of the body bounds those.
-/// All that there are, several times.
+/// Maximum number of fields in a query: all fields of the schema several times. Aliases of
+/// `__typename` do not count; the size of the body bounds them.
 const FIELDS_MAX: usize = 32;
-/// How deep fields may lie in one another: a column in the list.
+/// Maximum depth of nested fields: a column in the list.
 const DEPTH_MAX: usize = 2;
-/// How many directives a field may have. There are two: `@skip` and `@include`.
+/// Maximum number of directives of a field. There are two, `@skip` and `@include`.
 const DIRECTIVES_MAX: usize = 2;
 
-/// The schema; a request carries the [`LedgerInfo`] that it is answered with.
+/// The schema. A request carries the [`LedgerInfo`] of its response.
 pub(super) static SCHEMA: LazyLock<Schema<QueryRoot, EmptyMutation, EmptySubscription>> =
     LazyLock::new(|| {
         Schema::build(QueryRoot, EmptyMutation, EmptySubscription)
@@ -44,17 +47,17 @@ pub(super) static SCHEMA: LazyLock<Schema<QueryRoot, EmptyMutation, EmptySubscri
             .finish()
     });
 
-/// A version.
+/// A ledger version.
 #[derive(Serialize, Deserialize)]
 struct BigInt(u64);
 scalar!(BigInt, "bigint");
 
-/// A moment in UTC.
+/// A time in UTC.
 #[derive(Serialize, Deserialize)]
 struct Timestamp(String);
 scalar!(Timestamp, "timestamp");
 
-/// How far a program of an indexer is.
+/// Progress of a processor of the indexer.
 #[derive(SimpleObject)]
 #[graphql(name = "processor_status", rename_fields = "snake_case")]
 struct ProcessorStatus {
@@ -63,14 +66,14 @@ struct ProcessorStatus {
     last_updated: Timestamp,
 }
 
-/// Which programs are asked for.
+/// A condition on processors.
 #[derive(InputObject)]
 #[graphql(name = "processor_status_bool_exp", rename_fields = "snake_case")]
 struct ProcessorStatusCondition {
     processor: Option<TextCondition>,
 }
 
-/// Which texts are asked for; all conditions must hold.
+/// A condition on a string. All parts that are present must hold.
 #[derive(InputObject)]
 #[graphql(name = "String_comparison_exp")]
 struct TextCondition {
@@ -88,7 +91,7 @@ impl TextCondition {
     }
 }
 
-/// Where queries begin.
+/// The root of all queries.
 pub(super) struct QueryRoot;
 
 #[Object(name = "query_root", rename_fields = "snake_case")]

@@ -1,4 +1,4 @@
-//! How one account signed.
+//! JSON form of the signature of one account.
 
 use super::by_name::ByName;
 use super::function::FunctionText;
@@ -14,9 +14,9 @@ use ledger_types::transaction::AccountAuthenticator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How one account signed.
+/// The signature of one account.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-// `remote` makes functions of what is derived, for the implementations below.
+// `remote` derives inherent functions instead of the traits, which are implemented below.
 #[serde(tag = "type", remote = "Self")]
 #[schemars(rename = "AccountSignature")]
 pub(crate) enum AccountSignatureJson {
@@ -31,7 +31,7 @@ pub(crate) enum AccountSignatureJson {
     },
     #[serde(rename = "multi_key_signature")]
     MultiKey(MultiKeyJson),
-    /// What an account gives to code of its own.
+    /// Data for the account's own authentication function.
     #[serde(rename = "abstract_signature")]
     Abstract {
         function_info: FunctionText,

@@ -1,10 +1,10 @@
-//! Which of several keys signed: one bit each, the highest bit of the first byte is key 0.
+//! Bitmaps of the keys that signed. Key 0 is the highest bit of the first byte.
 
-/// How long SDKs write the bitmap of a multi key signature, in bytes: room for the most keys that an
-/// account may have.
+/// Length of the bitmap that SDKs write for a multi key signature, in bytes. It has a bit for each
+/// key that an account can have.
 pub(super) const CUSTOMARY_BYTES: usize = 4;
 
-/// The places of the bits that are set, ascending. Places above 255 do not exist: an account has
+/// Returns the indices of the set bits, ascending. Bits after index 255 are ignored: an account has
 /// far fewer keys.
 pub(super) fn indices(bitmap: &[u8]) -> impl Iterator<Item = u8> {
     (0..=u8::MAX).filter(|&index| {
@@ -13,7 +13,7 @@ pub(super) fn indices(bitmap: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The bitmap with these places set, `None` where one is beyond it.
+/// Returns the bitmap with the bits at `indices` set, or `None` if it has no bit for one of them.
 pub(super) fn of(indices: impl IntoIterator<Item = u8>) -> Option<[u8; CUSTOMARY_BYTES]> {
     let mut bitmap = [0; CUSTOMARY_BYTES];
     for index in indices {

@@ -1,4 +1,4 @@
-//! The function that authenticates for an abstract account, as `0x1::module::function`.
+//! JSON form of the function that authenticates for an abstract account: `0x1::module::function`.
 
 use crate::json::text_schema::function_schema;
 use ledger_types::{Identifier, ModuleId, transaction::FunctionInfo};
@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::borrow::Cow;
 
-/// A function, as text.
+/// A function, represented in JSON by its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FunctionText(pub FunctionInfo);
 

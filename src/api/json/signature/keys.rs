@@ -1,7 +1,7 @@
-//! Single keys and signatures, each with its kind.
+//! JSON forms of single public keys and signatures, each with its kind.
 //!
-//! A key or signature that is one string of bytes is shown as those bytes; one that is made of parts
-//! (WebAuthn, keyless, hash-based) as its BCS form, as in the reference.
+//! A key or signature that is a single byte string has the JSON form of its bytes. One with several
+//! parts (WebAuthn, keyless, hash-based) has the form of its BCS bytes, as on the reference node.
 
 use super::{SignatureFormError, hex_form::HexArray, hex_form::HexBytes};
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};
@@ -9,7 +9,7 @@ use ledger_types::transaction::{AnyPublicKey, AnySignature, SIGNED_TRANSACTION_D
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// An ed25519 key and signature; their lengths are exact.
+/// An Ed25519 public key of 32 bytes and a signature of 64 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Ed25519Signature", inline)]
 pub(crate) struct Ed25519Json {
@@ -17,7 +17,7 @@ pub(crate) struct Ed25519Json {
     pub signature: HexArray<64>,
 }
 
-/// A public key of any kind that the ledger reads.
+/// A public key of any kind that the ledger decodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
 #[schemars(rename = "PublicKey")]
@@ -27,12 +27,12 @@ pub(crate) enum PublicKeyJson {
     Secp256r1Ecdsa(HexBytes),
     Keyless(HexBytes),
     FederatedKeyless(HexBytes),
-    // The alias is what the reference's own derivation of the name gives.
+    // The reference node's naming rule derives the alias.
     #[serde(rename = "slh_dsa_sha2_128s", alias = "slh_dsa__sha2_128s")]
     SlhDsa(HexBytes),
 }
 
-/// A signature of any kind that the ledger reads.
+/// A signature of any kind that the ledger decodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "value", rename_all = "snake_case")]
 #[schemars(rename = "KeySignature")]
@@ -61,16 +61,17 @@ impl Ed25519Json {
     }
 }
 
-/// The BCS form of a part of an authenticator.
+/// Returns the BCS form of a part of an authenticator.
 pub(super) fn bcs_hex(part: &impl Serialize) -> HexBytes {
     let bytes = bcs::to_bytes(part).expect("a part of an authenticator has a BCS form");
     HexBytes(bytes.into())
 }
 
-/// Reads the BCS form of a part of an authenticator.
+/// Decodes a part of an authenticator from its BCS form. `what` names the part in the error.
 ///
 /// # Errors
-/// When the bytes are no `T`; `what` names it.
+///
+/// Returns [`SignatureFormError::Bcs`] if the bytes are not exactly one `T`.
 pub(super) fn from_bcs<T: DeserializeOwned>(
     what: &'static str,
     bytes: &HexBytes,

@@ -1,5 +1,7 @@
-//! Signatures of a transaction (docs/reference/rest-contract.md#s2-3). The same types write and read them, so
-//! that a client can submit again what the node returned.
+//! JSON forms of a transaction's signatures (docs/reference/rest-contract.md#s2-3).
+//!
+//! The same types serialize and deserialize signatures, so that a client can resubmit a signature
+//! that the node returned.
 
 mod account;
 mod bitmap;
@@ -22,9 +24,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use single_sender::SingleSenderJson;
 
-/// How a transaction was signed.
+/// The signatures of a transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-// `remote` makes functions of what is derived, for the implementations below.
+// `remote` derives inherent functions instead of the traits, which are implemented below.
 #[serde(tag = "type", remote = "Self")]
 #[schemars(rename = "TransactionSignature")]
 pub(crate) enum SignatureJson {
@@ -48,7 +50,8 @@ pub(crate) enum SignatureJson {
     },
     #[serde(rename = "single_sender")]
     SingleSender(SingleSenderJson),
-    /// No signature, as a simulation may have it; shown as a `single_sender` with none.
+    /// No signature, as in a simulation. Responses have a `single_sender` with this kind of
+    /// `sender`.
     #[serde(rename = "no_account_signature")]
     NoAccount {},
 }
@@ -65,27 +68,27 @@ impl<'de> Deserialize<'de> for SignatureJson {
     }
 }
 
-/// Why a signature that is JSON of the right shape is none.
+/// Errors of the conversion from a signature's JSON form to an authenticator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignatureFormError {
-    /// A part that stands as its BCS form.
+    /// A part in BCS form does not decode.
     #[error("{what} cannot be read: {cause}")]
     Bcs {
-        /// The part.
+        /// Name of the part.
         what: &'static str,
-        /// Why it is none.
+        /// Error of the decoder.
         cause: bcs::Error,
     },
-    /// A signature of several that does not say whose it is.
+    /// A signature of a multi key has no index, and there is no bitmap.
     #[error("each signature of a multi key needs its `index`")]
     IndexMissing,
-    /// The wire has one order of the signatures only.
+    /// The indices are not ascending and unique. The wire form has only one order of signatures.
     #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
     IndicesNotAscending(u8, u8),
-    /// Beyond the largest place of a key.
+    /// An index is above 31, the largest index of a key.
     #[error("the index {0} of a signature is above the largest, 31")]
     IndexTooLarge(u8),
-    /// The bitmap and the places say different things.
+    /// The bitmap and the indices contradict each other.
     #[error("the indices of signatures are not those of `signatures_bitmap`")]
     BitmapMismatch,
 }
@@ -190,6 +193,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
     }
 }
 
+/// Converts all items, or returns the first error.
 fn all<A, B: TryFrom<A>>(items: impl IntoIterator<Item = A>) -> Result<Vec<B>, B::Error> {
     items.into_iter().map(B::try_from).collect()
 }

@@ -1,12 +1,14 @@
-//! Several ed25519 keys with a threshold. On the wire the keys and the threshold are one byte
-//! vector, the signatures and a bitmap another; JSON shows the parts.
+//! JSON form of signatures by several Ed25519 keys with a threshold.
+//!
+//! On the wire, the keys and the threshold are one byte vector, and the signatures and a bitmap
+//! another. The JSON form has the parts as members.
 
 use super::hex_form::HexArray;
 use ledger_types::transaction::{MultiEd25519PublicKey, MultiEd25519Signature};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keys, threshold, signatures, and which keys signed.
+/// Ed25519 keys with their threshold, and signatures with the bitmap of the keys that signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "MultiEd25519Signature", inline)]
 pub(crate) struct MultiEd25519Json {
@@ -16,13 +18,14 @@ pub(crate) struct MultiEd25519Json {
     bitmap: HexArray<4>,
 }
 
-/// The whole pieces of `N` bytes; what is left over at the end is in no piece. The byte vectors of
-/// a signature that holds leave nothing over.
+/// Splits the bytes into arrays of `N` bytes. A shorter remainder is dropped; the byte vectors of a
+/// valid signature have none.
 fn pieces<const N: usize>(bytes: &[u8]) -> Vec<HexArray<N>> {
     let (pieces, _) = bytes.as_chunks::<N>();
     pieces.iter().copied().map(HexArray).collect()
 }
 
+/// Returns the concatenation of all pieces and `end`.
 fn joined<const N: usize>(pieces: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
     let mut bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
     bytes.extend_from_slice(end);

@@ -1,10 +1,12 @@
-//! Several keys of any kind, of which some signed.
+//! JSON form of signatures by some of several keys of any kind.
 //!
-//! On the wire the signatures stand beside a bitmap that tells whose they are. JSON shows the place of
-//! each instead, from which follows the bitmap of four bytes that SDKs write. A hash covers the bitmap
-//! as it was signed and clients may write it in another length, so one that does not follow from the
-//! places is shown as `signatures_bitmap`, a member that the reference does not have (it drops it, and
-//! the hash of what is read back is then another one).
+//! On the wire, a bitmap beside the signatures identifies their keys. In JSON, each signature has
+//! the index of its key instead. The bitmap of four bytes that SDKs write follows from the indices.
+//!
+//! The hash of a transaction covers the bitmap as it was signed, and a client may use another
+//! length. A bitmap that does not follow from the indices is therefore included as
+//! `signatures_bitmap`. The reference node has no such member: it drops the bitmap, so a
+//! resubmitted transaction has another hash.
 
 use super::{
     SignatureFormError, bitmap,
@@ -16,7 +18,7 @@ use ledger_types::transaction::{AccountAuthenticator, AnySignature, MultiKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keys, how many must sign, and those signatures that there are.
+/// Public keys, the number of signatures that the account requires, and the signatures.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "MultiKeySignature", inline)]
 pub(crate) struct MultiKeyJson {
@@ -27,8 +29,8 @@ pub(crate) struct MultiKeyJson {
     signatures_bitmap: Option<HexBytes>,
 }
 
-/// One of several signatures, with the place of its key. A signature for which the bitmap names no key
-/// has none; it does not hold.
+/// A signature and the index of its key. The index is absent if the bitmap names no key for the
+/// signature. Such a signature is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "IndexedSignature")]
 struct IndexedSignatureJson {
@@ -60,7 +62,12 @@ impl MultiKeyJson {
         }
     }
 
-    /// The bitmap that was signed.
+    /// Returns the bitmap as it was signed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SignatureFormError::BitmapMismatch`] if the indices are not those of
+    /// `signatures_bitmap`, or an error of [`Self::bitmap_of_places`] if there is no such member.
     fn bitmap(&self) -> Result<Bytes, SignatureFormError> {
         match &self.signatures_bitmap {
             None => self.bitmap_of_places(),
@@ -81,6 +88,13 @@ impl MultiKeyJson {
         }
     }
 
+    /// Returns the bitmap of four bytes that follows from the indices.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SignatureFormError::IndexMissing`] if a signature has no index,
+    /// [`SignatureFormError::IndicesNotAscending`] if the indices are not ascending and unique, and
+    /// [`SignatureFormError::IndexTooLarge`] if an index is above 31.
     fn bitmap_of_places(&self) -> Result<Bytes, SignatureFormError> {
         let places: Option<Vec<u8>> = self.signatures.iter().map(|one| one.index).collect();
         let places = places.ok_or(SignatureFormError::IndexMissing)?;

@@ -1,4 +1,4 @@
-//! The signature of a `single_sender`: the signature of one account, of any kind.
+//! JSON form of a `single_sender` signature: the signature of one account, of any kind.
 //!
 //! The reference node writes both unions into one object and cannot read that object
 //! (docs/reference/reference-node.md#r21). This node writes the inner signature as the member
@@ -85,7 +85,8 @@ impl JsonSchema for SingleSenderJson {
                     "properties": {"function_info": function_info, "auth_data": auth_data},
                     "required": ["function_info", "auth_data"],
                 },
-                // `type` alone. Said by a count, as what closes an object is taken out of the parts of a union.
+                // `type` alone. A limit on the number of members expresses this, because
+                // `additionalProperties` is removed from the parts of a union.
                 {
                     "description": "No signature, as a simulation may have it.",
                     "type": "object",
@@ -96,8 +97,8 @@ impl JsonSchema for SingleSenderJson {
     }
 }
 
-/// Which kind of signature an account made, by the members that only this kind has. No members are no
-/// signature.
+/// Returns the kind of an account's signature that has these members, or `None` if no kind has
+/// them. An object without members means that there is no signature.
 fn kind_by_members(members: &Map<String, Value>) -> Option<&'static str> {
     let has = |name| members.contains_key(name);
     if has("signatures_required") {

@@ -1,4 +1,4 @@
-//! Every kind of signature that decodes comes back from its JSON as it went.
+//! Round trips of every kind of signature through its JSON form.
 
 mod strategies;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use strategies::{account, bytes, customary_multi_key, transaction};
 
-/// Reads a signature as a submission does.
+/// Decodes the signature of a submission.
 fn read(signature: Value) -> Result<TransactionAuthenticator, String> {
     let read: SignatureJson =
         serde_json::from_value(signature).map_err(|error| error.to_string())?;
@@ -185,8 +185,8 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
     }
 }
 
-/// What SDKs signed, of every kind: JSON gives the bytes that they signed, so that the hash is theirs too,
-/// and needs no member that the reference does not have.
+/// Decodes and encodes signatures of every kind that SDKs made. The JSON form preserves the signed
+/// bytes, and thus the hash, and has no member that the reference node does not have.
 #[test]
 fn what_sdks_sign_comes_back_to_the_byte() {
     #[derive(Deserialize)]

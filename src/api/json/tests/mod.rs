@@ -1,4 +1,4 @@
-//! The shapes of transactions and blocks, on blocks that the ledger really executed.
+//! JSON forms of transactions and blocks, from blocks that the ledger executed.
 
 mod schemas;
 mod submissions;
@@ -13,12 +13,12 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// Creates a development chain that has its genesis block only.
+/// Creates a development chain that consists of its genesis block.
 fn genesis_chain() -> MemoryChain {
     MemoryChain::new(&test_genesis(Parameters::default()))
 }
 
-/// A recipient with leading zeros, which JSON strips.
+/// A recipient address with leading zeros, which JSON omits.
 const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
 const BLOCK_USECS: u64 = START_SECS * 1_000_000;
 

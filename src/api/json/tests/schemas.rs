@@ -1,4 +1,4 @@
-//! The schemas hold what is written and nothing else, and what is read.
+//! Schemas of the OpenAPI document against the values that the node serializes and parses.
 
 use super::*;
 use crate::openapi::openapi_document;
@@ -13,11 +13,13 @@ fn validator(component: &str) -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// Whatever may stand in the place of a value whose form depends on its type.
+/// Members without a schema of their value, because its form depends on a type.
 const FREE: [&str; 5] = ["data", "arguments", "abi", "key", "value"];
 
-/// `shown` with one change to it, for every place of it: a member left out, added, or of another type.
-/// Members that are `optional` may be left out.
+/// Returns the possible mutations of `shown`, each with its position. A mutation removes a member,
+/// adds one, or replaces a value by one of another type.
+///
+/// Members named in `optional` are not removed.
 fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     match shown {

@@ -1,4 +1,4 @@
-//! What is shown of a transaction reads back as its submission.
+//! JSON views of transactions, parsed as submissions.
 
 use super::*;
 use ledger_types::transaction::{Multisig, MultisigPayload};

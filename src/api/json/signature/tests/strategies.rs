@@ -1,4 +1,5 @@
-//! Signatures of every kind that decodes, also such as nobody would make.
+//! Strategies for signatures of every kind that decodes, including signatures that no client would
+//! make.
 
 use super::*;
 use bytes::Bytes;
@@ -16,7 +17,7 @@ pub fn bytes() -> impl Strategy<Value = Bytes> {
     vec(any::<u8>(), 0..80).prop_map(Bytes::from)
 }
 
-/// `count` pieces of `piece` bytes and an end of `end` bytes.
+/// Returns byte strings of `count` pieces of `piece` bytes and an end of `end` bytes.
 fn joined(count: usize, piece: usize, end: usize) -> impl Strategy<Value = Bytes> {
     vec(any::<u8>(), count * piece + end).prop_map(Bytes::from)
 }
@@ -32,7 +33,7 @@ fn any_key() -> impl Strategy<Value = AnyPublicKey> {
     ]
 }
 
-/// A key of a kind that is read and not checked, from its parts on the wire.
+/// Decodes a key of a kind that the ledger decodes but does not verify, from its parts on the wire.
 fn any_key_of(variant: u8, parts: &impl Serialize) -> AnyPublicKey {
     bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
 }
@@ -41,13 +42,15 @@ fn any_signature_of(variant: u8, parts: &impl Serialize) -> AnySignature {
     bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
 }
 
-/// An issuer and a commitment.
+/// Returns the parts of a keyless key: an issuer and a commitment.
 fn keyless_key() -> impl Strategy<Value = (String, Bytes)> {
     (".{0,20}", bytes())
 }
 
-/// With a certificate by a proof: three points, horizon, extra field, audience, the prover's signature;
-/// then the header of the token, expiry, key and signature.
+/// Returns keyless signatures with a zero-knowledge certificate.
+///
+/// The certificate has three points, horizon, extra field, audience, and the prover's signature.
+/// The header of the token, expiry, key, and signature follow.
 fn keyless_signature() -> impl Strategy<Value = AnySignature> {
     let points =
         vec(any::<[u8; 32]>(), 4).prop_map(|points| <[[u8; 32]; 4]>::try_from(points).unwrap());
@@ -72,7 +75,8 @@ fn keyless_signature() -> impl Strategy<Value = AnySignature> {
         })
 }
 
-/// Both forms of its data: for an account that named the function, and for one that follows from it.
+/// Returns abstract authenticators with either form of data: for an account that registered the
+/// function, and for an account with an address derived from the function.
 fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
     let of = |data: Vec<u8>| {
         let mut encoded = vec![5];
@@ -94,7 +98,7 @@ fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
 
 fn any_signature() -> impl Strategy<Value = AnySignature> {
     let assertion = (bytes(), bytes(), bytes()).prop_map(|parts| {
-        // The assertion in BCS: the kind of its signature, then three byte vectors.
+        // BCS of the assertion: the kind of its signature, then three byte vectors.
         let encoded = bcs::to_bytes(&(0u8, parts.0, parts.1, parts.2)).unwrap();
         AnySignature::WebAuthn(bcs::from_bytes(&encoded).unwrap())
     });
@@ -118,7 +122,8 @@ fn multi_ed25519() -> impl Strategy<Value = (MultiEd25519PublicKey, MultiEd25519
     })
 }
 
-/// Any bitmap beside any number of signatures: what decodes need not hold.
+/// Returns multi key authenticators with any bitmap beside any number of signatures. They decode,
+/// but need not be valid.
 fn multi_key() -> impl Strategy<Value = AccountAuthenticator> {
     let keys = (vec(any_key(), 0..4), any::<u8>());
     let bitmap = vec(prop_oneof![Just(0u8), any::<u8>()], 0..6);
@@ -134,7 +139,8 @@ fn multi_key() -> impl Strategy<Value = AccountAuthenticator> {
     )
 }
 
-/// The bitmap of the places of some of 32 keys, as SDKs write it, and a signature for each.
+/// Returns multi key authenticators with the bitmap that SDKs write for some of 32 keys, and one
+/// signature for each.
 pub fn customary_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
     let signatures = proptest::collection::btree_map(0u8..32, any_signature(), 0..4);
     (vec(any_key(), 1..4), any::<u8>(), signatures).prop_map(
