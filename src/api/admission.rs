@@ -7,7 +7,7 @@
 use crate::{
     answer::SharedBody,
     connection::{self, ConnectionPermit},
-    error::Problem,
+    error::ErrorKind,
     state::ApiState,
 };
 use actix_web::{
@@ -85,19 +85,19 @@ impl Deref for StateLimit {
 ///
 /// # Errors
 ///
-/// Returns [`Problem::UriTooLong`] (414) if path and query are longer than
-/// [`PATH_AND_QUERY_BYTES_MAX`]. Returns [`Problem::TooManyOnConnection`],
-/// [`Problem::TooManyOfAddress`] or [`Problem::TooManyInFlight`] (503) if a limit is reached.
+/// Returns [`ErrorKind::UriTooLong`] (414) if path and query are longer than
+/// [`PATH_AND_QUERY_BYTES_MAX`]. Returns [`ErrorKind::TooManyOnConnection`],
+/// [`ErrorKind::TooManyOfAddress`] or [`ErrorKind::TooManyInFlight`] (503) if a limit is reached.
 pub(crate) fn acquire_permits(
     state: &Rc<ApiState>,
     request: &ServiceRequest,
-) -> Result<Permits, Problem> {
+) -> Result<Permits, ErrorKind> {
     let length = request
         .uri()
         .path_and_query()
         .map_or(0, |text| text.as_str().len());
     if length > PATH_AND_QUERY_BYTES_MAX {
-        return Err(Problem::UriTooLong {
+        return Err(ErrorKind::UriTooLong {
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
         });
     }
@@ -105,7 +105,7 @@ pub(crate) fn acquire_permits(
     let of_all = |limit| {
         let state = Rc::clone(state);
         Permit::try_acquire(StateLimit { state, limit })
-            .ok_or(Problem::TooManyInFlight(config.max_in_flight))
+            .ok_or(ErrorKind::TooManyInFlight(config.max_in_flight))
     };
     if request.path() == HEALTH_PATH {
         return Ok(Permits {
@@ -120,7 +120,7 @@ pub(crate) fn acquire_permits(
         let permit = state
             .in_flight_of_addresses()
             .try_acquire(network_of(peer.ip()));
-        permit.ok_or(Problem::TooManyOfAddress(config.max_in_flight_per_address))
+        permit.ok_or(ErrorKind::TooManyOfAddress(config.max_in_flight_per_address))
     });
     Ok(Permits {
         _of_connection: of_connection,
@@ -143,11 +143,11 @@ struct ResponseMemory {
 ///
 /// # Errors
 ///
-/// Returns [`Problem::AnswersFull`] if the budget has no capacity.
+/// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
 fn memory(
     state: &ApiState,
     response: &ServiceResponse<BoxBody>,
-) -> Result<ResponseMemory, Problem> {
+) -> Result<ResponseMemory, ErrorKind> {
     let of_answers = state.answers().lease();
     let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
@@ -159,7 +159,7 @@ fn memory(
     };
     if !of_answers.try_grow(size_bytes) {
         let limit_bytes = state.answers().limit_bytes();
-        return Err(Problem::AnswersFull { limit_bytes });
+        return Err(ErrorKind::AnswersFull { limit_bytes });
     }
     let of_bodies = response
         .response()

@@ -2,7 +2,7 @@
 //! that the client asked for.
 
 use crate::{
-    error::{ApiError, Problem},
+    error::{ApiError, ErrorKind},
     format::Format,
     headers::LedgerHeaders,
 };
@@ -21,7 +21,7 @@ use serde::Serialize;
 const BODY_BYTES: usize = 256;
 
 /// What a handler gives that succeeds.
-pub(crate) trait Reply {
+pub(crate) trait IntoResponse {
     /// The answer on the wire.
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse;
 }
@@ -31,7 +31,7 @@ pub(crate) struct SharedBody;
 
 /// A successful answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct LedgerResponse {
     status: StatusCode,
     ledger_info: LedgerInfo,
     format: Format,
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
     cursor: Option<String>,
 }
 
-impl Answer {
+impl LedgerResponse {
     /// Status 200 with the value as JSON.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Answer {
     ) -> Result<Self, ApiError> {
         let mut body = Vec::with_capacity(body_bytes);
         serde_json::to_writer(&mut body, value).map_err(|cause| {
-            Problem::internal("writing the answer as JSON failed", &cause).at(ledger_info)
+            ErrorKind::internal("writing the answer as JSON failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))
     }
@@ -96,7 +96,7 @@ impl Answer {
         body: Result<Vec<u8>, bcs::Error>,
     ) -> Result<Self, ApiError> {
         let body = body.map_err(|cause| {
-            Problem::internal("writing the answer as BCS failed", &cause).at(ledger_info)
+            ErrorKind::internal("writing the answer as BCS failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
     }
@@ -148,7 +148,7 @@ impl Answer {
     }
 }
 
-impl Reply for Answer {
+impl IntoResponse for LedgerResponse {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::build(self.status)
             .insert_header((

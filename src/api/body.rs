@@ -1,8 +1,8 @@
 //! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
 
 use crate::{
-    decimal::Decimal,
-    error::Problem,
+    decimal::DecimalText,
+    error::ErrorKind,
     format::essence,
     json::{MEMORY_BYTES_MAX, memory_bytes},
 };
@@ -46,10 +46,10 @@ pub(crate) async fn read(
     media_types: &[&str],
     budget: &MemoryBudget,
     lease: &MemoryLease,
-) -> Result<(usize, Bytes), Problem> {
+) -> Result<(usize, Bytes), ErrorKind> {
     let declared_bytes = declared_length(request)?;
     if declared_bytes.is_some_and(|declared| declared > limit_bytes as u64) {
-        return Err(Problem::BodyTooLarge { limit_bytes });
+        return Err(ErrorKind::BodyTooLarge { limit_bytes });
     }
     let which = media_type(request, media_types)?;
     refuse_encodings(request)?;
@@ -65,7 +65,7 @@ pub(crate) async fn read(
     let timeout_secs = BODY_TIMEOUT_SECS;
     Ok((
         which,
-        body.unwrap_or(Err(Problem::BodyTimeout { timeout_secs }))?,
+        body.unwrap_or(Err(ErrorKind::BodyTimeout { timeout_secs }))?,
     ))
 }
 
@@ -74,19 +74,19 @@ pub(crate) async fn read(
 /// # Errors
 /// 413 when it holds so many values that reading them would take too much memory; 400 when it is no
 /// JSON or no `T`.
-pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorKind> {
     if memory_bytes(body) > MEMORY_BYTES_MAX {
-        return Err(Problem::BodyTooManyValues {
+        return Err(ErrorKind::BodyTooManyValues {
             limit_bytes: MEMORY_BYTES_MAX,
         });
     }
     serde_json::from_slice(body)
-        .map_err(|cause| Problem::Syntax(format!("parse request payload error: {cause}")))
+        .map_err(|cause| ErrorKind::Syntax(format!("parse request payload error: {cause}")))
 }
 
 /// There is no room for a body.
-pub(crate) fn full(budget: &MemoryBudget) -> Problem {
-    Problem::BodiesFull {
+pub(crate) fn full(budget: &MemoryBudget) -> ErrorKind {
+    ErrorKind::BodiesFull {
         limit_bytes: budget.limit_bytes(),
     }
 }
@@ -96,13 +96,13 @@ async fn collect(
     limit_bytes: usize,
     budget: &MemoryBudget,
     lease: &MemoryLease,
-) -> Result<Bytes, Problem> {
+) -> Result<Bytes, ErrorKind> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk =
-            chunk.map_err(|cause| Problem::Syntax(format!("reading the body failed: {cause}")))?;
+            chunk.map_err(|cause| ErrorKind::Syntax(format!("reading the body failed: {cause}")))?;
         if chunk.len() > limit_bytes - body.len() {
-            return Err(Problem::BodyTooLarge { limit_bytes });
+            return Err(ErrorKind::BodyTooLarge { limit_bytes });
         }
         if !lease.try_grow(chunk.len()) {
             return Err(full(budget));
@@ -113,39 +113,39 @@ async fn collect(
 }
 
 /// The place of the body's type among `media_types`; parameters of the type are ignored.
-fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Problem> {
+fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, ErrorKind> {
     let value = request
         .headers()
         .get(CONTENT_TYPE)
-        .ok_or(Problem::MissingContentType)?;
+        .ok_or(ErrorKind::MissingContentType)?;
     let value = String::from_utf8_lossy(value.as_bytes());
     let given = essence(&value);
     let which = media_types
         .iter()
         .position(|known| given.eq_ignore_ascii_case(known));
-    which.ok_or_else(|| Problem::UnsupportedContentType(given.to_ascii_lowercase()))
+    which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
 }
 
 /// Bodies are taken as they are only: a few compressed bytes may stand for very many.
-fn refuse_encodings(request: &HttpRequest) -> Result<(), Problem> {
+fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     for value in request.headers().get_all(CONTENT_ENCODING) {
         let encoding = String::from_utf8_lossy(value.as_bytes());
         if !encoding.trim().eq_ignore_ascii_case("identity") {
-            return Err(Problem::UnsupportedContentEncoding(encoding.into_owned()));
+            return Err(ErrorKind::UnsupportedContentEncoding(encoding.into_owned()));
         }
     }
     Ok(())
 }
 
 /// The declared length; `None` where the body says its end by itself: chunked, or an HTTP/2 stream.
-fn declared_length(request: &HttpRequest) -> Result<Option<u64>, Problem> {
+fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
         let ends_by_itself =
             request.version() == Version::HTTP_2 || request.chunked().unwrap_or(false);
         return if ends_by_itself {
             Ok(None)
         } else {
-            Err(Problem::LengthRequired)
+            Err(ErrorKind::LengthRequired)
         };
     };
     let length = value
@@ -153,8 +153,8 @@ fn declared_length(request: &HttpRequest) -> Result<Option<u64>, Problem> {
         .ok()
         .and_then(|text| text.trim().parse().ok());
     length
-        .map(|Decimal(bytes)| Some(bytes))
-        .ok_or_else(|| Problem::Syntax("failed to parse header `Content-Length`".to_owned()))
+        .map(|DecimalText(bytes)| Some(bytes))
+        .ok_or_else(|| ErrorKind::Syntax("failed to parse header `Content-Length`".to_owned()))
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
 
     const LIMIT: usize = 10;
 
-    async fn read_stream<S>(stream: S) -> Result<(usize, Bytes), Problem>
+    async fn read_stream<S>(stream: S) -> Result<(usize, Bytes), ErrorKind>
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
@@ -180,7 +180,7 @@ mod tests {
         stream: S,
         budget: &MemoryBudget,
         lease: &MemoryLease,
-    ) -> Result<(usize, Bytes), Problem>
+    ) -> Result<(usize, Bytes), ErrorKind>
     where
         S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
     {
@@ -211,7 +211,7 @@ mod tests {
             .await
             .unwrap_err();
         assert!(
-            matches!(problem, Problem::BodyTooLarge { limit_bytes: LIMIT }),
+            matches!(problem, ErrorKind::BodyTooLarge { limit_bytes: LIMIT }),
             "{problem}"
         );
     }
@@ -242,7 +242,7 @@ mod tests {
             let unread = chunks(lengths).chain(stream::pending());
             let problem = read_stream_with(unread, &budget, &lease).await.unwrap_err();
             assert!(
-                matches!(problem, Problem::BodiesFull { limit_bytes: LIMIT }),
+                matches!(problem, ErrorKind::BodiesFull { limit_bytes: LIMIT }),
                 "{lengths:?}: {problem}"
             );
             drop(lease);
@@ -254,7 +254,7 @@ mod tests {
     async fn a_connection_that_breaks_is_a_broken_body() {
         let broken = chunks(&[4]).chain(stream::iter([Err(PayloadError::Incomplete(None))]));
         let problem = read_stream(broken).await.unwrap_err();
-        assert!(matches!(problem, Problem::Syntax(_)), "{problem}");
+        assert!(matches!(problem, ErrorKind::Syntax(_)), "{problem}");
     }
 
     #[tokio::test(start_paused = true)]
@@ -262,6 +262,6 @@ mod tests {
         let problem = read_stream(chunks(&[4]).chain(stream::pending()))
             .await
             .unwrap_err();
-        assert!(matches!(problem, Problem::BodyTimeout { .. }), "{problem}");
+        assert!(matches!(problem, ErrorKind::BodyTimeout { .. }), "{problem}");
     }
 }

@@ -1,13 +1,13 @@
 //! One request on its way through a handler: what it asks for and whom it may ask.
 
 use crate::{
-    answer::Answer,
+    answer::LedgerResponse,
     body,
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
     format::{Format, JSON},
-    kept::Subject,
-    openapi::{Operation, Place},
+    kept::CacheKey,
+    openapi::{Operation, ParameterLocation},
     params,
     state::ApiState,
 };
@@ -31,7 +31,7 @@ pub(crate) struct PageSize {
 }
 
 /// One request.
-pub(crate) struct Call {
+pub(crate) struct RequestContext {
     /// Its thread's own: a count that all threads have in common is waited for, and there are several of each request.
     pub state: Rc<ApiState>,
     /// The path of the route below the root of the interface, its parameters in braces.
@@ -46,7 +46,7 @@ pub(crate) struct Call {
     pub body_lease: Arc<MemoryLease>,
 }
 
-impl Call {
+impl RequestContext {
     /// The node.
     pub fn node(&self) -> &NodeHandle {
         self.state.node()
@@ -66,9 +66,9 @@ impl Call {
     ///
     /// # Panics
     /// In builds with debug assertions, when the operation does not declare it.
-    pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
+    pub fn path<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, ErrorKind> {
         debug_assert!(
-            self.operation.declares_parameter(Place::Path, name),
+            self.operation.declares_parameter(ParameterLocation::Path, name),
             "{name}"
         );
         params::path(self.pattern, &self.request, name)
@@ -78,9 +78,9 @@ impl Call {
     ///
     /// # Panics
     /// In builds with debug assertions, when the operation does not declare it.
-    pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+    pub fn query<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ErrorKind> {
         debug_assert!(
-            self.operation.declares_parameter(Place::Query, name),
+            self.operation.declares_parameter(ParameterLocation::Query, name),
             "{name}"
         );
         params::query(&self.request, name)
@@ -90,13 +90,13 @@ impl Call {
     ///
     /// # Errors
     /// 400 when it is 0 or no number.
-    pub fn limit(&self, page: PageSize) -> Result<usize, Problem> {
+    pub fn limit(&self, page: PageSize) -> Result<usize, ErrorKind> {
         match self.query("limit")? {
             None => Ok(page.default),
-            Some(Decimal(0u16)) => Err(Problem::InvalidInput(
+            Some(DecimalText(0u16)) => Err(ErrorKind::InvalidInput(
                 "Given limit value (0) must not be zero".to_owned(),
             )),
-            Some(Decimal(limit)) => Ok(usize::from(limit).min(page.max)),
+            Some(DecimalText(limit)) => Ok(usize::from(limit).min(page.max)),
         }
     }
 
@@ -104,7 +104,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`Self::body`], and 400 when it is no `T`.
-    pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+    pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, ErrorKind> {
         let (_, body) = self.body(&[JSON]).await?;
         let bodies = self.state.bodies();
         if !self.body_lease.try_grow(body.len()) {
@@ -115,7 +115,7 @@ impl Call {
 
     /// The body, under the configured limit, and the place of its type among `media_types`; see
     /// [`body::read`].
-    pub async fn body(&mut self, media_types: &[&str]) -> Result<(usize, Bytes), Problem> {
+    pub async fn body(&mut self, media_types: &[&str]) -> Result<(usize, Bytes), ErrorKind> {
         self.body_up_to(self.state.config().max_body_bytes, media_types)
             .await
     }
@@ -125,7 +125,7 @@ impl Call {
         &mut self,
         limit_bytes: usize,
         media_types: &[&str],
-    ) -> Result<(usize, Bytes), Problem> {
+    ) -> Result<(usize, Bytes), ErrorKind> {
         let limit_bytes = limit_bytes.min(self.state.config().max_body_bytes);
         body::read(
             &self.request,
@@ -143,7 +143,7 @@ impl Call {
     pub async fn read<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
     where
         T: Send + 'static,
-        Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static,
     {
         // The question outlives a client that disconnects, and holds what was parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
@@ -159,7 +159,7 @@ impl Call {
     pub async fn read_few<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
     where
         T: Send + 'static,
-        Q: FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+        Q: FnOnce(&Snapshot) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static,
     {
         found_at(self.node().read_few(question).await?)
     }
@@ -169,7 +169,7 @@ impl Call {
     pub async fn read_state<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
     where
         T: Send + 'static,
-        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static,
     {
         self.read(at_version(self.asked_version()?, question)).await
     }
@@ -178,21 +178,21 @@ impl Call {
     pub async fn read_few_of_state<T, Q>(&self, question: Q) -> Result<(LedgerInfo, T), ApiError>
     where
         T: Send + 'static,
-        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
+        Q: FnOnce(&Snapshot, u64) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static,
     {
         self.read_few(at_version(self.asked_version()?, question))
             .await
     }
 
     /// The query parameter `ledger_version`.
-    fn asked_version(&self) -> Result<Option<u64>, Problem> {
+    fn asked_version(&self) -> Result<Option<u64>, ErrorKind> {
         Ok(self
             .query("ledger_version")?
-            .map(|Decimal(version)| version))
+            .map(|DecimalText(version)| version))
     }
 
     /// The answer to the same question, where it is kept and still true at the newest moment.
-    pub fn kept(&self, subject: Subject) -> Option<Answer> {
+    pub fn kept(&self, subject: CacheKey) -> Option<LedgerResponse> {
         let head = self.node().head();
         self.state
             .kept()
@@ -200,7 +200,7 @@ impl Call {
     }
 
     /// Keeps an answer, which shows nothing before `version`.
-    pub fn keep(&self, subject: Subject, version: u64, answer: &Answer) {
+    pub fn keep(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
         self.state.kept().keep(subject, version, answer);
     }
 
@@ -210,17 +210,17 @@ impl Call {
         ledger_info: LedgerInfo,
         json: impl FnOnce() -> J,
         bcs: impl FnOnce() -> B,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<LedgerResponse, ApiError> {
         match self.format() {
-            Format::Json => Answer::json(ledger_info, &json()),
-            Format::Bcs => Answer::bcs(ledger_info, &bcs()),
+            Format::Json => LedgerResponse::json(ledger_info, &json()),
+            Format::Bcs => LedgerResponse::bcs(ledger_info, &bcs()),
         }
     }
 }
 
 /// What a question found, of one moment of the ledger.
 fn found_at<T>(
-    (ledger_info, found): (LedgerInfo, Result<T, Problem>),
+    (ledger_info, found): (LedgerInfo, Result<T, ErrorKind>),
 ) -> Result<(LedgerInfo, T), ApiError> {
     match found {
         Ok(found) => Ok((ledger_info, found)),
@@ -231,8 +231,8 @@ fn found_at<T>(
 /// A question about the state at a version, once it is known whether that can be read.
 fn at_version<T>(
     asked: Option<u64>,
-    question: impl FnOnce(&Snapshot, u64) -> Result<Result<T, Problem>, StoreError> + Send + 'static,
-) -> impl FnOnce(&Snapshot) -> Result<Result<T, Problem>, StoreError> + Send + 'static {
+    question: impl FnOnce(&Snapshot, u64) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static,
+) -> impl FnOnce(&Snapshot) -> Result<Result<T, ErrorKind>, StoreError> + Send + 'static {
     move |snapshot| match readable_version(asked, snapshot.ledger_info()) {
         Ok(version) => question(snapshot, version),
         Err(problem) => Ok(Err(problem)),
@@ -246,12 +246,12 @@ fn at_version<T>(
 pub(crate) fn readable_version(
     asked: Option<u64>,
     ledger_info: &LedgerInfo,
-) -> Result<u64, Problem> {
+) -> Result<u64, ErrorKind> {
     match asked {
         None => Ok(ledger_info.version),
-        Some(version) if version > ledger_info.version => Err(Problem::VersionNotFound(version)),
+        Some(version) if version > ledger_info.version => Err(ErrorKind::VersionNotFound(version)),
         Some(version) if version < ledger_info.oldest_version => {
-            Err(Problem::VersionPruned(version))
+            Err(ErrorKind::VersionPruned(version))
         }
         Some(version) => Ok(version),
     }

@@ -27,7 +27,7 @@ const MAX_AGE_SECS: usize = 3600;
 
 /// The answers to browsers: GET and POST from any origin with any header, and `exposed` of the answers'
 /// headers to be read.
-pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> ForPages {
+pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> BrowserCors {
     let cors = Cors::default()
         .allow_any_origin()
         .allowed_methods(["GET", "POST"])
@@ -35,28 +35,28 @@ pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> ForPages {
         .expose_headers(exposed.into_iter().collect::<Vec<_>>())
         .supports_credentials()
         .max_age(MAX_AGE_SECS);
-    ForPages(cors)
+    BrowserCors(cors)
 }
 
 /// Middleware for requests that name an origin, as those of web pages do.
 #[derive(Debug)]
-pub struct ForPages(Cors);
+pub struct BrowserCors(Cors);
 
-impl<S, B> Transform<S, ServiceRequest> for ForPages
+impl<S, B> Transform<S, ServiceRequest> for BrowserCors
 where
     S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
     B: MessageBody + 'static,
 {
     type Response = ServiceResponse<EitherBody<B>>;
     type Error = Error;
-    type Transform = PagesAndOthers<S>;
+    type Transform = BrowserCorsService<S>;
     type InitError = ();
     type Future = LocalBoxFuture<'static, Result<Self::Transform, ()>>;
 
     fn new_transform(&self, service: S) -> Self::Future {
         let service = Rc::new(service);
         let pages = self.0.new_transform(Rc::clone(&service));
-        let both = pages.map_ok(move |pages| PagesAndOthers {
+        let both = pages.map_ok(move |pages| BrowserCorsService {
             pages,
             others: service,
         });
@@ -66,12 +66,12 @@ where
 
 /// The service as pages see it, and as all others do.
 #[derive(Debug)]
-pub struct PagesAndOthers<S> {
+pub struct BrowserCorsService<S> {
     pages: CorsMiddleware<Rc<S>>,
     others: Rc<S>,
 }
 
-impl<S, B> Service<ServiceRequest> for PagesAndOthers<S>
+impl<S, B> Service<ServiceRequest> for BrowserCorsService<S>
 where
     S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
     B: MessageBody + 'static,

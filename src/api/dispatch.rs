@@ -5,17 +5,17 @@
 
 use crate::{
     admission::{self, BodyLease},
-    call::Call,
+    call::RequestContext,
     compression,
     cors::cors,
-    error::{ApiError, Problem},
+    error::{ApiError, ErrorKind},
     fallback::no_route,
     format::Format,
     meter::{RouteMeterId, RouteMeters},
     routes::{Handler, Route},
     state::ApiState,
     switches::Switch,
-    trace::Visit,
+    trace::RequestTrace,
     vary,
 };
 use actix_web::{
@@ -134,7 +134,7 @@ impl Dispatch {
             let problem = no_route(request.path());
             return ready(Ok(request.into_response(problem.response()))).boxed_local();
         }
-        let visit = Visit::begin(request.headers());
+        let visit = RequestTrace::begin(request.headers());
         let target = self.find(&request);
         let pattern = target.path.as_ref().map(|path| path.pattern);
         let route = target.route.as_deref();
@@ -182,7 +182,7 @@ impl Dispatch {
             return request.into_response(problem.response());
         };
         let Some(metered) = target.route else {
-            let problem = Problem::MethodNotAllowed(path.allowed());
+            let problem = ErrorKind::MethodNotAllowed(path.allowed());
             return request.into_response(problem.response());
         };
         let route = &metered.route;
@@ -191,7 +191,7 @@ impl Dispatch {
             // What comes although nothing is read of it is thrown away, and not kept until the answer.
             payload = Payload::None;
         }
-        let call = Call {
+        let cx = RequestContext {
             state: Rc::clone(&self.state),
             pattern: path.pattern,
             operation: Rc::clone(route.operation()),
@@ -200,16 +200,16 @@ impl Dispatch {
             payload,
             body_lease: Arc::new(self.state.bodies().lease()),
         };
-        ServiceResponse::new(request, respond(call, route.handler()).await)
+        ServiceResponse::new(request, respond(cx, route.handler()).await)
     }
 }
 
 /// # Panics
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
-async fn respond(call: Call, handler: &Handler) -> HttpResponse {
-    let (state, operation) = (Rc::clone(&call.state), Rc::clone(&call.operation));
-    let body_lease = Arc::clone(&call.body_lease);
-    match handled(call, handler).await {
+async fn respond(cx: RequestContext, handler: &Handler) -> HttpResponse {
+    let (state, operation) = (Rc::clone(&cx.state), Rc::clone(&cx.operation));
+    let body_lease = Arc::clone(&cx.body_lease);
+    match handled(cx, handler).await {
         Ok(mut response) => {
             if body_lease.bytes() > 0 {
                 response.extensions_mut().insert(BodyLease(body_lease));
@@ -225,7 +225,7 @@ async fn respond(call: Call, handler: &Handler) -> HttpResponse {
         Err(error) => {
             let (status, code) = error.row();
             debug_assert!(
-                operation.declares_refusal(status, code),
+                operation.declares_error(status, code),
                 "{} does not declare {status} {code:?}",
                 operation.id
             );
@@ -235,11 +235,11 @@ async fn respond(call: Call, handler: &Handler) -> HttpResponse {
 }
 
 /// What the handler says, where answers in the form that is asked for are on.
-async fn handled(call: Call, handler: &Handler) -> Result<HttpResponse, ApiError> {
-    if !call.operation.always_answers {
-        call.state.require(Switch::of_output(call.format()))?;
+async fn handled(cx: RequestContext, handler: &Handler) -> Result<HttpResponse, ApiError> {
+    if !cx.operation.always_answers {
+        cx.state.require(Switch::of_output(cx.format()))?;
     }
-    handler(call).await
+    handler(cx).await
 }
 
 /// Serves the routes of a table, with what stands around all of them; what is elsewhere is unknown.

@@ -1,7 +1,7 @@
 //! What is answered where no handler of a listener takes the request, in the error body form; public
 //! so that all listeners of the node answer alike.
 
-use crate::error::Problem;
+use crate::error::ErrorKind;
 use actix_web::{HttpRequest, Route, http::StatusCode, web};
 
 /// How much of an unknown path is repeated to its sender, in characters.
@@ -13,8 +13,8 @@ pub fn unknown_route() -> Route {
 }
 
 /// That a path is no route.
-pub(crate) fn no_route(path: &str) -> Problem {
-    Problem::UnknownRoute(path.chars().take(UNKNOWN_PATH_CHARS_MAX).collect())
+pub(crate) fn no_route(path: &str) -> ErrorKind {
+    ErrorKind::UnknownRoute(path.chars().take(UNKNOWN_PATH_CHARS_MAX).collect())
 }
 
 /// 405 with `Allow` for a method that a known path does not take; the `default_service` of a
@@ -22,7 +22,7 @@ pub(crate) fn no_route(path: &str) -> Problem {
 pub fn wrong_method(allow: impl Into<String>) -> Route {
     let allow = allow.into();
     web::to(move || {
-        let problem = Problem::MethodNotAllowed(allow.clone());
+        let problem = ErrorKind::MethodNotAllowed(allow.clone());
         async move { problem.response() }
     })
 }
@@ -31,13 +31,13 @@ pub fn wrong_method(allow: impl Into<String>) -> Route {
 /// `web::Query`, `web::Path`): 413 above `limit_bytes`, which is the limit the extractor was
 /// configured with, 500 for a failure of the node, else 400. A handler gets `error` by taking a
 /// `Result<Extractor, actix_web::Error>`.
-pub fn extraction_problem(error: &actix_web::Error, limit_bytes: usize) -> Problem {
+pub fn extraction_error(error: &actix_web::Error, limit_bytes: usize) -> ErrorKind {
     match error.as_response_error().status_code() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::BodyTooLarge { limit_bytes },
+        StatusCode::PAYLOAD_TOO_LARGE => ErrorKind::BodyTooLarge { limit_bytes },
         status if status.is_server_error() => {
-            Problem::internal("reading the request failed", error)
+            ErrorKind::internal("reading the request failed", error)
         }
-        _ => Problem::Syntax(format!("reading the request failed: {error}")),
+        _ => ErrorKind::Syntax(format!("reading the request failed: {error}")),
     }
 }
 
@@ -57,14 +57,14 @@ mod tests {
     async fn echo_json(body: Result<web::Json<Value>, actix_web::Error>) -> HttpResponse {
         match body {
             Ok(body) => HttpResponse::Ok().json(body),
-            Err(error) => extraction_problem(&error, LIMIT_BYTES).response(),
+            Err(error) => extraction_error(&error, LIMIT_BYTES).response(),
         }
     }
 
     async fn echo_bytes(body: Result<Bytes, actix_web::Error>) -> HttpResponse {
         match body {
             Ok(body) => HttpResponse::Ok().json(body.len()),
-            Err(error) => extraction_problem(&error, LIMIT_BYTES).response(),
+            Err(error) => extraction_error(&error, LIMIT_BYTES).response(),
         }
     }
 

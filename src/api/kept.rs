@@ -4,7 +4,7 @@
 //!
 //! Only bodies are kept: the ledger headers of an answer are of the moment at which it is asked for.
 
-use crate::{answer::Answer, format::Format};
+use crate::{answer::LedgerResponse, format::Format};
 use bytes::Bytes;
 use ledger_crypto::{HashValue, map::HashState};
 use ledger_types::{EventKey, LedgerInfo};
@@ -27,7 +27,7 @@ const PART_OF_ONE_ANSWER: u64 = 4;
 
 /// What an answer shows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Subject {
+pub(crate) enum CacheKey {
     /// A committed transaction.
     TransactionByHash(HashValue),
     /// A committed transaction.
@@ -62,19 +62,19 @@ struct Kept {
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<(Subject, Format), Kept> for ByBytes {
-    fn weight(&self, _: &(Subject, Format), kept: &Kept) -> u64 {
+impl Weighter<(CacheKey, Format), Kept> for ByBytes {
+    fn weight(&self, _: &(CacheKey, Format), kept: &Kept) -> u64 {
         ENTRY_OVERHEAD_BYTES.saturating_add(kept.body.len() as u64)
     }
 }
 
-type Answers = Cache<(Subject, Format), Kept, ByBytes, HashState>;
+type Answers = Cache<(CacheKey, Format), Kept, ByBytes, HashState>;
 
 /// The answers that are kept. Clones are the same ones.
 #[derive(Clone)]
-pub(crate) struct KeptAnswers(Option<Arc<Answers>>);
+pub(crate) struct ResponseCache(Option<Arc<Answers>>);
 
-impl fmt::Debug for KeptAnswers {
+impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("KeptAnswers").field(&self.counts()).finish()
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for KeptAnswers {
 
 /// What was counted of the answers that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct KeptAnswersStatus {
+pub struct ResponseCacheStatus {
     /// What they take.
     pub bytes: u64,
     /// How many requests found one.
@@ -91,7 +91,7 @@ pub struct KeptAnswersStatus {
     pub misses: u64,
 }
 
-impl KeptAnswers {
+impl ResponseCache {
     /// Keeps as much as takes `bytes_max`; nothing where that is 0.
     ///
     /// # Panics
@@ -118,10 +118,10 @@ impl KeptAnswers {
     /// The kept answer, given at the moment `ledger_info`; none of what is pruned then.
     pub fn get(
         &self,
-        subject: Subject,
+        subject: CacheKey,
         format: Format,
         ledger_info: &LedgerInfo,
-    ) -> Option<Answer> {
+    ) -> Option<LedgerResponse> {
         let answers = self.0.as_ref()?;
         let name = (subject, format);
         let kept = answers.get(&name)?;
@@ -131,11 +131,11 @@ impl KeptAnswers {
         }
         // Another thread may have kept it since the moment was looked at.
         (kept.version <= ledger_info.version)
-            .then(|| Answer::bytes(*ledger_info, format, kept.body))
+            .then(|| LedgerResponse::bytes(*ledger_info, format, kept.body))
     }
 
     /// Keeps the body of `answer`, which shows nothing before `version`, unless it is too large.
-    pub fn keep(&self, subject: Subject, version: u64, answer: &Answer) {
+    pub fn keep(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
         let Some(answers) = &self.0 else { return };
         if answer.body().len() as u64 > answers.shard_capacity() / PART_OF_ONE_ANSWER {
             return;
@@ -146,11 +146,11 @@ impl KeptAnswers {
     }
 
     /// What was counted.
-    pub fn counts(&self) -> KeptAnswersStatus {
+    pub fn counts(&self) -> ResponseCacheStatus {
         let Some(answers) = &self.0 else {
-            return KeptAnswersStatus::default();
+            return ResponseCacheStatus::default();
         };
-        KeptAnswersStatus {
+        ResponseCacheStatus {
             bytes: answers.weight(),
             hits: answers.hits(),
             misses: answers.misses(),
@@ -162,7 +162,7 @@ impl KeptAnswers {
 mod tests {
     use super::*;
 
-    const SUBJECT: Subject = Subject::TransactionByVersion(5);
+    const SUBJECT: CacheKey = CacheKey::TransactionByVersion(5);
 
     fn moment(oldest_version: u64, version: u64) -> LedgerInfo {
         LedgerInfo {
@@ -176,13 +176,13 @@ mod tests {
         }
     }
 
-    fn answer(bytes: usize) -> Answer {
-        Answer::bytes(moment(0, 9), Format::Bcs, vec![7; bytes].into())
+    fn answer(bytes: usize) -> LedgerResponse {
+        LedgerResponse::bytes(moment(0, 9), Format::Bcs, vec![7; bytes].into())
     }
 
     #[test]
     fn an_answer_is_given_at_the_moment_that_is_asked_for_until_it_is_pruned() {
-        let kept = KeptAnswers::new(1 << 20);
+        let kept = ResponseCache::new(1 << 20);
         assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
         kept.keep(SUBJECT, 5, &answer(10));
         for at in [moment(0, 9), moment(5, 5), moment(5, 100)] {
@@ -198,10 +198,10 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_allowed_and_nothing_where_that_is_nothing() {
         const BYTES_MAX: usize = 1 << 20;
-        let kept = KeptAnswers::new(BYTES_MAX);
+        let kept = ResponseCache::new(BYTES_MAX);
         for version in 0..10_000 {
             kept.keep(
-                Subject::TransactionByVersion(version),
+                CacheKey::TransactionByVersion(version),
                 version,
                 &answer(1_000),
             );
@@ -210,15 +210,15 @@ mod tests {
         assert!(kept.counts().bytes > BYTES_MAX as u64 / 2);
         let largest = BYTES_MAX / PARTS / PART_OF_ONE_ANSWER as usize;
         for (bytes, is_kept) in [(largest, true), (largest + 1, false)] {
-            let one = Subject::TransactionByVersion(10_000 + bytes as u64);
+            let one = CacheKey::TransactionByVersion(10_000 + bytes as u64);
             kept.keep(one, 1, &answer(bytes));
             let found = kept.get(one, Format::Bcs, &moment(0, 9));
             assert_eq!(found.is_some(), is_kept, "{bytes} bytes");
         }
 
-        let none = KeptAnswers::new(0);
+        let none = ResponseCache::new(0);
         none.keep(SUBJECT, 5, &answer(1));
         assert!(none.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
-        assert_eq!(none.counts(), KeptAnswersStatus::default());
+        assert_eq!(none.counts(), ResponseCacheStatus::default());
     }
 }

@@ -3,7 +3,7 @@
 //! A large response takes milliseconds to render, which would delay the other requests of an HTTP
 //! worker, and several times the memory of its content.
 
-use crate::error::{ApiError, Problem};
+use crate::error::{ApiError, ErrorKind};
 use bytes::Bytes;
 use ledger_actors::NodeHandle;
 use ledger_limits::{Limit, Permit};
@@ -41,9 +41,9 @@ impl LargeResponses {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::TooManyLargeAnswers`] if the limit is reached.
-    pub fn acquire(&self) -> Result<LargeResponsePermit, Problem> {
-        Permit::try_acquire(Arc::clone(&self.0)).ok_or(Problem::TooManyLargeAnswers(AT_ONCE_MAX))
+    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire(&self) -> Result<LargeResponsePermit, ErrorKind> {
+        Permit::try_acquire(Arc::clone(&self.0)).ok_or(ErrorKind::TooManyLargeAnswers(AT_ONCE_MAX))
     }
 
     /// Acquires a permit to render content of this many bytes. Returns `None` if the content is not
@@ -51,8 +51,8 @@ impl LargeResponses {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::TooManyLargeAnswers`] if the limit is reached.
-    pub fn acquire_for(&self, size_bytes: usize) -> Result<Option<LargeResponsePermit>, Problem> {
+    /// Returns [`ErrorKind::TooManyLargeAnswers`] if the limit is reached.
+    pub fn acquire_for(&self, size_bytes: usize) -> Result<Option<LargeResponsePermit>, ErrorKind> {
         if size_bytes <= LARGE_BYTES_MIN {
             return Ok(None);
         }
@@ -64,8 +64,8 @@ impl LargeResponses {
 ///
 /// # Errors
 ///
-/// Returns the error of `make`, [`Problem::Overloaded`] if too much work waits for the renderer
-/// threads, and [`Problem::Stopping`] if the node is stopping.
+/// Returns the error of `make`, [`ErrorKind::Overloaded`] if too much work waits for the renderer
+/// threads, and [`ErrorKind::Stopping`] if the node is stopping.
 pub(crate) async fn render<T: Send + 'static>(
     node: &NodeHandle,
     permit: Option<LargeResponsePermit>,
@@ -115,7 +115,7 @@ mod tests {
         let full = responses.acquire();
         assert!(matches!(
             full,
-            Err(Problem::TooManyLargeAnswers(AT_ONCE_MAX))
+            Err(ErrorKind::TooManyLargeAnswers(AT_ONCE_MAX))
         ));
         permits.pop();
         responses.acquire().unwrap();

@@ -56,13 +56,13 @@ mod wire;
 
 pub use config::{ApiConfig, SwitchSettings};
 pub use connection::Connection;
-pub use cors::{ForPages, cors};
-pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
-pub use fallback::{extraction_problem, unknown_route, wrong_method};
+pub use cors::{BrowserCors, cors};
+pub use error::{ErrorBody, ErrorCode, ErrorKind, TransactionName};
+pub use fallback::{extraction_error, unknown_route, wrong_method};
 pub use json::{submission_from_json, submission_json};
-pub use kept::KeptAnswersStatus;
+pub use kept::ResponseCacheStatus;
 pub use meter::RouteStatus;
-pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
+pub use openapi::{DeclaredResponse, declared_responses, openapi_document};
 pub use routes::{configure, configure_graphql};
 pub use state::ApiState;
 pub use switches::{Switch, SwitchChange};

@@ -1,7 +1,7 @@
 //! Path and query parameters, each parsed as its declared type. A value that does not parse is
 //! `web_framework_error` with the parameter's name (docs/interface.md#rule-3).
 
-use crate::{dispatch::ROOT, error::Problem};
+use crate::{dispatch::ROOT, error::ErrorKind};
 use actix_web::{HttpRequest, web::Query};
 use percent_encoding::percent_decode_str;
 use std::{fmt::Display, str::FromStr};
@@ -14,7 +14,7 @@ pub(crate) fn path<T: FromStr<Err: Display>>(
     pattern: &str,
     request: &HttpRequest,
     name: &str,
-) -> Result<T, Problem> {
+) -> Result<T, ErrorKind> {
     // The server has decoded all but what would change the parts of the path.
     let path = request.match_info().as_str();
     let path = path.strip_prefix(ROOT).unwrap_or_default();
@@ -30,7 +30,7 @@ pub(crate) fn path<T: FromStr<Err: Display>>(
     percent_decode_str(text)
         .decode_utf8_lossy()
         .parse()
-        .map_err(|cause| Problem::Syntax(format!("failed to parse path `{name}`: {cause}")))
+        .map_err(|cause| ErrorKind::Syntax(format!("failed to parse path `{name}`: {cause}")))
 }
 
 /// The query parameter `name`, if it is given. Parameters that nobody asks for are ignored: SDKs
@@ -41,9 +41,9 @@ pub(crate) fn path<T: FromStr<Err: Display>>(
 pub(crate) fn query<T: FromStr<Err: Display>>(
     request: &HttpRequest,
     name: &str,
-) -> Result<Option<T>, Problem> {
+) -> Result<Option<T>, ErrorKind> {
     let failed = |cause: &dyn Display| {
-        Problem::Syntax(format!("failed to parse parameter `{name}`: {cause}"))
+        ErrorKind::Syntax(format!("failed to parse parameter `{name}`: {cause}"))
     };
     let pairs = Query::<Vec<(String, String)>>::from_query(request.query_string())
         .map_err(|cause| failed(&cause))?;
@@ -63,7 +63,7 @@ pub(crate) fn query<T: FromStr<Err: Display>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decimal::Decimal;
+    use crate::decimal::DecimalText;
     use actix_web::test::TestRequest;
     use ledger_crypto::HashValue;
     use ledger_types::{AccountAddress, StructTag};
@@ -72,7 +72,7 @@ mod tests {
         TestRequest::with_uri(&format!("{ROOT}{uri}")).to_http_request()
     }
 
-    fn address(text: &str) -> Result<AccountAddress, Problem> {
+    fn address(text: &str) -> Result<AccountAddress, ErrorKind> {
         path(
             "/accounts/{address}/events/{creation_number}",
             &request(&format!("/accounts/{text}/events/0x7")),
@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn unknown_query_parameters_are_ignored_and_known_ones_are_read_once() {
-        let ask = |uri: &str| query::<Decimal<u64>>(&request(uri), "version");
+        let ask = |uri: &str| query::<DecimalText<u64>>(&request(uri), "version");
         assert_eq!(ask("/a").unwrap(), None);
         assert_eq!(ask("/a?").unwrap(), None);
         assert_eq!(
             ask("/a?accountAddress=0x1&asset=b%3Ac&version=7").unwrap(),
-            Some(Decimal(7))
+            Some(DecimalText(7))
         );
         for uri in [
             "/a?version=",

@@ -4,8 +4,8 @@
 //! `openapi/operations/`.
 
 use crate::{
-    answer::Reply,
-    call::Call,
+    answer::IntoResponse,
+    call::RequestContext,
     dispatch::dispatch,
     endpoints::{
         accounts, auxiliary_info, batch, blocks, encode_submission, events, gas, graphql, health,
@@ -57,24 +57,24 @@ impl Route {
 
 /// What answers a request.
 pub(crate) type Handler =
-    Rc<dyn Fn(Call) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
+    Rc<dyn Fn(RequestContext) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
 
 fn route<F, R>(
     method: Method,
     path: &'static str,
-    handler: impl Fn(Call) -> F + 'static,
+    handler: impl Fn(RequestContext) -> F + 'static,
     operation: Operation,
 ) -> Route
 where
     F: Future<Output = Result<R, ApiError>> + 'static,
-    R: Reply,
+    R: IntoResponse,
 {
     Route {
         method,
         path,
-        handler: Rc::new(move |call| {
-            let state = Rc::clone(&call.state);
-            let reply = handler(call).map_ok(move |reply| reply.into_response(state.headers()));
+        handler: Rc::new(move |cx| {
+            let state = Rc::clone(&cx.state);
+            let reply = handler(cx).map_ok(move |reply| reply.into_response(state.headers()));
             reply.boxed_local()
         }),
         operation: Rc::new(operation),

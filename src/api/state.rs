@@ -3,13 +3,13 @@
 use crate::{
     compression,
     config::{ApiConfig, SwitchSettings},
-    error::Problem,
+    error::ErrorKind,
     headers::LedgerHeaders,
-    kept::{KeptAnswers, KeptAnswersStatus},
+    kept::{ResponseCache, ResponseCacheStatus},
     large::LargeResponses,
     media_types::MediaTypes,
     meter::{RouteMeters, RouteStatus},
-    openapi::WrittenDocument,
+    openapi::RenderedDocument,
     routes,
     switches::{Switch, SwitchChange, Switches},
 };
@@ -36,12 +36,12 @@ struct Shared {
     switches: Switches,
     headers: LedgerHeaders,
     media_types: MediaTypes,
-    document: WrittenDocument,
+    document: RenderedDocument,
     routes: Arc<RouteMeters>,
     in_flight: Limit,
     in_flight_of_addresses: Arc<KeyedLimit<IpAddr>>,
     health_checks: Limit,
-    kept: KeptAnswers,
+    kept: ResponseCache,
     large_responses: LargeResponses,
     compressors: Arc<Limit>,
 }
@@ -55,13 +55,13 @@ impl ApiState {
         let shared = Shared {
             headers: LedgerHeaders::new(vendor),
             media_types: MediaTypes::new(vendor),
-            document: WrittenDocument::default(),
+            document: RenderedDocument::default(),
             routes: Arc::new(RouteMeters::new(&routes::table())),
             in_flight: Limit::new(config.max_in_flight),
             in_flight_of_addresses: Arc::new(KeyedLimit::new(config.max_in_flight_per_address)),
             health_checks: Limit::new(HEALTH_CHECKS_MAX),
             switches: Switches::new(config.switches),
-            kept: KeptAnswers::new(config.kept_answers_bytes_max),
+            kept: ResponseCache::new(config.kept_answers_bytes_max),
             config,
             large_responses: LargeResponses::default(),
             compressors: Arc::new(Limit::new(compression::AT_ONCE_MAX)),
@@ -120,7 +120,7 @@ impl ApiState {
     ///
     /// # Errors
     /// 403, which names the setting.
-    pub(crate) fn require(&self, switch: Switch) -> Result<(), Problem> {
+    pub(crate) fn require(&self, switch: Switch) -> Result<(), ErrorKind> {
         self.shared.switches.require(switch)
     }
 
@@ -129,7 +129,7 @@ impl ApiState {
     }
 
     /// The document of the interface.
-    pub(crate) fn document(&self) -> &WrittenDocument {
+    pub(crate) fn document(&self) -> &RenderedDocument {
         &self.shared.document
     }
 
@@ -154,12 +154,12 @@ impl ApiState {
     }
 
     /// The answers that are kept for who asks next.
-    pub(crate) fn kept(&self) -> &KeptAnswers {
+    pub(crate) fn kept(&self) -> &ResponseCache {
         &self.shared.kept
     }
 
     /// What was counted of the answers that are kept for who asks next.
-    pub fn kept_answers(&self) -> KeptAnswersStatus {
+    pub fn kept_answers(&self) -> ResponseCacheStatus {
         self.shared.kept.counts()
     }
 

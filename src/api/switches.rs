@@ -1,7 +1,7 @@
 //! The parts of the interface that an operator can turn off, when the node starts or while it runs
 //! (`api_disabled`, docs/reference/rest-contract.md#s7).
 
-use crate::{config::SwitchSettings, error::Problem, format::Format};
+use crate::{config::SwitchSettings, error::ErrorKind, format::Format};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -89,11 +89,11 @@ impl Switches {
     ///
     /// # Errors
     /// 403, which names the setting.
-    pub(crate) fn require(&self, switch: Switch) -> Result<(), Problem> {
+    pub(crate) fn require(&self, switch: Switch) -> Result<(), ErrorKind> {
         if self.of(switch).load(Relaxed) {
             Ok(())
         } else {
-            Err(Problem::ApiDisabled(switch))
+            Err(ErrorKind::ApiDisabled(switch))
         }
     }
 

@@ -50,7 +50,7 @@ impl TableTypes {
 
     /// Learns what `writes` tell of the tables whose items they change; gives the tables that only
     /// the state knows.
-    pub fn learn(&mut self, chain: &Chain, writes: &WriteSet) -> Vec<AccountAddress> {
+    pub fn add_from_writes(&mut self, chain: &Chain, writes: &WriteSet) -> Vec<AccountAddress> {
         let WriteSet::V0(changes) = writes;
         let mut unknown = Vec::new();
         for handle in changed_tables(writes) {
@@ -95,14 +95,14 @@ impl TableTypes {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn learn_all(
+    pub fn load(
         &mut self,
         chain: &Chain,
         snapshot: &Snapshot,
         writes: &WriteSet,
         version: u64,
     ) -> Result<(), StoreError> {
-        let unknown = self.learn(chain, writes);
+        let unknown = self.add_from_writes(chain, writes);
         self.read(chain, snapshot, &unknown, version)
     }
 }
@@ -161,12 +161,12 @@ mod tests {
             (info_key(&chain, &TABLE), info("bool")),
         ]);
         let mut tables = TableTypes::default();
-        assert_eq!(tables.learn(&chain, &changes), [other]);
+        assert_eq!(tables.add_from_writes(&chain, &changes), [other]);
         let types = tables.get(&TABLE).unwrap();
         assert_eq!((&types.key, &types.value), (&TypeTag::U64, &TypeTag::Bool));
         assert!(tables.get(&other).is_none());
         assert_eq!(
-            tables.learn(&chain, &writes(vec![item(TABLE)])),
+            tables.add_from_writes(&chain, &writes(vec![item(TABLE)])),
             [],
             "what is known is not asked for again"
         );
@@ -180,12 +180,12 @@ mod tests {
             item(TABLE),
             (info_key(&chain, &TABLE), WriteOp::Delete),
         ]);
-        assert_eq!(tables.learn(&chain, &gone), [TABLE]);
+        assert_eq!(tables.add_from_writes(&chain, &gone), [TABLE]);
         let odd = writes(vec![
             item(TABLE),
             (info_key(&chain, &TABLE), info("vector<")),
         ]);
-        assert_eq!(tables.learn(&chain, &odd), []);
+        assert_eq!(tables.add_from_writes(&chain, &odd), []);
         assert!(tables.get(&TABLE).is_none());
     }
 }

@@ -66,13 +66,13 @@ impl TraceParent {
 }
 
 /// A request while it is served.
-pub(crate) struct Visit {
+pub(crate) struct RequestTrace {
     parent: Option<TraceParent>,
     is_logged: bool,
     begun: Instant,
 }
 
-impl Visit {
+impl RequestTrace {
     /// A request with these headers begins to be served.
     pub fn begin(headers: &HeaderMap) -> Self {
         Self {

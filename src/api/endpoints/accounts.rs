@@ -2,11 +2,11 @@
 //! `ledger_version`.
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::Format,
-    json::{ResourceJson, Text},
+    json::{ResourceJson, JsonString},
     resource::read_resource,
 };
 use ledger_crypto::hex_text;
@@ -20,7 +20,7 @@ use std::str::FromStr;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct AccountJson {
     /// That of its next transaction.
-    sequence_number: Text<u64>,
+    sequence_number: JsonString<u64>,
     /// What its signatures are held against, in hex.
     #[schemars(regex(pattern = "^0x([0-9a-f]{2})*$"))]
     authentication_key: String,
@@ -30,50 +30,50 @@ pub(crate) struct AccountJson {
 ///
 /// Every address is an account: until something is written there it reads as the implicit one, with
 /// sequence number 0 and itself as authentication key.
-pub(crate) async fn account(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let key = StateKey::resource(&address, &call.chain().registry().tag_of::<Account>(&[]));
-    let (ledger_info, stored) = call
+pub(crate) async fn account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let key = StateKey::resource(&address, &cx.chain().registry().tag_of::<Account>(&[]));
+    let (ledger_info, stored) = cx
         .read_few_of_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
         .await?;
     let undecodable = |cause: bcs::Error| {
-        Problem::internal("an account cannot be decoded", &cause).at(ledger_info)
+        ErrorKind::internal("an account cannot be decoded", &cause).at(ledger_info)
     };
-    match (call.format(), stored) {
-        (Format::Bcs, Some(bytes)) => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
-        (Format::Bcs, None) => Answer::bcs(ledger_info, &Account::implicit(address)),
+    match (cx.format(), stored) {
+        (Format::Bcs, Some(bytes)) => Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes)),
+        (Format::Bcs, None) => LedgerResponse::bcs(ledger_info, &Account::implicit(address)),
         (Format::Json, stored) => {
             let account: Account = match stored {
                 Some(bytes) => bcs::from_bytes(&bytes).map_err(undecodable)?,
                 None => Account::implicit(address),
             };
             let json = AccountJson {
-                sequence_number: Text(account.sequence_number),
+                sequence_number: JsonString(account.sequence_number),
                 authentication_key: hex_text(&account.authentication_key),
             };
-            Answer::json(ledger_info, &json)
+            LedgerResponse::json(ledger_info, &json)
         }
     }
 }
 
 /// `GET /v1/accounts/{address}/resource/{resource_type}`
-pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let tag: StructTag = call.path("resource_type")?;
-    let (asked, chain) = (tag.clone(), call.chain().clone());
-    let (ledger_info, bytes) = call
+pub(crate) async fn resource(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let tag: StructTag = cx.path("resource_type")?;
+    let (asked, chain) = (tag.clone(), cx.chain().clone());
+    let (ledger_info, bytes) = cx
         .read_few_of_state(move |snapshot, version| {
             let found = read_resource(&chain, snapshot, &address, &asked, version)?;
-            Ok(found.ok_or(Problem::ResourceNotFound {
+            Ok(found.ok_or(ErrorKind::ResourceNotFound {
                 address,
                 tag: Box::new(asked),
                 version,
             }))
         })
         .await?;
-    match call.format() {
-        Format::Json => Answer::json(ledger_info, &ResourceJson::new(call.chain(), tag, bytes)),
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, bytes)),
+    match cx.format() {
+        Format::Json => LedgerResponse::json(ledger_info, &ResourceJson::new(cx.chain(), tag, bytes)),
+        Format::Bcs => Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes)),
     }
 }
 
@@ -81,18 +81,18 @@ pub(crate) async fn resource(call: Call) -> Result<Answer, ApiError> {
 ///
 /// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown account or asset
 /// (docs/interface.md#rule-11).
-pub(crate) async fn balance(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let AssetName(asset) = call.path("asset_type")?;
-    let chain = call.chain().clone();
-    let (ledger_info, balance) = call
+pub(crate) async fn balance(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let AssetName(asset) = cx.path("asset_type")?;
+    let chain = cx.chain().clone();
+    let (ledger_info, balance) = cx
         .read_few_of_state(move |snapshot, version| {
             let balance =
                 ledger_framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
-            Ok(balance.map_err(|cause| Problem::internal("reading a balance failed", &cause)))
+            Ok(balance.map_err(|cause| ErrorKind::internal("reading a balance failed", &cause)))
         })
         .await?;
-    call.answer(ledger_info, || balance, || balance)
+    cx.answer(ledger_info, || balance, || balance)
 }
 
 /// An asset in a path: an address, with or without `0x`, or a coin type.

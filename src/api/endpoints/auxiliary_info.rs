@@ -2,11 +2,11 @@
 //! the index of every transaction, so none is `null`.
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    decimal::Decimal,
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    decimal::DecimalText,
     endpoints::listings::start_too_high,
-    error::{ApiError, Problem},
+    error::{ApiError, ErrorKind},
 };
 use ledger_store::{Snapshot, StoreError};
 use schemars::JsonSchema;
@@ -34,17 +34,17 @@ enum AuxiliaryInfoBcs {
 }
 
 /// `GET /v1/transactions/auxiliary_info`
-pub(crate) async fn auxiliary_info(call: Call) -> Result<Answer, ApiError> {
-    let start = call.query("start_version")?;
-    let Some(Decimal(start)) = start else {
+pub(crate) async fn auxiliary_info(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let start = cx.query("start_version")?;
+    let Some(DecimalText(start)) = start else {
         let missing = "failed to parse parameter `start_version`: it is missing";
-        return Err(Problem::Syntax(missing.to_owned()).into());
+        return Err(ErrorKind::Syntax(missing.to_owned()).into());
     };
-    let limit = call.limit(PAGE)?;
-    let (ledger_info, places) = call
+    let limit = cx.limit(PAGE)?;
+    let (ledger_info, places) = cx
         .read(move |snapshot| places(snapshot, start, limit))
         .await?;
-    call.answer(
+    cx.answer(
         ledger_info,
         || {
             let all = places.iter().copied();
@@ -64,14 +64,14 @@ fn places(
     snapshot: &Snapshot,
     start: u64,
     limit: usize,
-) -> Result<Result<Vec<u32>, Problem>, StoreError> {
+) -> Result<Result<Vec<u32>, ErrorKind>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     let newest = ledger_info.version;
     if start > newest {
         return Ok(Err(start_too_high(start, newest)));
     }
     if start < ledger_info.oldest_version {
-        return Ok(Err(Problem::VersionPruned(start)));
+        return Ok(Err(ErrorKind::VersionPruned(start)));
     }
     let mut places = Vec::with_capacity(limit);
     let mut version = start;

@@ -4,12 +4,12 @@
 //! Unlike on the reference node, a batch without an accepted transaction fails with the first
 //! server error, if there is one.
 
-use super::submit::{check, decode_failed, hand_over, let_in, to_its_end};
+use super::submit::{check, decode_failed, submit_checked, check_filter, run_to_completion};
 use crate::{
-    answer::Answer,
+    answer::LedgerResponse,
     body,
-    call::Call,
-    error::{ApiError, ErrorBody, ErrorCode, Problem},
+    call::RequestContext,
+    error::{ApiError, ErrorBody, ErrorCode, ErrorKind},
     format::{Format, JSON},
     json::SubmitRequest,
     switches::Switch,
@@ -52,19 +52,19 @@ struct FailureBcs<'a> {
 }
 
 /// `POST /v1/transactions/batch`: 202 where all are in the pool, 206 where some are.
-pub(crate) async fn batch(mut call: Call) -> Result<Answer, ApiError> {
-    call.state.require(Switch::Submission)?;
-    let transactions = transactions(&mut call).await?;
-    to_its_end(outcome(call, transactions)).await
+pub(crate) async fn batch(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    cx.state.require(Switch::Submission)?;
+    let transactions = transactions(&mut cx).await?;
+    run_to_completion(outcome(cx, transactions)).await
 }
 
 /// The answer to a batch that is well formed.
 async fn outcome(
-    call: Call,
-    transactions: Vec<Result<SignedTransaction, Problem>>,
-) -> Result<Answer, ApiError> {
-    let outcomes = submit_all(&call, transactions).await;
-    let ledger_info = *call.node().head().ledger_info();
+    cx: RequestContext,
+    transactions: Vec<Result<SignedTransaction, ErrorKind>>,
+) -> Result<LedgerResponse, ApiError> {
+    let outcomes = submit_all(&cx, transactions).await;
+    let ledger_info = *cx.node().head().ledger_info();
     let mut failures = Vec::new();
     let count = outcomes.len();
     for (transaction_index, outcome) in outcomes.into_iter().enumerate() {
@@ -87,8 +87,8 @@ async fn outcome(
             transaction_index,
         });
     let transaction_failures: Vec<_> = failures.collect();
-    let answer = match call.format() {
-        Format::Json => Answer::json(
+    let answer = match cx.format() {
+        Format::Json => LedgerResponse::json(
             ledger_info,
             &BatchJson {
                 transaction_failures,
@@ -96,7 +96,7 @@ async fn outcome(
         ),
         Format::Bcs => {
             let failures: Vec<_> = transaction_failures.iter().map(FailureBcs::from).collect();
-            Answer::bcs(ledger_info, &failures)
+            LedgerResponse::bcs(ledger_info, &failures)
         }
     };
     Ok(answer?.with_status(status))
@@ -104,7 +104,7 @@ async fn outcome(
 
 /// What a batch of which nothing is in the pool is answered with: where the node could not take one,
 /// that, as it may take it a little later; else that they are wrong.
-fn all_failed(failures: Vec<(usize, Problem)>) -> Problem {
+fn all_failed(failures: Vec<(usize, ErrorKind)>) -> ErrorKind {
     let mut first = None;
     for (_, problem) in failures {
         if problem.row().0.is_server_error() {
@@ -113,24 +113,24 @@ fn all_failed(failures: Vec<(usize, Problem)>) -> Problem {
         first.get_or_insert(problem);
     }
     let first = first.map(|problem| problem.to_string()).unwrap_or_default();
-    Problem::InvalidInput(format!(
+    ErrorKind::InvalidInput(format!(
         "All transactions submitted were invalid. The first: {first}"
     ))
 }
 
 /// The transactions of the body, or what is wrong with each.
-async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, Problem>>, Problem> {
-    let state = Rc::clone(&call.state);
+async fn transactions(cx: &mut RequestContext) -> Result<Vec<Result<SignedTransaction, ErrorKind>>, ErrorKind> {
+    let state = Rc::clone(&cx.state);
     let media_types = [JSON, state.signed_transaction_media_type()];
-    let (media_type, body) = call.body(&media_types).await?;
+    let (media_type, body) = cx.body(&media_types).await?;
     let transactions: Vec<_> = if media_type == 0 {
         let requests: Vec<SubmitRequest> = body::parse_json(&body)?;
         let requests = bounded(requests)?.into_iter();
         requests
-            .map(|request| request.into_signed(call.chain()))
+            .map(|request| request.into_signed(cx.chain()))
             .collect()
     } else {
-        check_size(call, body.len())?;
+        check_size(cx, body.len())?;
         let signed = bcs::from_bytes_with_limit(&body, SIGNED_TRANSACTION_DEPTH_MAX);
         let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
         bounded(signed)?.into_iter().map(Ok).collect()
@@ -140,24 +140,24 @@ async fn transactions(call: &mut Call) -> Result<Vec<Result<SignedTransaction, P
 
 /// Refuses what cannot be a batch of transactions that the chain takes, before it is decoded: a few bytes
 /// may stand for much memory.
-fn check_size(call: &Call, size_bytes: usize) -> Result<(), Problem> {
-    let each_max = call.chain().parameters().transaction_bytes_max;
+fn check_size(cx: &RequestContext, size_bytes: usize) -> Result<(), ErrorKind> {
+    let each_max = cx.chain().parameters().transaction_bytes_max;
     // One byte says how many there are.
     let size_max = each_max
         .saturating_mul(TRANSACTIONS_MAX as u64)
         .saturating_add(1);
     if size_bytes as u64 > size_max {
-        return Err(Problem::InvalidInput(format!(
+        return Err(ErrorKind::InvalidInput(format!(
             "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has {size_bytes}"
         )));
     }
     Ok(())
 }
 
-fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, Problem> {
+fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, ErrorKind> {
     let count = transactions.len();
     if count > TRANSACTIONS_MAX {
-        return Err(Problem::InvalidInput(format!(
+        return Err(ErrorKind::InvalidInput(format!(
             "Submitted too many transactions: {count}, a batch has at most {TRANSACTIONS_MAX}"
         )));
     }
@@ -167,19 +167,19 @@ fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, Problem> {
 /// Has the signatures checked together, and hands over what holds in the order of the batch, so that an
 /// account's sequence numbers come in order.
 async fn submit_all(
-    call: &Call,
-    transactions: Vec<Result<SignedTransaction, Problem>>,
-) -> Vec<Result<Accepted, Problem>> {
+    cx: &RequestContext,
+    transactions: Vec<Result<SignedTransaction, ErrorKind>>,
+) -> Vec<Result<Accepted, ErrorKind>> {
     let checks = transactions.into_iter().map(async |transaction| {
-        match transaction.and_then(|signed| let_in(call, signed)) {
-            Ok(signed) => Ok(check(call, signed).await),
+        match transaction.and_then(|signed| check_filter(cx, signed)) {
+            Ok(signed) => Ok(check(cx, signed).await),
             Err(problem) => Err(problem),
         }
     });
     let mut outcomes = Vec::new();
     for checked in join_all(checks).await {
         outcomes.push(match checked {
-            Ok(checked) => hand_over(call, checked).await.map_err(Problem::from),
+            Ok(checked) => submit_checked(cx, checked).await.map_err(ErrorKind::from),
             Err(problem) => Err(problem),
         });
     }

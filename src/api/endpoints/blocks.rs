@@ -1,13 +1,13 @@
 //! A block, with or without its transactions (docs/reference/rest-contract.md#s4-2).
 
 use crate::{
-    answer::Answer,
-    call::{Call, readable_version},
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, readable_version},
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::BlockJson,
-    kept::Subject,
+    kept::CacheKey,
     large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     tables::TableTypes,
     wire::{ListBcs, block_bytes},
@@ -21,7 +21,7 @@ use ledger_vm::Chain;
 const TRANSACTIONS_MAX: usize = 10_000;
 
 /// What was read of a block.
-struct Found {
+struct LoadedBlock {
     block: BlockInfo,
     transactions: Option<Transactions>,
     /// How many bytes the rows of the transactions have.
@@ -41,7 +41,7 @@ enum Transactions {
     Bcs(ListBcs),
 }
 
-impl Found {
+impl LoadedBlock {
     fn new(block: BlockInfo) -> Self {
         Self {
             block,
@@ -57,7 +57,7 @@ impl Found {
         &mut self,
         reader: &Reader,
         snapshot: &Snapshot,
-    ) -> Result<Result<(), Problem>, StoreError> {
+    ) -> Result<Result<(), ErrorKind>, StoreError> {
         let (first, last) = (self.block.first_version, self.block.last_version);
         let mut transactions = Transactions::none_of(reader.format);
         for rows in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
@@ -100,7 +100,7 @@ impl Transactions {
         match self {
             Self::Json { all, tables } => {
                 let executed = rows.decode()?;
-                tables.learn_all(chain, snapshot, &executed.writes, rows.version())?;
+                tables.load(chain, snapshot, &executed.writes, rows.version())?;
                 all.push(executed);
             }
             Self::Bcs(list) => list
@@ -119,25 +119,25 @@ struct Reader {
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
-pub(crate) async fn by_height(call: Call) -> Result<Answer, ApiError> {
-    let Decimal(height) = call.path("block_height")?;
-    let subject = |with_transactions| Subject::BlockByHeight {
+pub(crate) async fn by_height(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let DecimalText(height) = cx.path("block_height")?;
+    let subject = |with_transactions| CacheKey::BlockByHeight {
         height,
         with_transactions,
     };
-    answer(&call, subject, move |snapshot| at_height(snapshot, height)).await
+    answer(&cx, subject, move |snapshot| at_height(snapshot, height)).await
 }
 
 /// `GET /v1/blocks/by_version/{version}`
 ///
 /// Responds with the block that contains the version (docs/reference/reference-node.md#r6).
-pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
-    let Decimal(version) = call.path("version")?;
-    let subject = |with_transactions| Subject::BlockByVersion {
+pub(crate) async fn by_version(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let DecimalText(version) = cx.path("version")?;
+    let subject = |with_transactions| CacheKey::BlockByVersion {
         version,
         with_transactions,
     };
-    answer(&call, subject, move |snapshot| {
+    answer(&cx, subject, move |snapshot| {
         of_version(snapshot, version)
     })
     .await
@@ -145,27 +145,27 @@ pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
 
 /// Answers with the block that `find` finds; `subject` is what the answer shows with or without transactions.
 async fn answer<F>(
-    call: &Call,
-    subject: impl FnOnce(bool) -> Subject,
+    cx: &RequestContext,
+    subject: impl FnOnce(bool) -> CacheKey,
     find: F,
-) -> Result<Answer, ApiError>
+) -> Result<LedgerResponse, ApiError>
 where
-    F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, Problem>, StoreError> + Send + 'static,
+    F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, ErrorKind>, StoreError> + Send + 'static,
 {
-    let with_transactions = call.query("with_transactions")?.unwrap_or(false);
+    let with_transactions = cx.query("with_transactions")?.unwrap_or(false);
     let subject = subject(with_transactions);
-    if let Some(answer) = call.kept(subject) {
+    if let Some(answer) = cx.kept(subject) {
         return Ok(answer);
     }
-    let chain = call.chain().clone();
+    let chain = cx.chain().clone();
     let reader = Reader {
         chain: chain.clone(),
-        format: call.format(),
-        large_responses: call.state.large_responses().clone(),
+        format: cx.format(),
+        large_responses: cx.state.large_responses().clone(),
     };
     let question = move |snapshot: &Snapshot| {
         let mut found = match find(snapshot)? {
-            Ok(block) => Found::new(block),
+            Ok(block) => LoadedBlock::new(block),
             Err(problem) => return Ok(Err(problem)),
         };
         if with_transactions && let Err(problem) = found.read_transactions(&reader, snapshot)? {
@@ -173,18 +173,18 @@ where
         }
         Ok(Ok(found))
     };
-    let format = call.format();
+    let format = cx.format();
     let (ledger_info, mut found) = match with_transactions {
-        true => call.read(question).await?,
-        false => call.read_few(question).await?,
+        true => cx.read(question).await?,
+        false => cx.read_few(question).await?,
     };
     let permit = found.permit.take();
     let first_version = found.block.first_version;
-    let answer = large::render(call.node(), permit, move || {
+    let answer = large::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &found)
     })
     .await?;
-    call.keep(subject, first_version, &answer);
+    cx.keep(subject, first_version, &answer);
     Ok(answer)
 }
 
@@ -192,19 +192,19 @@ fn render(
     chain: &Chain,
     format: Format,
     ledger_info: LedgerInfo,
-    found: &Found,
-) -> Result<Answer, ApiError> {
+    found: &LoadedBlock,
+) -> Result<LedgerResponse, ApiError> {
     let json = |transactions| {
         // Beside its transactions a block is small.
         const FRAME_BYTES: usize = 512;
-        Answer::json_of_about(
+        LedgerResponse::json_of_about(
             ledger_info,
             &BlockJson::new(chain, &found.block, transactions),
             FRAME_BYTES + large::json_bytes(found.read_bytes),
         )
     };
     let bcs =
-        |transactions| Answer::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
+        |transactions| LedgerResponse::bcs_bytes(ledger_info, block_bytes(&found.block, transactions));
     match &found.transactions {
         Some(Transactions::Json { all, tables }) => json(Some((all, tables))),
         Some(Transactions::Bcs(list)) => bcs(Some(list)),
@@ -213,19 +213,19 @@ fn render(
     }
 }
 
-fn at_height(snapshot: &Snapshot, height: u64) -> Result<Result<BlockInfo, Problem>, StoreError> {
+fn at_height(snapshot: &Snapshot, height: u64) -> Result<Result<BlockInfo, ErrorKind>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     if height > ledger_info.block_height {
-        return Ok(Err(Problem::BlockNotFound(height)));
+        return Ok(Err(ErrorKind::BlockNotFound(height)));
     }
     if height < ledger_info.oldest_block_height {
-        return Ok(Err(Problem::BlockPruned(height)));
+        return Ok(Err(ErrorKind::BlockPruned(height)));
     }
     let missing = || StoreError::Inconsistent(format!("block {height} is missing"));
     snapshot.block(height)?.ok_or_else(missing).map(Ok)
 }
 
-fn of_version(snapshot: &Snapshot, version: u64) -> Result<Result<BlockInfo, Problem>, StoreError> {
+fn of_version(snapshot: &Snapshot, version: u64) -> Result<Result<BlockInfo, ErrorKind>, StoreError> {
     if let Err(problem) = readable_version(Some(version), snapshot.ledger_info()) {
         return Ok(Err(problem));
     }

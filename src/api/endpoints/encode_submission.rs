@@ -3,11 +3,11 @@
 //! the node, because the node could encode another transaction.
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::Format,
-    json::{Text, TransactionRequest},
+    json::{JsonString, TransactionRequest},
     switches::Switch,
 };
 use ledger_crypto::hex_text;
@@ -21,44 +21,44 @@ pub(crate) struct EncodeRequest {
     #[serde(flatten)]
     transaction: TransactionRequest,
     /// Where it is given, even without an address in it, the transaction is a multi-agent one.
-    secondary_signers: Option<Vec<Text<AccountAddress>>>,
+    secondary_signers: Option<Vec<JsonString<AccountAddress>>>,
     /// Where it is given the transaction is sponsored. The reference has no such member, so that its
     /// clients cannot learn what to sign for a sponsored one.
-    fee_payer_address: Option<Text<AccountAddress>>,
+    fee_payer_address: Option<JsonString<AccountAddress>>,
 }
 
 /// `POST /v1/transactions/encode_submission`
-pub(crate) async fn encode_submission(mut call: Call) -> Result<Answer, ApiError> {
-    call.state.require(Switch::EncodeSubmission)?;
-    if call.format() == Format::Bcs {
-        return Err(Problem::BcsNotSupported("encode_submission").into());
+pub(crate) async fn encode_submission(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    cx.state.require(Switch::EncodeSubmission)?;
+    if cx.format() == Format::Bcs {
+        return Err(ErrorKind::BcsNotSupported("encode_submission").into());
     }
-    let request: EncodeRequest = call.json_body().await?;
-    let ledger_info = *call.node().head().ledger_info();
-    let chain = call.chain();
+    let request: EncodeRequest = cx.json_body().await?;
+    let ledger_info = *cx.node().head().ledger_info();
+    let chain = cx.chain();
     let signers = Signers {
         secondary: request.secondary_signers.map(addresses).transpose()?,
-        fee_payer: request.fee_payer_address.map(|Text(address)| address),
+        fee_payer: request.fee_payer_address.map(|JsonString(address)| address),
     };
     let raw = request
         .transaction
         .into_raw(chain)
         .map_err(|problem| problem.at(ledger_info))?;
     let message = signers.signing_message(&raw, chain.vendor());
-    Answer::json(ledger_info, &hex_text(&message))
+    LedgerResponse::json(ledger_info, &hex_text(&message))
 }
 
 /// # Errors
 /// 400 when there are more than may sign a transaction.
-fn addresses(signers: Vec<Text<AccountAddress>>) -> Result<Vec<AccountAddress>, Problem> {
+fn addresses(signers: Vec<JsonString<AccountAddress>>) -> Result<Vec<AccountAddress>, ErrorKind> {
     if signers.len() > SIGNATURES_MAX {
         let given = signers.len();
         let refusal = format!(
             "{given} secondary signers are named, a transaction has at most {SIGNATURES_MAX}"
         );
-        return Err(Problem::InvalidInput(refusal));
+        return Err(ErrorKind::InvalidInput(refusal));
     }
-    Ok(signers.into_iter().map(|Text(address)| address).collect())
+    Ok(signers.into_iter().map(|JsonString(address)| address).collect())
 }
 
 /// Who signs beside the sender.

@@ -2,13 +2,13 @@
 //! (docs/reference/rest-contract.md#s4-3). Events of modules belong to no stream; transactions show them.
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{EventHandleJson, VersionedEventJson},
-    kept::Subject,
+    kept::CacheKey,
     large,
     resource::read_resource,
     wire::ListBcs,
@@ -30,78 +30,78 @@ const EVENT_FIXED_BYTES: usize = 256;
 /// `GET /v1/accounts/{address}/events/{creation_number}`
 ///
 /// Nothing is said about accounts and streams that do not exist: they have no events.
-pub(crate) async fn by_creation_number(call: Call) -> Result<Answer, ApiError> {
-    let Decimal(creation_number) = call.path("creation_number")?;
+pub(crate) async fn by_creation_number(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let DecimalText(creation_number) = cx.path("creation_number")?;
     let stream = Stream {
         key: EventKey {
             creation_number,
-            account_address: call.path("address")?,
+            account_address: cx.path("address")?,
         },
         emitted: None,
     };
-    let page = EventPage::asked_by(&call)?;
+    let page = EventPage::asked_by(&cx)?;
     let (key, start, limit) = (stream.key, page.start, page.limit);
-    let subject = |at: &LedgerInfo| Subject::Events {
+    let subject = |at: &LedgerInfo| CacheKey::Events {
         stream: key,
         start,
         limit,
         newest_version: at.version,
         oldest_version: at.oldest_version,
     };
-    let newest = *call.node().head().ledger_info();
-    if let Some(answer) = call.kept(subject(&newest)) {
+    let newest = *cx.node().head().ledger_info();
+    if let Some(answer) = cx.kept(subject(&newest)) {
         return Ok(answer);
     }
-    let (ledger_info, events) = call
+    let (ledger_info, events) = cx
         .read_few(move |snapshot| page.read(snapshot, &stream))
         .await?;
-    let answer = answer(&call, ledger_info, events).await?;
-    call.keep(subject(&ledger_info), ledger_info.version, &answer);
+    let answer = answer(&cx, ledger_info, events).await?;
+    cx.keep(subject(&ledger_info), ledger_info.version, &answer);
     Ok(answer)
 }
 
 /// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`
-pub(crate) async fn by_handle(call: Call) -> Result<Answer, ApiError> {
-    let field: String = call.path("field_name")?;
+pub(crate) async fn by_handle(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let field: String = cx.path("field_name")?;
     let place = HandlePlace {
-        address: call.path("address")?,
-        tag: call.path("event_handle")?,
+        address: cx.path("address")?,
+        tag: cx.path("event_handle")?,
         field: field.parse().map_err(|cause| {
-            Problem::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
+            ErrorKind::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
         })?,
     };
-    let page = EventPage::asked_by(&call)?;
-    let chain = call.chain().clone();
-    let (ledger_info, events) = call
+    let page = EventPage::asked_by(&cx)?;
+    let chain = cx.chain().clone();
+    let (ledger_info, events) = cx
         .read_few(move |snapshot| match place.stream(&chain, snapshot)? {
             Ok(stream) => page.read(snapshot, &stream),
             Err(problem) => Ok(Err(problem)),
         })
         .await?;
-    answer(&call, ledger_info, events).await
+    answer(&cx, ledger_info, events).await
 }
 
-async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<Answer, ApiError> {
+async fn answer(cx: &RequestContext, ledger_info: LedgerInfo, found: LoadedEvents) -> Result<LedgerResponse, ApiError> {
     let size_bytes = found.size_bytes();
-    let permit = call.state.large_responses().acquire_for(size_bytes)?;
-    let chain = call.chain().clone();
-    large::render(call.node(), permit, move || match found {
-        Found::Json(events) => {
+    let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+    let chain = cx.chain().clone();
+    large::render(cx.node(), permit, move || match found {
+        LoadedEvents::Json(events) => {
             let views = VersionedEventJson::all(&chain, &events);
-            Answer::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))
+            LedgerResponse::json_of_about(ledger_info, &views, large::json_bytes(size_bytes))
         }
-        Found::Bcs(events) => Answer::bcs_bytes(ledger_info, events.behind(Vec::new())),
+        LoadedEvents::Bcs(events) => LedgerResponse::bcs_bytes(ledger_info, events.behind(Vec::new())),
     })
     .await
 }
 
 /// A page of events, as far as the form of the answer needs it.
-enum Found {
+enum LoadedEvents {
     Json(StreamEvents),
     Bcs(ListBcs),
 }
 
-impl Found {
+impl LoadedEvents {
     /// About how many bytes they hold.
     fn size_bytes(&self) -> usize {
         let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
@@ -127,11 +127,11 @@ struct EventPage {
 }
 
 impl EventPage {
-    fn asked_by(call: &Call) -> Result<Self, Problem> {
+    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
         Ok(Self {
-            start: call.query("start")?.map(|Decimal(start)| start),
-            limit: call.limit(PAGE)?,
-            format: call.format(),
+            start: cx.query("start")?.map(|DecimalText(start)| start),
+            limit: cx.limit(PAGE)?,
+            format: cx.format(),
         })
     }
 
@@ -139,23 +139,23 @@ impl EventPage {
         &self,
         snapshot: &Snapshot,
         stream: &Stream,
-    ) -> Result<Result<Found, Problem>, StoreError> {
+    ) -> Result<Result<LoadedEvents, ErrorKind>, StoreError> {
         if let Some(start) = self.start {
             // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
             if let Some(end) = first.filter(|first| start < *first) {
-                return Ok(Err(Problem::EventPruned { start, end }));
+                return Ok(Err(ErrorKind::EventPruned { start, end }));
             }
         }
         let (key, start, limit) = (&stream.key, self.start, self.limit);
         Ok(Ok(match self.format {
-            Format::Json => Found::Json(snapshot.stream_events(key, start, limit)?),
+            Format::Json => LoadedEvents::Json(snapshot.stream_events(key, start, limit)?),
             Format::Bcs => {
                 let mut events = ListBcs::default();
                 for (version, event) in snapshot.stream_event_rows(key, start, limit)? {
                     events.push_event(version, &event);
                 }
-                Found::Bcs(events)
+                LoadedEvents::Bcs(events)
             }
         }))
     }
@@ -175,7 +175,7 @@ impl HandlePlace {
         self,
         chain: &Chain,
         snapshot: &Snapshot,
-    ) -> Result<Result<Stream, Problem>, StoreError> {
+    ) -> Result<Result<Stream, ErrorKind>, StoreError> {
         let Self {
             address,
             tag,
@@ -184,7 +184,7 @@ impl HandlePlace {
         let version = snapshot.ledger_info().version;
         let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
             let tag = Box::new(tag);
-            return Ok(Err(Problem::ResourceNotFound {
+            return Ok(Err(ErrorKind::ResourceNotFound {
                 address,
                 tag,
                 version,
@@ -196,7 +196,7 @@ impl HandlePlace {
             .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
         let Some(value) = resource.get(field.as_str()) else {
             let tag = Box::new(tag);
-            return Ok(Err(Problem::StructFieldNotFound {
+            return Ok(Err(ErrorKind::StructFieldNotFound {
                 address,
                 tag,
                 field,
@@ -208,7 +208,7 @@ impl HandlePlace {
                 key: handle.key(),
                 emitted: Some(handle.counter()),
             }),
-            Err(cause) => Err(Problem::InvalidInput(format!(
+            Err(cause) => Err(ErrorKind::InvalidInput(format!(
                 "field({field}) type is not a EventHandle struct: {cause}"
             ))),
         })

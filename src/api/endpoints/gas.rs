@@ -1,6 +1,6 @@
 //! What a transaction should pay for a gas unit.
 
-use crate::{answer::Answer, call::Call, error::ApiError, wire::GasEstimateBcs};
+use crate::{answer::LedgerResponse, call::RequestContext, error::ApiError, wire::GasEstimateBcs};
 use ledger_actors::GasEstimate;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,11 +27,11 @@ impl From<GasEstimate> for GasEstimateJson {
 }
 
 /// `GET /v1/estimate_gas_price`
-pub(crate) async fn estimate(call: Call) -> Result<Answer, ApiError> {
-    let estimate = call.node().gas_estimate().await?;
-    let ledger_info = *call.node().head().ledger_info();
+pub(crate) async fn estimate(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let estimate = cx.node().gas_estimate().await?;
+    let ledger_info = *cx.node().head().ledger_info();
     let bcs = || GasEstimateBcs {
         gas_estimate: estimate.gas_estimate,
     };
-    call.answer(ledger_info, || GasEstimateJson::from(estimate), bcs)
+    cx.answer(ledger_info, || GasEstimateJson::from(estimate), bcs)
 }

@@ -10,10 +10,10 @@
 //! chain sets a heartbeat below it.
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
 };
 use ledger_actors::{ClockState, ClockStatus};
 use schemars::JsonSchema;
@@ -31,26 +31,26 @@ pub(crate) struct Health {
 }
 
 /// `GET /v1/-/healthy`
-pub(crate) async fn healthy(call: Call) -> Result<Answer, ApiError> {
-    let age_max_secs: Option<Decimal<u32>> = call.query("duration_secs")?;
-    let ledger_info = *call.node().head().ledger_info();
-    if let Some(cause) = call.node().storage_unavailable() {
-        return Err(Problem::HealthCheck(cause.to_string()).at(ledger_info));
+pub(crate) async fn healthy(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let age_max_secs: Option<DecimalText<u32>> = cx.query("duration_secs")?;
+    let ledger_info = *cx.node().head().ledger_info();
+    if let Some(cause) = cx.node().storage_unavailable() {
+        return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
     }
-    if let Some(Decimal(age_max_secs)) = age_max_secs {
+    if let Some(DecimalText(age_max_secs)) = age_max_secs {
         check_age(
-            Duration::from_micros(call.node().now_usecs()),
+            Duration::from_micros(cx.node().now_usecs()),
             Duration::from_micros(ledger_info.timestamp_usecs),
             age_max_secs,
         )
         .map_err(|problem| problem.at(ledger_info))?;
     }
     let health = |clock| Health {
-        message: format!("{}-node:ok", call.chain().vendor().lower()),
+        message: format!("{}-node:ok", cx.chain().vendor().lower()),
         clock,
     };
-    let json = || health(drift_words(call.node().clock_status()));
-    call.answer(ledger_info, json, || health(None))
+    let json = || health(drift_words(cx.node().clock_status()));
+    cx.answer(ledger_info, json, || health(None))
 }
 
 /// Returns in words how the system clock differs from the ledger's time, or `None` if they agree.
@@ -69,12 +69,12 @@ fn drift_words(status: ClockStatus) -> Option<String> {
     }
 }
 
-fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result<(), Problem> {
+fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result<(), ErrorKind> {
     let age = now.saturating_sub(newest_block);
     if age <= Duration::from_secs(u64::from(age_max_secs)) {
         return Ok(());
     }
-    Err(Problem::HealthCheck(format!(
+    Err(ErrorKind::HealthCheck(format!(
         "the newest block is {} seconds old, more than {age_max_secs}; an idle node writes no blocks unless \
          sequencer.heartbeat_secs is set",
         age.as_secs()

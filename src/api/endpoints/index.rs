@@ -1,6 +1,6 @@
 //! The facts about the ledger.
 
-use crate::{answer::Answer, call::Call, error::ApiError, json::Text, wire::IndexBcs};
+use crate::{answer::LedgerResponse, call::RequestContext, error::ApiError, json::JsonString, wire::IndexBcs};
 use ledger_types::LedgerInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,34 +12,34 @@ pub(super) const NODE_ROLE: &str = "validator";
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct IndexJson {
     chain_id: u8,
-    epoch: Text<u64>,
-    ledger_version: Text<u64>,
-    oldest_ledger_version: Text<u64>,
-    ledger_timestamp: Text<u64>,
+    epoch: JsonString<u64>,
+    ledger_version: JsonString<u64>,
+    oldest_ledger_version: JsonString<u64>,
+    ledger_timestamp: JsonString<u64>,
     node_role: &'static str,
-    oldest_block_height: Text<u64>,
-    block_height: Text<u64>,
+    oldest_block_height: JsonString<u64>,
+    block_height: JsonString<u64>,
 }
 
 impl From<&LedgerInfo> for IndexJson {
     fn from(info: &LedgerInfo) -> Self {
         Self {
             chain_id: info.chain_id,
-            epoch: Text(info.epoch),
-            ledger_version: Text(info.version),
-            oldest_ledger_version: Text(info.oldest_version),
-            ledger_timestamp: Text(info.timestamp_usecs),
+            epoch: JsonString(info.epoch),
+            ledger_version: JsonString(info.version),
+            oldest_ledger_version: JsonString(info.oldest_version),
+            ledger_timestamp: JsonString(info.timestamp_usecs),
             node_role: NODE_ROLE,
-            oldest_block_height: Text(info.oldest_block_height),
-            block_height: Text(info.block_height),
+            oldest_block_height: JsonString(info.oldest_block_height),
+            block_height: JsonString(info.block_height),
         }
     }
 }
 
 /// `GET /v1`
-pub(crate) async fn index(call: Call) -> Result<Answer, ApiError> {
-    let ledger_info = *call.node().head().ledger_info();
-    call.answer(
+pub(crate) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let ledger_info = *cx.node().head().ledger_info();
+    cx.answer(
         ledger_info,
         || IndexJson::from(&ledger_info),
         || IndexBcs::from(&ledger_info),

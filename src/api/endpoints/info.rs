@@ -2,7 +2,7 @@
 //! members and no ledger headers (docs/reference/reference-node.md#r2).
 
 use super::index::NODE_ROLE;
-use crate::{answer::Answer, call::Call, error::ApiError};
+use crate::{answer::LedgerResponse, call::RequestContext, error::ApiError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,14 +20,14 @@ pub(crate) struct NodeInfo<'a> {
 }
 
 /// `GET /v1/info`
-pub(crate) async fn info(call: Call) -> Result<Answer, ApiError> {
-    let chain = call.chain();
+pub(crate) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let chain = cx.chain();
     let info = NodeInfo {
         chain_id: chain.id().to_string(),
         node_type: NODE_ROLE,
         vendor: chain.vendor().upper(),
         software_version: env!("CARGO_PKG_VERSION"),
     };
-    let ledger_info = *call.node().head().ledger_info();
-    call.answer(ledger_info, || &info, || &info)
+    let ledger_info = *cx.node().head().ledger_info();
+    cx.answer(ledger_info, || &info, || &info)
 }

@@ -4,10 +4,10 @@
 //! (docs/interface.md#rule-12).
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{CommittedJson, TransactionJson},
     large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX, size_bytes},
@@ -28,11 +28,11 @@ const PAGE: PageSize = PageSize {
 /// `GET /v1/transactions`
 ///
 /// From version `start` on; without it the newest ones. Ascending.
-pub(crate) async fn transactions(call: Call) -> Result<Answer, ApiError> {
-    let start = call.query("start")?.map(|Decimal(start)| start);
-    let limit = call.limit(PAGE)?;
-    let reader = Reader::for_call(&call);
-    let (ledger_info, listing) = call
+pub(crate) async fn transactions(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let start = cx.query("start")?.map(|DecimalText(start)| start);
+    let limit = cx.limit(PAGE)?;
+    let reader = Reader::for_call(&cx);
+    let (ledger_info, listing) = cx
         .read(move |snapshot| {
             let LedgerInfo {
                 oldest_version,
@@ -41,30 +41,30 @@ pub(crate) async fn transactions(call: Call) -> Result<Answer, ApiError> {
             } = *snapshot.ledger_info();
             match start {
                 Some(start) if start > version => Ok(Err(start_too_high(start, version))),
-                Some(start) if start < oldest_version => Ok(Err(Problem::VersionPruned(start))),
+                Some(start) if start < oldest_version => Ok(Err(ErrorKind::VersionPruned(start))),
                 Some(start) => reader.read(snapshot, (start..=version).take(limit)),
                 None => reader.read_back(snapshot, (oldest_version..=version).rev().take(limit)),
             }
         })
         .await?;
-    listing.answer(&call, ledger_info).await
+    listing.answer(&cx, ledger_info).await
 }
 
 /// `GET /v1/accounts/{address}/transactions`
 ///
 /// From sequence number `start` on; without it the newest ones. Ascending. Orderless transactions have
 /// no sequence number and are not among them. Nothing is said about accounts that do not exist.
-pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let start = call.query("start")?.map(|Decimal(start)| start);
-    let limit = call.limit(PAGE)?;
-    let reader = Reader::for_call(&call);
-    let (ledger_info, listing) = call
+pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let start = cx.query("start")?.map(|DecimalText(start)| start);
+    let limit = cx.limit(PAGE)?;
+    let reader = Reader::for_call(&cx);
+    let (ledger_info, listing) = cx
         .read(move |snapshot| {
             if let Some(start) = start {
                 let end = first_readable(&reader.chain, snapshot, &address)?;
                 if start < end {
-                    return Ok(Err(Problem::AccountTransactionPruned { start, end }));
+                    return Ok(Err(ErrorKind::AccountTransactionPruned { start, end }));
                 }
             }
             let versions = snapshot
@@ -76,13 +76,13 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
             }
         })
         .await?;
-    listing.answer(&call, ledger_info).await
+    listing.answer(&cx, ledger_info).await
 }
 
 /// A start above the newest version, in the reference's words; what is below the bound may be asked for.
-pub(crate) fn start_too_high(start: u64, version: u64) -> Problem {
+pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
     let bound = u128::from(version) + 1;
-    Problem::InvalidInput(format!(
+    ErrorKind::InvalidInput(format!(
         "Given start value ({start}) is higher than the current ledger version, it must be < {bound}"
     ))
 }
@@ -125,15 +125,15 @@ struct Listed {
 }
 
 impl Listing {
-    async fn answer(self, call: &Call, ledger_info: LedgerInfo) -> Result<Answer, ApiError> {
+    async fn answer(self, cx: &RequestContext, ledger_info: LedgerInfo) -> Result<LedgerResponse, ApiError> {
         let Self {
             transactions,
             tables,
             read_bytes,
             permit,
         } = self;
-        let (chain, format) = (call.chain().clone(), call.format());
-        large::render(call.node(), permit, move || match format {
+        let (chain, format) = (cx.chain().clone(), cx.format());
+        large::render(cx.node(), permit, move || match format {
             Format::Json => {
                 let committed = transactions.iter().map(|listed| CommittedJson {
                     version: listed.version,
@@ -142,13 +142,13 @@ impl Listing {
                     tables: &tables,
                 });
                 let views = TransactionJson::all_committed(&chain, committed);
-                Answer::json_of_about(ledger_info, &views, large::json_bytes(read_bytes))
+                LedgerResponse::json_of_about(ledger_info, &views, large::json_bytes(read_bytes))
             }
             Format::Bcs => {
                 let views = transactions
                     .iter()
                     .map(|listed| OnChainBcs::new(listed.version, &listed.executed));
-                Answer::bcs(ledger_info, &views.collect::<Vec<_>>())
+                LedgerResponse::bcs(ledger_info, &views.collect::<Vec<_>>())
             }
         })
         .await
@@ -163,11 +163,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn for_call(call: &Call) -> Self {
+    fn for_call(cx: &RequestContext) -> Self {
         Self {
-            chain: call.chain().clone(),
-            format: call.format(),
-            large_responses: call.state.large_responses().clone(),
+            chain: cx.chain().clone(),
+            format: cx.format(),
+            large_responses: cx.state.large_responses().clone(),
         }
     }
 
@@ -178,7 +178,7 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
         versions: impl Iterator<Item = u64>,
-    ) -> Result<Result<Listing, Problem>, StoreError> {
+    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
         let mut listing = Listing {
             transactions: Vec::new(),
             tables: TableTypes::default(),
@@ -208,7 +208,7 @@ impl Reader {
                 let writes = &executed.writes;
                 listing
                     .tables
-                    .learn_all(&self.chain, snapshot, writes, version)?;
+                    .load(&self.chain, snapshot, writes, version)?;
             }
             listing.read_bytes += size_bytes(&executed);
             listing.transactions.push(Listed {
@@ -235,7 +235,7 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
         descending: impl Iterator<Item = u64>,
-    ) -> Result<Result<Listing, Problem>, StoreError> {
+    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
         let mut read = self.read(snapshot, descending)?;
         if let Ok(listing) = &mut read {
             listing.transactions.reverse();

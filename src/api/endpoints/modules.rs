@@ -2,9 +2,9 @@
 //! state: each is there, without bytecode, at every version whose framework has it.
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{HexBytes, ModuleJson},
 };
@@ -29,52 +29,52 @@ fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result
 }
 
 /// `GET /v1/accounts/{address}/module/{module_name}`
-pub(crate) async fn module(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let name: Identifier = call.path("module_name")?;
+pub(crate) async fn module(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let name: Identifier = cx.path("module_name")?;
     let id = ModuleId { address, name };
-    let chain = call.chain().clone();
-    let (ledger_info, (version, framework_version)) = call
+    let chain = cx.chain().clone();
+    let (ledger_info, (version, framework_version)) = cx
         .read_state(move |snapshot, version| {
             Ok(Ok((version, framework_version(&chain, snapshot, version)?)))
         })
         .await?;
-    let registry = call.chain().registry();
+    let registry = cx.chain().registry();
     let declared = registry
         .has_module(&id, framework_version)
-        .then(|| ModuleJson::declared(call.chain(), &id));
+        .then(|| ModuleJson::declared(cx.chain(), &id));
     let Some(module) = declared.flatten() else {
         let name = id.name;
-        return Err(Problem::ModuleNotFound {
+        return Err(ErrorKind::ModuleNotFound {
             address,
             name,
             version,
         }
         .at(ledger_info));
     };
-    match call.format() {
-        Format::Json => Answer::json(ledger_info, &module),
-        Format::Bcs => Ok(Answer::bytes(ledger_info, Format::Bcs, Bytes::new())),
+    match cx.format() {
+        Format::Json => LedgerResponse::json(ledger_info, &module),
+        Format::Bcs => Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, Bytes::new())),
     }
 }
 
 /// `GET /v1/accounts/{address}/modules`
-pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let start: Option<Cursor> = call.query("start")?;
+pub(crate) async fn modules(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let start: Option<Cursor> = cx.query("start")?;
     if start
         .as_ref()
         .is_some_and(|Cursor(start)| start.address != address)
     {
         let other = format!("the cursor is none of the account {address}");
-        return Err(Problem::InvalidInput(other).into());
+        return Err(ErrorKind::InvalidInput(other).into());
     }
-    let limit = call.limit(PAGE)?;
-    let chain = call.chain().clone();
-    let (ledger_info, framework_version) = call
+    let limit = cx.limit(PAGE)?;
+    let chain = cx.chain().clone();
+    let (ledger_info, framework_version) = cx
         .read_state(move |snapshot, version| Ok(Ok(framework_version(&chain, snapshot, version)?)))
         .await?;
-    let names = call
+    let names = cx
         .chain()
         .registry()
         .module_names(&address, framework_version);
@@ -89,7 +89,7 @@ pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
     let page: Vec<ModuleId> = ids.by_ref().take(limit).collect();
     let next = ids.next().map(|id| Cursor(id).to_string());
     let json = || {
-        let view = |id| ModuleJson::declared(call.chain(), id);
+        let view = |id| ModuleJson::declared(cx.chain(), id);
         page.iter().filter_map(view).collect::<Vec<_>>()
     };
     let bcs = || {
@@ -97,7 +97,7 @@ pub(crate) async fn modules(call: Call) -> Result<Answer, ApiError> {
             .map(|id| (id, Bytes::new()))
             .collect::<BTreeMap<_, _>>()
     };
-    Ok(call.answer(ledger_info, json, bcs)?.with_cursor(next))
+    Ok(cx.answer(ledger_info, json, bcs)?.with_cursor(next))
 }
 
 /// The cursor of a page: the state key of its first module, in hexadecimal

@@ -2,9 +2,9 @@
 //! page ends in the middle of a group the next one goes on there.
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{HexBytes, ResourceJson},
     large::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
@@ -31,12 +31,12 @@ const RESOURCE_FIXED_BYTES: usize = 256;
 /// `GET /v1/accounts/{address}/resources`
 ///
 /// An account that has none, or that nobody knows, has an empty list.
-pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let start: Option<Cursor> = call.query("start")?;
-    let limit = call.limit(PAGE)?;
-    let large_responses = call.state.large_responses().clone();
-    let (ledger_info, page) = call
+pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let start: Option<Cursor> = cx.query("start")?;
+    let limit = cx.limit(PAGE)?;
+    let large_responses = cx.state.large_responses().clone();
+    let (ledger_info, page) = cx
         .read_state(move |snapshot, version| {
             let asked = Asked {
                 address,
@@ -52,14 +52,14 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
         next,
         permit,
     } = page;
-    let (chain, format) = (call.chain().clone(), call.format());
-    let answer = large::render(call.node(), permit, move || match format {
+    let (chain, format) = (cx.chain().clone(), cx.format());
+    let answer = large::render(cx.node(), permit, move || match format {
         Format::Json => {
             let views = resources.into_iter();
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
-            Answer::json(ledger_info, &views.collect::<Vec<_>>())
+            LedgerResponse::json(ledger_info, &views.collect::<Vec<_>>())
         }
-        Format::Bcs => Answer::bcs(
+        Format::Bcs => LedgerResponse::bcs(
             ledger_info,
             &resources.into_iter().collect::<BTreeMap<_, _>>(),
         ),
@@ -90,12 +90,12 @@ impl Asked {
         &self,
         snapshot: &Snapshot,
         large_responses: &LargeResponses,
-    ) -> Result<Result<Page, Problem>, StoreError> {
+    ) -> Result<Result<Page, ErrorKind>, StoreError> {
         let mut from = None;
         if let Some(start) = &self.start {
             from = snapshot.state_key_cursor(&self.address, start.slot);
             if from.is_none() {
-                return Ok(Err(Problem::InvalidInput(format!(
+                return Ok(Err(ErrorKind::InvalidInput(format!(
                     "the cursor is none of the account {} on this node",
                     self.address
                 ))));

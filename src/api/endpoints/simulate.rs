@@ -5,9 +5,9 @@
 
 use super::submit::{bounded, signed_transaction};
 use crate::{
-    answer::Answer,
-    call::Call,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{CommittedJson, TransactionJson},
     large::{self, size_bytes},
@@ -26,23 +26,23 @@ use ledger_vm::Chain;
 use std::slice::from_ref;
 
 /// `POST /v1/transactions/simulate`
-pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
-    call.state.require(Switch::Simulation)?;
-    let estimates = Estimates::asked_by(&call)?;
-    let signed = signed_transaction(&mut call).await?;
+pub(crate) async fn simulate(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    cx.state.require(Switch::Simulation)?;
+    let estimates = Estimates::asked_by(&cx)?;
+    let signed = signed_transaction(&mut cx).await?;
     bounded(&signed)?;
-    refuse_signed(&call, &signed).await?;
-    let signed = estimates.with_gas_price(&call, signed).await?;
-    let (chain, now_usecs) = (call.chain().clone(), call.node().now_usecs());
-    let (ledger_info, simulated) = call
+    refuse_signed(&cx, &signed).await?;
+    let signed = estimates.with_gas_price(&cx, signed).await?;
+    let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
+    let (ledger_info, simulated) = cx
         .read(move |snapshot| run(&chain, snapshot, &estimates, now_usecs, signed).map(Ok))
         .await?;
-    let permit = call
+    let permit = cx
         .state
         .large_responses()
         .acquire_for(size_bytes(&simulated.executed))?;
-    let (chain, format) = (call.chain().clone(), call.format());
-    large::render(call.node(), permit, move || {
+    let (chain, format) = (cx.chain().clone(), cx.format());
+    large::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &simulated)
     })
     .await
@@ -50,15 +50,15 @@ pub(crate) async fn simulate(mut call: Call) -> Result<Answer, ApiError> {
 
 /// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so
 /// they are not checked among those of submissions.
-async fn refuse_signed(call: &Call, signed: &SignedTransaction) -> Result<(), Problem> {
-    let verdict = call
+async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Result<(), ErrorKind> {
+    let verdict = cx
         .node()
         .check_signatures(signed.clone(), Lane::Untrusted)
         .await;
     match verdict {
         Err(SubmitError::Invalid(_)) => Ok(()),
         Err(error) => Err(error.into()),
-        Ok(_) => Err(Problem::InvalidInput(
+        Ok(_) => Err(ErrorKind::InvalidInput(
             "Simulated transactions must not have a valid signature".to_owned(),
         )),
     }
@@ -73,8 +73,8 @@ struct Estimates {
 }
 
 impl Estimates {
-    fn asked_by(call: &Call) -> Result<Self, Problem> {
-        let flag = |name| Ok::<_, Problem>(call.query(name)?.unwrap_or(false));
+    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
+        let flag = |name| Ok::<_, ErrorKind>(cx.query(name)?.unwrap_or(false));
         Ok(Self {
             max_gas_amount: flag("estimate_max_gas_amount")?,
             gas_unit_price: flag("estimate_gas_unit_price")?,
@@ -85,13 +85,13 @@ impl Estimates {
     /// The transaction with the node's gas price, where one is asked for: the higher one if both are.
     async fn with_gas_price(
         &self,
-        call: &Call,
+        cx: &RequestContext,
         mut signed: SignedTransaction,
     ) -> Result<SignedTransaction, ApiError> {
         if !self.gas_unit_price && !self.prioritized_gas_unit_price {
             return Ok(signed);
         }
-        let estimate = call.node().gas_estimate().await?;
+        let estimate = cx.node().gas_estimate().await?;
         signed.raw.gas_unit_price = if self.prioritized_gas_unit_price {
             estimate.prioritized_gas_estimate
         } else {
@@ -122,7 +122,7 @@ fn run(
     let executed = ledger_execution::simulate(chain, &state, ledger_info, now_usecs, &signed)
         .map_err(|cause| StoreError::Inconsistent(cause.0))?;
     let mut tables = TableTypes::default();
-    tables.learn_all(chain, snapshot, &executed.writes, ledger_info.version)?;
+    tables.load(chain, snapshot, &executed.writes, ledger_info.version)?;
     Ok(Simulated { executed, tables })
 }
 
@@ -159,7 +159,7 @@ fn render(
     format: Format,
     ledger_info: LedgerInfo,
     simulated: &Simulated,
-) -> Result<Answer, ApiError> {
+) -> Result<LedgerResponse, ApiError> {
     let Simulated { executed, tables } = simulated;
     let version = ledger_info.version;
     let answer = match format {
@@ -170,10 +170,10 @@ fn render(
                 executed,
                 tables,
             };
-            Answer::json(ledger_info, &[TransactionJson::committed(chain, view)])
+            LedgerResponse::json(ledger_info, &[TransactionJson::committed(chain, view)])
         }
         // A slice is a vector on the wire; an array would have no length before it.
-        Format::Bcs => Answer::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed))),
+        Format::Bcs => LedgerResponse::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed))),
     };
     Ok(answer?.with_gas_used(executed.info.v0().gas_used))
 }

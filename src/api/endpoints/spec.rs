@@ -2,9 +2,9 @@
 //! not ask them: nothing that it shows could lead a reader's browser elsewhere.
 
 use crate::{
-    answer::{Reply, SharedBody},
-    call::Call,
-    error::{ApiError, Problem},
+    answer::{IntoResponse, SharedBody},
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::JSON,
     headers::LedgerHeaders,
 };
@@ -42,13 +42,13 @@ pub(crate) struct File {
 
 impl File {
     fn new(
-        call: &Call,
+        cx: &RequestContext,
         media_type: impl Into<Cow<'static, str>>,
         caching: &'static str,
         body: impl Into<Bytes>,
     ) -> Self {
         Self {
-            ledger_info: *call.node().head().ledger_info(),
+            ledger_info: *cx.node().head().ledger_info(),
             media_type: media_type.into(),
             caching,
             body: body.into(),
@@ -56,7 +56,7 @@ impl File {
     }
 }
 
-impl Reply for File {
+impl IntoResponse for File {
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse {
         let mut response = HttpResponse::Ok()
             .content_type(self.media_type.as_ref())
@@ -71,21 +71,21 @@ impl Reply for File {
 }
 
 /// `GET /v1/spec`
-pub(crate) async fn page(call: Call) -> Result<File, ApiError> {
+pub(crate) async fn page(cx: RequestContext) -> Result<File, ApiError> {
     let page = Bytes::from_static(include_bytes!("../openapi/page/page.html"));
-    Ok(File::new(&call, HTML, DOCUMENT_CACHING, page))
+    Ok(File::new(&cx, HTML, DOCUMENT_CACHING, page))
 }
 
 /// `GET /v1/spec.json`
-pub(crate) async fn json(call: Call) -> Result<File, ApiError> {
-    let document = call.state.document().json(call.chain().vendor());
-    Ok(File::new(&call, JSON, DOCUMENT_CACHING, document))
+pub(crate) async fn json(cx: RequestContext) -> Result<File, ApiError> {
+    let document = cx.state.document().json(cx.chain().vendor());
+    Ok(File::new(&cx, JSON, DOCUMENT_CACHING, document))
 }
 
 /// `GET /v1/spec.yaml`
-pub(crate) async fn yaml(call: Call) -> Result<File, ApiError> {
-    let document = call.state.document().yaml(call.chain().vendor())?;
-    Ok(File::new(&call, YAML, DOCUMENT_CACHING, document))
+pub(crate) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
+    let document = cx.state.document().yaml(cx.chain().vendor())?;
+    Ok(File::new(&cx, YAML, DOCUMENT_CACHING, document))
 }
 
 /// The parts of the page that come from the library.
@@ -99,29 +99,29 @@ pub(crate) const LIBRARY_PARTS: [&str; 3] = [
 pub(crate) const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
 
 /// `GET /v1/spec/{part}`
-pub(crate) async fn part(call: Call) -> Result<File, ApiError> {
-    let part: String = call.path("part")?;
+pub(crate) async fn part(cx: RequestContext) -> Result<File, ApiError> {
+    let part: String = cx.path("part")?;
     let own =
-        |media_type, text: &'static str| Ok(File::new(&call, media_type, PARTS_CACHING, text));
+        |media_type, text: &'static str| Ok(File::new(&cx, media_type, PARTS_CACHING, text));
     match part.as_str() {
         "page.css" => own(STYLE, include_str!("../openapi/page/page.css")),
         "page.js" => own(SCRIPT, include_str!("../openapi/page/page.js")),
-        name if LIBRARY_PARTS.contains(&name) => library_part(&call, name),
-        _ => Err(Problem::UnknownRoute(call.request.path().to_owned()).into()),
+        name if LIBRARY_PARTS.contains(&name) => library_part(&cx, name),
+        _ => Err(ErrorKind::UnknownRoute(cx.request.path().to_owned()).into()),
     }
 }
 
-fn library_part(call: &Call, name: &str) -> Result<File, ApiError> {
+fn library_part(cx: &RequestContext, name: &str) -> Result<File, ApiError> {
     let missing = "a part of the page is missing";
     let config = Arc::new(utoipa_swagger_ui::Config::default());
     let file = utoipa_swagger_ui::serve(name, config)
-        .map_err(|cause| Problem::internal(missing, &cause))?
-        .ok_or_else(|| Problem::internal(missing, &name))?;
+        .map_err(|cause| ErrorKind::internal(missing, &cause))?
+        .ok_or_else(|| ErrorKind::internal(missing, &name))?;
     let body = match file.bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     };
-    Ok(File::new(call, file.content_type, PARTS_CACHING, body))
+    Ok(File::new(cx, file.content_type, PARTS_CACHING, body))
 }
 
 /// `GET /`, outside of the interface: where to go.

@@ -2,9 +2,9 @@
 //! reference node, this node also responds in JSON.
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{HexBytes, ValueJson},
     large,
@@ -40,17 +40,17 @@ enum StateValue<'a> {
 ///
 /// JSON is the value of a resource or of an item of a table that recorded its types; any other value, such
 /// as that of a group of resources, is its bytes in hex.
-pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
+pub(crate) async fn raw(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let RawStateValueRequest {
         key: HexBytes(wire),
-    } = call.json_body().await?;
+    } = cx.json_body().await?;
     let (key, parts) = read_key(&wire)?;
-    let (chain, format) = (call.chain().clone(), call.format());
-    let (ledger_info, (bytes, value_type)) = call
+    let (chain, format) = (cx.chain().clone(), cx.format());
+    let (ledger_info, (bytes, value_type)) = cx
         .read_state(move |snapshot, version| {
             let Some(bytes) = snapshot.state_value(&key, version)? else {
                 let key = hex_text(&wire);
-                return Ok(Err(Problem::StateValueNotFound { key, version }));
+                return Ok(Err(ErrorKind::StateValueNotFound { key, version }));
             };
             let value_type = match format {
                 Format::Json => value_type(&chain, snapshot, parts, version)?,
@@ -60,16 +60,16 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
         })
         .await?;
     if format == Format::Bcs {
-        return Answer::bcs(ledger_info, &StateValue::V0(&bytes));
+        return LedgerResponse::bcs(ledger_info, &StateValue::V0(&bytes));
     }
-    let permit = call.state.large_responses().acquire_for(bytes.len())?;
-    let chain = call.chain().clone();
-    large::render(call.node(), permit, move || {
+    let permit = cx.state.large_responses().acquire_for(bytes.len())?;
+    let chain = cx.chain().clone();
+    large::render(cx.node(), permit, move || {
         let shown = match value_type {
             Some(value_type) => ValueJson::new(&chain, &value_type, bytes),
             None => ValueJson::Hex(bytes),
         };
-        Answer::json(ledger_info, &shown)
+        LedgerResponse::json(ledger_info, &shown)
     })
     .await
 }
@@ -79,9 +79,9 @@ pub(crate) async fn raw(mut call: Call) -> Result<Answer, ApiError> {
 ///
 /// # Errors
 /// 400 when the bytes are no state key.
-fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), Problem> {
+fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), ErrorKind> {
     let no_key = |cause: &dyn Display| {
-        Problem::InvalidInput(format!(
+        ErrorKind::InvalidInput(format!(
             "Failed to deserialize input into StateKey: {cause}"
         ))
     };

@@ -4,10 +4,10 @@
 //! checked before an actor is asked, on threads of their own.
 
 use crate::{
-    answer::Answer,
-    call::Call,
+    answer::LedgerResponse,
+    call::RequestContext,
     connection::{lane_of, remember_outcome},
-    error::{ApiError, Problem},
+    error::{ApiError, ErrorKind},
     format::{Format, JSON},
     json::{PendingJson, submission_from_json},
     switches::Switch,
@@ -27,29 +27,29 @@ use std::{
 use tracing::{Instrument as _, Span};
 
 /// `POST /v1/transactions`
-pub(crate) async fn submit(mut call: Call) -> Result<Answer, ApiError> {
-    call.state.require(Switch::Submission)?;
-    let signed = signed_transaction(&mut call).await;
-    let signed = signed.and_then(|signed| let_in(&call, signed));
-    let node = call.node();
+pub(crate) async fn submit(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    cx.state.require(Switch::Submission)?;
+    let signed = signed_transaction(&mut cx).await;
+    let signed = signed.and_then(|signed| check_filter(&cx, signed));
+    let node = cx.node();
     // Refusals are decided against the newest moment of the ledger, which is the head.
     let signed = signed.map_err(|problem| problem.at(*node.head().ledger_info()))?;
-    to_its_end(accepted(call, signed)).await
+    run_to_completion(accepted(cx, signed)).await
 }
 
 /// The answer to a transaction that is well formed and let in.
-async fn accepted(call: Call, signed: SignedTransaction) -> Result<Answer, ApiError> {
-    let checked = check(&call, signed).await;
-    let accepted = hand_over(&call, checked)
+async fn accepted(cx: RequestContext, signed: SignedTransaction) -> Result<LedgerResponse, ApiError> {
+    let checked = check(&cx, signed).await;
+    let accepted = submit_checked(&cx, checked)
         .await
-        .map_err(|error| Problem::from(error).at(*call.node().head().ledger_info()))?;
-    let answer = match call.format() {
+        .map_err(|error| ErrorKind::from(error).at(*cx.node().head().ledger_info()))?;
+    let answer = match cx.format() {
         Format::Json => {
-            let pending = PendingJson::new(call.chain(), &accepted.transaction);
-            Answer::json(accepted.ledger_info, &pending)?
+            let pending = PendingJson::new(cx.chain(), &accepted.transaction);
+            LedgerResponse::json(accepted.ledger_info, &pending)?
         }
         // The client can hash what it sent, so the BCS answer is the empty one of the reference.
-        Format::Bcs => Answer::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
+        Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(answer.with_status(StatusCode::ACCEPTED))
 }
@@ -57,24 +57,24 @@ async fn accepted(call: Call, signed: SignedTransaction) -> Result<Answer, ApiEr
 /// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits
 /// for its check and for the pool in queues that forget nobody, so that the memory of its body is given back
 /// with it and not before.
-pub(super) async fn to_its_end<T: 'static>(
+pub(super) async fn run_to_completion<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
 ) -> Result<T, ApiError> {
-    let to_its_end = ToItsEnd {
+    let run_to_completion = RunToCompletion {
         work: Some(Box::pin(work)),
         span: Span::current(),
     };
-    to_its_end.await
+    run_to_completion.await
 }
 
 /// Work that goes on by itself where nobody waits for it any more.
-struct ToItsEnd<W: Future<Output: 'static> + 'static> {
+struct RunToCompletion<W: Future<Output: 'static> + 'static> {
     /// Until it is done.
     work: Option<Pin<Box<W>>>,
     span: Span,
 }
 
-impl<W: Future<Output: 'static> + 'static> Future for ToItsEnd<W> {
+impl<W: Future<Output: 'static> + 'static> Future for RunToCompletion<W> {
     type Output = W::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Output> {
@@ -90,7 +90,7 @@ impl<W: Future<Output: 'static> + 'static> Future for ToItsEnd<W> {
     }
 }
 
-impl<W: Future<Output: 'static> + 'static> Drop for ToItsEnd<W> {
+impl<W: Future<Output: 'static> + 'static> Drop for RunToCompletion<W> {
     fn drop(&mut self) {
         if let Some(work) = self.work.take() {
             rt::spawn(work.instrument(self.span.clone()));
@@ -106,7 +106,7 @@ const TYPE_ARGUMENTS_MAX: usize = 32;
 
 /// Refuses a call with more arguments than any function has: an empty one has one byte, and takes 32 of the
 /// memory of the pool, which counts bytes.
-pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), Problem> {
+pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
     let given = [
         ("arguments", call.args.len(), ARGUMENTS_MAX),
         ("type arguments", call.type_args.len(), TYPE_ARGUMENTS_MAX),
@@ -114,7 +114,7 @@ pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), Problem> {
     for (what, count, max) in given {
         if count > max {
             let refusal = format!("the call has {count} {what}, a function has at most {max}");
-            return Err(Problem::InvalidInput(refusal));
+            return Err(ErrorKind::InvalidInput(refusal));
         }
     }
     Ok(())
@@ -124,10 +124,10 @@ pub(super) fn bounded_call(call: &EntryFunction) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// Returns [`Problem::InvalidInput`] as [`bounded`] does, or [`Problem::RejectedByFilter`].
-pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTransaction, Problem> {
+/// Returns [`ErrorKind::InvalidInput`] as [`bounded`] does, or [`ErrorKind::RejectedByFilter`].
+pub(super) fn check_filter(cx: &RequestContext, signed: SignedTransaction) -> Result<SignedTransaction, ErrorKind> {
     bounded(&signed)?;
-    call.node().check_filter(&signed)?;
+    cx.node().check_filter(&signed)?;
     Ok(signed)
 }
 
@@ -135,55 +135,55 @@ pub(super) fn let_in(call: &Call, signed: SignedTransaction) -> Result<SignedTra
 ///
 /// # Errors
 ///
-/// Returns [`Problem::InvalidInput`] if there are more than any function has.
-pub(super) fn bounded(signed: &SignedTransaction) -> Result<(), Problem> {
+/// Returns [`ErrorKind::InvalidInput`] if there are more than any function has.
+pub(super) fn bounded(signed: &SignedTransaction) -> Result<(), ErrorKind> {
     signed.raw.entry_function().map_or(Ok(()), bounded_call)
 }
 
 /// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.
 pub(super) async fn check(
-    call: &Call,
+    cx: &RequestContext,
     signed: SignedTransaction,
 ) -> Result<CheckedTransaction, SubmitError> {
-    call.node().check_capacity(&signed).await?;
-    call.node()
-        .check_signatures(signed, lane_of(&call.request))
+    cx.node().check_capacity(&signed).await?;
+    cx.node()
+        .check_signatures(signed, lane_of(&cx.request))
         .await
 }
 
 /// Hands over what was checked, and remembers of its client what became of it.
-pub(super) async fn hand_over(
-    call: &Call,
+pub(super) async fn submit_checked(
+    cx: &RequestContext,
     checked: Result<CheckedTransaction, SubmitError>,
 ) -> Result<Accepted, SubmitError> {
     let outcome = match checked {
-        Ok(checked) => call.node().submit(checked).await,
+        Ok(checked) => cx.node().submit(checked).await,
         Err(error) => Err(error),
     };
-    remember_outcome(&call.request, &outcome);
+    remember_outcome(&cx.request, &outcome);
     outcome
 }
 
 /// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
-pub(super) async fn signed_transaction(call: &mut Call) -> Result<SignedTransaction, Problem> {
-    let state = Rc::clone(&call.state);
-    let (media_type, body) = call
+pub(super) async fn signed_transaction(cx: &mut RequestContext) -> Result<SignedTransaction, ErrorKind> {
+    let state = Rc::clone(&cx.state);
+    let (media_type, body) = cx
         .body(&[JSON, state.signed_transaction_media_type()])
         .await?;
     match media_type {
-        0 => submission_from_json(call.chain(), &body),
-        _ => from_bcs(call.chain(), &body),
+        0 => submission_from_json(cx.chain(), &body),
+        _ => from_bcs(cx.chain(), &body),
     }
 }
 
-fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
+fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
     chain.parameters().check_transaction_size(body.len())?;
     decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
 }
 
 /// A body in BCS that is no `what`.
-pub(super) fn decode_failed(what: &str, cause: &bcs::Error) -> Problem {
-    Problem::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
+pub(super) fn decode_failed(what: &str, cause: &bcs::Error) -> ErrorKind {
+    ErrorKind::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
 }
 
 #[cfg(test)]
@@ -198,10 +198,10 @@ mod tests {
             let (go_on, begun) = oneshot::channel();
             let (end, ended) = oneshot::channel();
             {
-                let work = to_its_end(async move {
+                let work = run_to_completion(async move {
                     let told: u8 = begun
                         .await
-                        .map_err(|cause| Problem::internal("it is told", &cause))?;
+                        .map_err(|cause| ErrorKind::internal("it is told", &cause))?;
                     let _ = end.send(told);
                     Ok(told + 1)
                 });

@@ -2,10 +2,10 @@
 //! version (docs/reference/rest-contract.md#s4-6).
 
 use crate::{
-    answer::Answer,
-    call::{Call, PageSize},
-    decimal::Decimal,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::{RequestContext, PageSize},
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind},
     json::SummaryJson,
     wire::SummaryBcs,
 };
@@ -22,11 +22,11 @@ const PAGE: PageSize = PageSize {
 /// `GET /v1/accounts/{address}/transaction_summaries`
 ///
 /// Nothing is said about accounts that do not exist: they have no transactions.
-pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
-    let address: AccountAddress = call.path("address")?;
-    let bounds = Bounds::asked_by(&call)?;
-    let limit = call.limit(PAGE)?;
-    let (ledger_info, summaries) = call
+pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let bounds = Bounds::asked_by(&cx)?;
+    let limit = cx.limit(PAGE)?;
+    let (ledger_info, summaries) = cx
         .read(move |snapshot| match bounds.check(snapshot.ledger_info()) {
             Ok(()) => {
                 let (versions, take) = bounds.page();
@@ -37,7 +37,7 @@ pub(crate) async fn of_account(call: Call) -> Result<Answer, ApiError> {
             Err(problem) => Ok(Err(problem)),
         })
         .await?;
-    call.answer(
+    cx.answer(
         ledger_info,
         || summaries.iter().map(SummaryJson::from).collect::<Vec<_>>(),
         || summaries.iter().map(SummaryBcs::from).collect::<Vec<_>>(),
@@ -52,11 +52,11 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn asked_by(call: &Call) -> Result<Self, Problem> {
-        let version = |name| Ok::<_, Problem>(call.query(name)?.map(|Decimal(version)| version));
+    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
+        let version = |name| Ok::<_, ErrorKind>(cx.query(name)?.map(|DecimalText(version)| version));
         let (start, end) = (version("start_version")?, version("end_version")?);
         match (start, end) {
-            (Some(start), Some(end)) if start > end => Err(Problem::InvalidInput(format!(
+            (Some(start), Some(end)) if start > end => Err(ErrorKind::InvalidInput(format!(
                 "Given start version ({start}) is higher than the given end version ({end})"
             ))),
             _ => Ok(Self { start, end }),
@@ -65,10 +65,10 @@ impl Bounds {
 
     /// Whether none of them is pruned. Above the newest version there is nothing yet, which is no
     /// mistake.
-    fn check(self, ledger_info: &LedgerInfo) -> Result<(), Problem> {
+    fn check(self, ledger_info: &LedgerInfo) -> Result<(), ErrorKind> {
         let mut given = self.start.into_iter().chain(self.end);
         match given.find(|version| *version < ledger_info.oldest_version) {
-            Some(pruned) => Err(Problem::VersionPruned(pruned)),
+            Some(pruned) => Err(ErrorKind::VersionPruned(pruned)),
             None => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! Items of tables, by the bytes of their key or by its JSON form (docs/reference/rest-contract.md#s4-7).
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    error::{ApiError, Problem},
+    answer::LedgerResponse,
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::Format,
     json::{HexBytes, ValueJson},
     large,
@@ -30,13 +30,13 @@ pub(crate) struct RawItemRequest {
 /// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the table
 /// recorded when it was created, or with the bytes in hexadecimal if none is recorded
 /// (docs/interface.md#rule-9).
-pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
-    let handle: AccountAddress = call.path("table_handle")?;
-    let RawItemRequest { key: HexBytes(key) } = call.json_body().await?;
+pub(crate) async fn raw_item(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let handle: AccountAddress = cx.path("table_handle")?;
+    let RawItemRequest { key: HexBytes(key) } = cx.json_body().await?;
     let shown_key = hex_text(&key);
     let item = ItemKey::new(handle, &key, shown_key);
-    let (chain, format) = (call.chain().clone(), call.format());
-    let (ledger_info, (bytes, types)) = call
+    let (chain, format) = (cx.chain().clone(), cx.format());
+    let (ledger_info, (bytes, types)) = cx
         .read_state(move |snapshot, version| {
             let bytes = match item.read(snapshot, version)? {
                 Ok(bytes) => bytes,
@@ -49,7 +49,7 @@ pub(crate) async fn raw_item(mut call: Call) -> Result<Answer, ApiError> {
             Ok(Ok((bytes, types)))
         })
         .await?;
-    render(&call, ledger_info, bytes, move |chain, bytes| {
+    render(&cx, ledger_info, bytes, move |chain, bytes| {
         Ok(match types {
             Some(types) => ValueJson::new(chain, &types.value, bytes),
             None => ValueJson::Hex(bytes),
@@ -72,19 +72,19 @@ pub(crate) struct ItemRequest {
 /// `POST /v1/tables/{table_handle}/item`
 ///
 /// The types are those that the client names, whatever the table recorded.
-pub(crate) async fn item(mut call: Call) -> Result<Answer, ApiError> {
-    let handle: AccountAddress = call.path("table_handle")?;
-    let (item, value_type) = named_item(handle, &call.json_body().await?, call.chain())?;
-    let (ledger_info, bytes) = call
+pub(crate) async fn item(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let handle: AccountAddress = cx.path("table_handle")?;
+    let (item, value_type) = named_item(handle, &cx.json_body().await?, cx.chain())?;
+    let (ledger_info, bytes) = cx
         .read_state(move |snapshot, version| item.read(snapshot, version))
         .await?;
-    render(&call, ledger_info, bytes, move |chain, bytes| {
+    render(&cx, ledger_info, bytes, move |chain, bytes| {
         let value = chain
             .registry()
             .json_view(&value_type, bytes)
             .map(ValueJson::Shown);
         value.map_err(|cause| {
-            Problem::InvalidInput(format!("the value is no {value_type}: {cause}"))
+            ErrorKind::InvalidInput(format!("the value is no {value_type}: {cause}"))
         })
     })
     .await
@@ -96,13 +96,13 @@ fn named_item(
     handle: AccountAddress,
     request: &ItemRequest,
     chain: &Chain,
-) -> Result<(ItemKey, TypeTag), Problem> {
+) -> Result<(ItemKey, TypeTag), ErrorKind> {
     let key_type = parse_type("key_type", &request.key_type)?;
     let value_type = parse_type("value_type", &request.value_type)?;
     let key = chain
         .registry()
         .value_from_json(&key_type, &request.key)
-        .map_err(|cause| Problem::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
+        .map_err(|cause| ErrorKind::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
     Ok((
         ItemKey::new(handle, &key, request.key.to_string()),
         value_type,
@@ -111,26 +111,26 @@ fn named_item(
 
 /// The item as it is stored, or as `shown` in JSON.
 async fn render(
-    call: &Call,
+    cx: &RequestContext,
     ledger_info: LedgerInfo,
     bytes: Bytes,
-    shown: impl for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, Problem> + Send + 'static,
-) -> Result<Answer, ApiError> {
-    if call.format() == Format::Bcs {
-        return Ok(Answer::bytes(ledger_info, Format::Bcs, bytes));
+    shown: impl for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, ErrorKind> + Send + 'static,
+) -> Result<LedgerResponse, ApiError> {
+    if cx.format() == Format::Bcs {
+        return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes));
     }
-    let permit = call.state.large_responses().acquire_for(bytes.len())?;
-    let chain = call.chain().clone();
-    large::render(call.node(), permit, move || {
+    let permit = cx.state.large_responses().acquire_for(bytes.len())?;
+    let chain = cx.chain().clone();
+    large::render(cx.node(), permit, move || {
         let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
-        Answer::json(ledger_info, &value)
+        LedgerResponse::json(ledger_info, &value)
     })
     .await
 }
 
-fn parse_type(name: &str, text: &str) -> Result<TypeTag, Problem> {
+fn parse_type(name: &str, text: &str) -> Result<TypeTag, ErrorKind> {
     text.parse()
-        .map_err(|cause| Problem::InvalidInput(format!("{name} is no type: {cause}")))
+        .map_err(|cause| ErrorKind::InvalidInput(format!("{name} is no type: {cause}")))
 }
 
 /// An item that is asked for.
@@ -150,9 +150,9 @@ impl ItemKey {
         }
     }
 
-    fn read(self, snapshot: &Snapshot, version: u64) -> Result<Result<Bytes, Problem>, StoreError> {
+    fn read(self, snapshot: &Snapshot, version: u64) -> Result<Result<Bytes, ErrorKind>, StoreError> {
         let found = snapshot.state_value(&self.state_key, version)?;
-        Ok(found.ok_or(Problem::TableItemNotFound {
+        Ok(found.ok_or(ErrorKind::TableItemNotFound {
             handle: self.handle,
             key: self.shown,
             version,

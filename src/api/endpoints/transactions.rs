@@ -1,13 +1,13 @@
 //! One transaction, by hash, by hash with waiting, or by version.
 
 use crate::{
-    answer::Answer,
-    call::Call,
-    decimal::Decimal,
-    error::{ApiError, Problem, TransactionName},
+    answer::LedgerResponse,
+    call::RequestContext,
+    decimal::DecimalText,
+    error::{ApiError, ErrorKind, TransactionName},
     format::Format,
     json::{CommittedJson, TransactionJson},
-    kept::Subject,
+    kept::CacheKey,
     large::{self, size_bytes},
     tables::TableTypes,
     wire::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
@@ -19,45 +19,45 @@ use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
 
 /// `GET /v1/transactions/by_hash/{txn_hash}`
-pub(crate) async fn by_hash(call: Call) -> Result<Answer, ApiError> {
-    let hash = call.path("txn_hash")?;
-    let subject = Subject::TransactionByHash(hash);
-    if let Some(answer) = call.kept(subject) {
+pub(crate) async fn by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let hash = cx.path("txn_hash")?;
+    let subject = CacheKey::TransactionByHash(hash);
+    if let Some(answer) = cx.kept(subject) {
         return Ok(answer);
     }
-    let (ledger_info, lookup) = call.node().transaction_by_hash(hash).await?;
+    let (ledger_info, lookup) = cx.node().transaction_by_hash(hash).await?;
     let committed_version = match &lookup {
         TransactionStatus::Committed(committed) => Some(committed.version),
         _ => None,
     };
-    let answer = found(&call, ledger_info, hash, lookup).await?;
+    let answer = render_status(&cx, ledger_info, hash, lookup).await?;
     if let Some(version) = committed_version {
-        call.keep(subject, version, &answer);
+        cx.keep(subject, version, &answer);
     }
     Ok(answer)
 }
 
 /// `GET /v1/transactions/wait_by_hash/{txn_hash}`
-pub(crate) async fn wait_by_hash(call: Call) -> Result<Answer, ApiError> {
-    let hash = call.path("txn_hash")?;
-    let (ledger_info, lookup) = call.node().wait_for_commit(hash).await?;
-    found(&call, ledger_info, hash, lookup).await
+pub(crate) async fn wait_by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let hash = cx.path("txn_hash")?;
+    let (ledger_info, lookup) = cx.node().wait_for_commit(hash).await?;
+    render_status(&cx, ledger_info, hash, lookup).await
 }
 
 /// `GET /v1/transactions/by_version/{txn_version}`
-pub(crate) async fn by_version(call: Call) -> Result<Answer, ApiError> {
-    let Decimal(version) = call.path("txn_version")?;
-    let subject = Subject::TransactionByVersion(version);
-    if let Some(answer) = call.kept(subject) {
+pub(crate) async fn by_version(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let DecimalText(version) = cx.path("txn_version")?;
+    let subject = CacheKey::TransactionByVersion(version);
+    if let Some(answer) = cx.kept(subject) {
         return Ok(answer);
     }
-    let chain = call.chain().clone();
-    let format = call.format();
-    let (ledger_info, found) = call
+    let chain = cx.chain().clone();
+    let format = cx.format();
+    let (ledger_info, found) = cx
         .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
         .await?;
-    let answer = answer(&call, ledger_info, found).await?;
-    call.keep(subject, version, &answer);
+    let answer = answer(&cx, ledger_info, found).await?;
+    cx.keep(subject, version, &answer);
     Ok(answer)
 }
 
@@ -66,16 +66,16 @@ fn at_version(
     format: Format,
     snapshot: &Snapshot,
     version: u64,
-) -> Result<Result<Found, Problem>, StoreError> {
+) -> Result<Result<LoadedTransaction, ErrorKind>, StoreError> {
     let ledger_info = snapshot.ledger_info();
     if version > ledger_info.version {
-        return Ok(Err(Problem::TransactionNotFound {
+        return Ok(Err(ErrorKind::TransactionNotFound {
             name: TransactionName::Version(version),
             left: None,
         }));
     }
     if version < ledger_info.oldest_version {
-        return Ok(Err(Problem::VersionPruned(version)));
+        return Ok(Err(ErrorKind::VersionPruned(version)));
     }
     let missing =
         || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
@@ -84,45 +84,45 @@ fn at_version(
         .ok_or_else(missing)?;
     let committed = CommittedTransaction::from_stored(found.transaction, &found.block);
     Ok(Ok(match format {
-        Format::Bcs => Found::Bcs(committed),
+        Format::Bcs => LoadedTransaction::Bcs(committed),
         Format::Json => {
             let transaction = committed.content()?;
             let mut tables = TableTypes::default();
-            tables.learn_all(chain, snapshot, &transaction.writes, version)?;
-            Found::Json(Shown::new(&committed, transaction, tables))
+            tables.load(chain, snapshot, &transaction.writes, version)?;
+            LoadedTransaction::Json(TransactionWithTables::new(&committed, transaction, tables))
         }
     }))
 }
 
-async fn found(
-    call: &Call,
+async fn render_status(
+    cx: &RequestContext,
     ledger_info: LedgerInfo,
     hash: HashValue,
     lookup: TransactionStatus,
-) -> Result<Answer, ApiError> {
+) -> Result<LedgerResponse, ApiError> {
     let not_found = |left| {
         let name = TransactionName::Hash(hash);
-        Err(Problem::TransactionNotFound { name, left }.at(ledger_info))
+        Err(ErrorKind::TransactionNotFound { name, left }.at(ledger_info))
     };
     match lookup {
-        TransactionStatus::Pending(pending) => call.answer(
+        TransactionStatus::Pending(pending) => cx.answer(
             ledger_info,
-            || TransactionJson::pending(call.chain(), &pending),
+            || TransactionJson::pending(cx.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
         ),
         TransactionStatus::Committed(committed) => {
-            let found = match call.format() {
-                Format::Bcs => Found::Bcs(committed),
+            let found = match cx.format() {
+                Format::Bcs => LoadedTransaction::Bcs(committed),
                 Format::Json => {
                     let transaction = committed.content().map_err(NodeError::from)?;
-                    let tables = tables_of(call, committed.version, &transaction).await?;
-                    Found::Json(Shown::new(&committed, transaction, tables))
+                    let tables = tables_of(cx, committed.version, &transaction).await?;
+                    LoadedTransaction::Json(TransactionWithTables::new(&committed, transaction, tables))
                 }
             };
-            answer(call, ledger_info, found).await
+            answer(cx, ledger_info, found).await
         }
         TransactionStatus::Pruned { version } => {
-            Err(Problem::VersionPruned(version).at(ledger_info))
+            Err(ErrorKind::VersionPruned(version).at(ledger_info))
         }
         TransactionStatus::Removed(reason) => not_found(Some(reason)),
         TransactionStatus::Unknown => not_found(None),
@@ -132,32 +132,32 @@ async fn found(
 /// The types of the tables whose items a transaction changed; asks the store only where there are
 /// some that the transaction did not make itself.
 async fn tables_of(
-    call: &Call,
+    cx: &RequestContext,
     version: u64,
     transaction: &TransactionContent,
 ) -> Result<TableTypes, ApiError> {
     let mut tables = TableTypes::default();
-    let unknown = tables.learn(call.chain(), &transaction.writes);
+    let unknown = tables.add_from_writes(cx.chain(), &transaction.writes);
     if unknown.is_empty() {
         return Ok(tables);
     }
-    let chain = call.chain().clone();
+    let chain = cx.chain().clone();
     let read = move |snapshot: &Snapshot| {
         tables.read(&chain, snapshot, &unknown, version)?;
         Ok(tables)
     };
-    let (_, tables) = call.node().read(read).await?;
+    let (_, tables) = cx.node().read(read).await?;
     Ok(tables)
 }
 
 /// A committed transaction, as far as the form of the answer needs it.
-enum Found {
-    Json(Shown),
+enum LoadedTransaction {
+    Json(TransactionWithTables),
     Bcs(CommittedTransaction),
 }
 
 /// A committed transaction with what is needed to show it.
-struct Shown {
+struct TransactionWithTables {
     version: u64,
     /// The time of its block, in microseconds since the Unix epoch.
     timestamp_usecs: u64,
@@ -166,18 +166,18 @@ struct Shown {
     tables: TableTypes,
 }
 
-async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<Answer, ApiError> {
+async fn answer(cx: &RequestContext, ledger_info: LedgerInfo, found: LoadedTransaction) -> Result<LedgerResponse, ApiError> {
     match found {
-        Found::Json(shown) => {
+        LoadedTransaction::Json(shown) => {
             let size_bytes = size_bytes(&shown.transaction);
-            let permit = call.state.large_responses().acquire_for(size_bytes)?;
-            let chain = call.chain().clone();
-            large::render(call.node(), permit, move || {
+            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            let chain = cx.chain().clone();
+            large::render(cx.node(), permit, move || {
                 shown.answer(&chain, ledger_info, size_bytes)
             })
             .await
         }
-        Found::Bcs(committed) => {
+        LoadedTransaction::Bcs(committed) => {
             let size_bytes = match (committed.wal_transaction(), committed.stored()) {
                 (Some(logged), _) => logged.size_bytes(),
                 (None, Some(rows)) => rows.size_bytes(),
@@ -186,8 +186,8 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
                     size_bytes(&transaction)
                 }
             };
-            let permit = call.state.large_responses().acquire_for(size_bytes)?;
-            large::render(call.node(), permit, move || {
+            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            large::render(cx.node(), permit, move || {
                 answer_bcs(ledger_info, &committed, size_bytes)
             })
             .await
@@ -195,7 +195,7 @@ async fn answer(call: &Call, ledger_info: LedgerInfo, found: Found) -> Result<An
     }
 }
 
-impl Shown {
+impl TransactionWithTables {
     fn new(
         committed: &CommittedTransaction,
         transaction: TransactionContent,
@@ -214,7 +214,7 @@ impl Shown {
         chain: &Chain,
         ledger_info: LedgerInfo,
         size_bytes: usize,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<LedgerResponse, ApiError> {
         let view = CommittedJson {
             version: self.version,
             timestamp_usecs: self.timestamp_usecs,
@@ -222,7 +222,7 @@ impl Shown {
             tables: &self.tables,
         };
         let view = TransactionJson::committed(chain, view);
-        Answer::json_of_about(ledger_info, &view, large::json_bytes(size_bytes))
+        LedgerResponse::json_of_about(ledger_info, &view, large::json_bytes(size_bytes))
     }
 }
 
@@ -230,15 +230,15 @@ fn answer_bcs(
     ledger_info: LedgerInfo,
     committed: &CommittedTransaction,
     size_bytes: usize,
-) -> Result<Answer, ApiError> {
+) -> Result<LedgerResponse, ApiError> {
     if let Some(logged) = committed.wal_transaction() {
         let body = logged_bytes(committed.version, &logged);
-        return Ok(Answer::bytes(ledger_info, Format::Bcs, body.into()));
+        return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, body.into()));
     }
     if let Some(rows) = committed.stored() {
-        return Answer::bcs_bytes(ledger_info, on_chain_bytes(rows));
+        return LedgerResponse::bcs_bytes(ledger_info, on_chain_bytes(rows));
     }
     let transaction = committed.content().map_err(NodeError::from)?;
     let on_chain = OnChainBcs::new(committed.version, &transaction);
-    Answer::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
+    LedgerResponse::bcs_of_about(ledger_info, &TransactionBcs::OnChain(on_chain), size_bytes)
 }

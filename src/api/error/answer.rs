@@ -1,6 +1,6 @@
 //! What a problem is answered with: body, `Retry-After` and `Allow`, and the ledger headers of its moment.
 
-use super::{ErrorBody, ErrorCode, Problem, body::shortened};
+use super::{ErrorBody, ErrorCode, ErrorKind, body::shortened};
 use crate::headers::LedgerHeaders;
 use actix_web::{
     HttpResponse,
@@ -18,7 +18,7 @@ const RETRY_AFTER_SECS: u64 = 1;
 /// every second only costs.
 const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 
-impl Problem {
+impl ErrorKind {
     /// The validation status, where one refused a transaction: now, or later while it was pending; or
     /// how a view ended.
     fn vm_error_code(&self) -> Option<u64> {
@@ -86,11 +86,11 @@ impl Problem {
 /// A problem, with the moment of the ledger at which it was decided where there is one.
 #[derive(Debug)]
 pub(crate) struct ApiError {
-    problem: Box<Problem>,
+    problem: Box<ErrorKind>,
     ledger_info: Option<LedgerInfo>,
 }
 
-impl<P: Into<Problem>> From<P> for ApiError {
+impl<P: Into<ErrorKind>> From<P> for ApiError {
     fn from(problem: P) -> Self {
         Self {
             problem: Box::new(problem.into()),

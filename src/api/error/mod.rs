@@ -1,7 +1,7 @@
 //! The error table: every failure of a request, with its status, `error_code` and message
 //! (docs/reference/rest-contract.md#s7, docs/reference/reference-node.md#r13, docs/interface.md).
 //!
-//! [`Problem::row`] is the table and `Display` gives the messages. The operator's listener answers
+//! [`ErrorKind::row`] is the table and `Display` gives the messages. The operator's listener answers
 //! with it too; the faucet has the form of errors that its own clients know. Not in it, because
 //! nothing can raise them here: `account_not_found` (an account without an account resource reads as
 //! sequence number 0 and its own address as key, so every account is found).
@@ -38,7 +38,7 @@ fn words_after(reason: Option<&RemovalReason>) -> String {
 
 /// Why a request is not answered with what it asked for. One variant is one row of the table.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Problem {
+pub enum ErrorKind {
     /// No such resource at the address.
     #[error(
         "Resource not found by Address({address}), Struct tag({tag}) and Ledger version({version})"
@@ -266,7 +266,7 @@ pub enum Problem {
     BcsNotSupported(&'static str),
 }
 
-impl Problem {
+impl ErrorKind {
     /// Status and `error_code`: the table.
     pub fn row(&self) -> (StatusCode, ErrorCode) {
         use ErrorCode as Code;

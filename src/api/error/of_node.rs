@@ -1,9 +1,9 @@
 //! What the node says, as rows of the table.
 
-use super::Problem;
+use super::ErrorKind;
 use ledger_actors::{NodeError, SubmitError};
 
-impl From<NodeError> for Problem {
+impl From<NodeError> for ErrorKind {
     fn from(error: NodeError) -> Self {
         match error {
             NodeError::Overloaded { actor } => Self::Overloaded(actor),
@@ -14,7 +14,7 @@ impl From<NodeError> for Problem {
     }
 }
 
-impl From<SubmitError> for Problem {
+impl From<SubmitError> for ErrorKind {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Invalid(discard) => Self::Refused(discard),

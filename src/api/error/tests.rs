@@ -10,7 +10,7 @@ use rows::{left, rows};
 use serde_json::{Value, json};
 use std::{env, fs, path::Path};
 
-async fn answer(problem: &Problem) -> (u16, Value) {
+async fn answer(problem: &ErrorKind) -> (u16, Value) {
     let response = problem.response();
     let status = response.status().as_u16();
     assert_eq!(
@@ -58,7 +58,7 @@ fn every_code_of_the_interface_but_one_can_be_raised() {
         state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \
         sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
         internal_error, web_framework_error, bcs_not_supported, api_disabled";
-    let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
+    let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
     let mut raised: Vec<_> = rows()
         .into_iter()
         .map(|(problem, ..)| problem.row().1)
@@ -77,7 +77,7 @@ fn every_code_of_the_interface_but_one_can_be_raised() {
 
 #[actix_web::test]
 async fn a_refusal_by_validation_tells_its_status() {
-    let refused = Problem::Refused(ValidationStatus::InvalidSignature.into());
+    let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
     let expected = json!({
         "message": "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
         "error_code": "vm_error",
@@ -99,7 +99,7 @@ async fn a_refusal_by_validation_tells_its_status() {
 
 #[actix_web::test]
 async fn a_view_that_failed_tells_how() {
-    let failed = Problem::ViewFailed {
+    let failed = ErrorKind::ViewFailed {
         message: "why".to_owned(),
         vm_error_code: 4016,
     };
@@ -110,7 +110,7 @@ async fn a_view_that_failed_tells_how() {
 
 #[test]
 fn a_long_message_is_cut_between_characters() {
-    let message = |chars: usize| Problem::Syntax("é".repeat(chars)).body().message;
+    let message = |chars: usize| ErrorKind::Syntax("é".repeat(chars)).body().message;
     let whole = "é".repeat(1_000);
     assert_eq!(message(1_000), whole);
     assert_eq!(message(1_001), format!("{whole} ... (cut)"));
@@ -120,15 +120,15 @@ fn a_long_message_is_cut_between_characters() {
 #[test]
 fn overload_asks_to_come_back_and_405_names_the_methods() {
     for problem in [
-        Problem::Overloaded("storage"),
-        Problem::TooManyInFlight(1),
-        Problem::TooManyOfAddress(1),
-        Problem::TooManyOnConnection(1),
-        Problem::TooManyLargeAnswers(1),
-        Problem::BodiesFull { limit_bytes: 1 },
-        Problem::AnswersFull { limit_bytes: 1 },
-        Problem::PoolFull(String::new()),
-        Problem::Stopping,
+        ErrorKind::Overloaded("storage"),
+        ErrorKind::TooManyInFlight(1),
+        ErrorKind::TooManyOfAddress(1),
+        ErrorKind::TooManyOnConnection(1),
+        ErrorKind::TooManyLargeAnswers(1),
+        ErrorKind::BodiesFull { limit_bytes: 1 },
+        ErrorKind::AnswersFull { limit_bytes: 1 },
+        ErrorKind::PoolFull(String::new()),
+        ErrorKind::Stopping,
     ] {
         let response = problem.response();
         assert_eq!(
@@ -137,13 +137,13 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
             "{problem}"
         );
     }
-    let response = Problem::MethodNotAllowed("GET".to_owned()).response();
+    let response = ErrorKind::MethodNotAllowed("GET".to_owned()).response();
     assert_eq!(response.headers().get(header::ALLOW).unwrap(), "GET");
 }
 
 #[test]
 fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
-    let failed = Problem::Unwritable(StorageUnavailable::WriteFailed("why".into()));
+    let failed = ErrorKind::Unwritable(StorageUnavailable::WriteFailed("why".into()));
     let response = failed.response();
     assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
     assert_eq!(response.status(), 503);
@@ -151,13 +151,13 @@ fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
 
 #[test]
 fn answers_of_the_node_have_rows() {
-    let code = |problem: Problem| problem.row().1;
+    let code = |problem: ErrorKind| problem.row().1;
     let read = |error: NodeError| code(error.into());
     assert_eq!(
         read(NodeError::Overloaded { actor: "storage" }),
         ErrorCode::InternalError
     );
-    let submit = |error: SubmitError| Problem::from(error).row();
+    let submit = |error: SubmitError| ErrorKind::from(error).row();
     let full = SubmitError::Full {
         reason: "Mempool is full".to_owned(),
     };

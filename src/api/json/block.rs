@@ -1,6 +1,6 @@
 //! A block (docs/reference/rest-contract.md#s2-6).
 
-use super::{CommittedJson, Text, TransactionJson};
+use super::{CommittedJson, JsonString, TransactionJson};
 use crate::tables::TableTypes;
 use ledger_crypto::HashValue;
 use ledger_types::{BlockInfo, ExecutedTransaction};
@@ -12,12 +12,12 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Block")]
 pub(crate) struct BlockJson<'a> {
-    block_height: Text<u64>,
-    block_hash: Text<HashValue>,
+    block_height: JsonString<u64>,
+    block_hash: JsonString<HashValue>,
     /// In microseconds since the Unix epoch.
-    block_timestamp: Text<u64>,
-    first_version: Text<u64>,
-    last_version: Text<u64>,
+    block_timestamp: JsonString<u64>,
+    first_version: JsonString<u64>,
+    last_version: JsonString<u64>,
     /// In order of their versions; only where they were asked for. A large block shows its first ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<TransactionJson>")]
@@ -41,11 +41,11 @@ impl<'a> BlockJson<'a> {
             }
         };
         Self {
-            block_height: Text(block.header.height),
-            block_hash: Text(block.hash),
-            block_timestamp: Text(timestamp_usecs),
-            first_version: Text(block.first_version),
-            last_version: Text(block.last_version),
+            block_height: JsonString(block.header.height),
+            block_hash: JsonString(block.hash),
+            block_timestamp: JsonString(timestamp_usecs),
+            first_version: JsonString(block.first_version),
+            last_version: JsonString(block.last_version),
             transactions: transactions.map(|(all, tables)| {
                 TransactionJson::all_committed(chain, all.iter().enumerate().map(committed(tables)))
             }),

@@ -1,7 +1,7 @@
 //! A call of a function as a client writes it, in a payload or as the body of a view.
 
 use super::text_schema::function_schema;
-use crate::error::Problem;
+use crate::error::ErrorKind;
 use ledger_types::EntryFunction;
 use ledger_vm::{Chain, SchemaError};
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ impl CallRequest {
     ///
     /// # Errors
     /// 400 when the framework does not know the function or the arguments do not fit it.
-    pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
+    pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
         let call = registry.call_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
@@ -36,16 +36,16 @@ impl CallRequest {
     ///
     /// # Errors
     /// As [`Self::entry_function`].
-    pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, Problem> {
+    pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
         let call = registry.view_from_json(&self.function, &self.type_arguments, &self.arguments);
         call.map_err(|cause| self.misfit(&cause))
     }
 
     /// Names the function where the cause does not: one that is unknown is in the cause.
-    fn misfit(&self, cause: &SchemaError) -> Problem {
+    fn misfit(&self, cause: &SchemaError) -> ErrorKind {
         let (cause, function) = (cause.to_string(), self.function.trim());
-        Problem::InvalidInput(if cause.contains(function) {
+        ErrorKind::InvalidInput(if cause.contains(function) {
             cause
         } else {
             format!("{cause}, in a call of {function}")

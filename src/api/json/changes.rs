@@ -1,6 +1,6 @@
 //! What a transaction changed: one entry per key; a resource group gives one per member.
 
-use super::{Text, TypeName, ValueJson, text_schema::hex_text_schema};
+use super::{JsonString, TypeName, ValueJson, text_schema::hex_text_schema};
 use crate::tables::{ItemTypes, TableTypes};
 use bytes::Bytes;
 use ledger_crypto::{HashValue, hex_text};
@@ -19,28 +19,28 @@ use serde_json::Value;
 #[schemars(rename = "WriteSetChange")]
 pub(crate) enum ChangeJson<'a> {
     WriteResource {
-        address: Text<AccountAddress>,
-        state_key_hash: Text<HashValue>,
+        address: JsonString<AccountAddress>,
+        state_key_hash: JsonString<HashValue>,
         data: ResourceJson<'a>,
     },
     DeleteResource {
-        address: Text<AccountAddress>,
-        state_key_hash: Text<HashValue>,
-        #[schemars(with = "Text<StructTag>")]
+        address: JsonString<AccountAddress>,
+        state_key_hash: JsonString<HashValue>,
+        #[schemars(with = "JsonString<StructTag>")]
         resource: TypeName<'a>,
     },
     WriteModule {
-        address: Text<AccountAddress>,
-        state_key_hash: Text<HashValue>,
+        address: JsonString<AccountAddress>,
+        state_key_hash: JsonString<HashValue>,
         data: ModuleJson,
     },
     DeleteModule {
-        address: Text<AccountAddress>,
-        state_key_hash: Text<HashValue>,
-        module: Text<ModuleId>,
+        address: JsonString<AccountAddress>,
+        state_key_hash: JsonString<HashValue>,
+        module: JsonString<ModuleId>,
     },
     WriteTableItem {
-        state_key_hash: Text<HashValue>,
+        state_key_hash: JsonString<HashValue>,
         /// The address of the table, all digits.
         #[schemars(schema_with = "handle_schema")]
         handle: String,
@@ -54,7 +54,7 @@ pub(crate) enum ChangeJson<'a> {
         data: Option<ItemJson<'a>>,
     },
     DeleteTableItem {
-        state_key_hash: Text<HashValue>,
+        state_key_hash: JsonString<HashValue>,
         /// The address of the table, all digits.
         #[schemars(schema_with = "handle_schema")]
         handle: String,
@@ -73,10 +73,10 @@ pub(crate) enum ChangeJson<'a> {
 pub(crate) struct ItemJson<'a> {
     #[schemars(with = "Value")]
     key: JsonView<'a>,
-    key_type: Text<TypeTag>,
+    key_type: JsonString<TypeTag>,
     #[schemars(with = "Value")]
     value: JsonView<'a>,
-    value_type: Text<TypeTag>,
+    value_type: JsonString<TypeTag>,
 }
 
 /// What is known of an item that is gone.
@@ -85,14 +85,14 @@ pub(crate) struct ItemJson<'a> {
 pub(crate) struct DeletedItemJson<'a> {
     #[schemars(with = "Value")]
     key: JsonView<'a>,
-    key_type: Text<TypeTag>,
+    key_type: JsonString<TypeTag>,
 }
 
 /// A resource.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MoveResource")]
 pub(crate) struct ResourceJson<'a> {
-    #[schemars(with = "Text<StructTag>")]
+    #[schemars(with = "JsonString<StructTag>")]
     r#type: TypeName<'a>,
     /// In the JSON form of the type; hex where the framework does not know it.
     #[schemars(with = "Value")]
@@ -159,7 +159,7 @@ impl<'a> ChangeJson<'a> {
     ) -> Vec<Self> {
         let mut changes = Vec::with_capacity(writes.len());
         for ((key, op), hash) in writes.iter().zip(hashes) {
-            Self::push(chain, tables, (key, Text(*hash)), op, &mut changes);
+            Self::push(chain, tables, (key, JsonString(*hash)), op, &mut changes);
         }
         changes
     }
@@ -179,7 +179,7 @@ impl<'a> ChangeJson<'a> {
     fn push(
         chain: &'a Chain,
         tables: &TableTypes,
-        (key, state_key_hash): (&StateKey, Text<HashValue>),
+        (key, state_key_hash): (&StateKey, JsonString<HashValue>),
         op: &WriteOp,
         changes: &mut Vec<Self>,
     ) {
@@ -228,12 +228,12 @@ impl<'a> ChangeJson<'a> {
 
     fn resource(
         chain: &'a Chain,
-        state_key_hash: Text<HashValue>,
+        state_key_hash: JsonString<HashValue>,
         address: AccountAddress,
         name: TypeName<'a>,
         value: Option<&Bytes>,
     ) -> Self {
-        let address = Text(address);
+        let address = JsonString(address);
         match value {
             Some(value) => Self::WriteResource {
                 address,
@@ -250,11 +250,11 @@ impl<'a> ChangeJson<'a> {
 
     fn module(
         chain: &'a Chain,
-        state_key_hash: Text<HashValue>,
+        state_key_hash: JsonString<HashValue>,
         id: ModuleId,
         value: Option<&Bytes>,
     ) -> Self {
-        let address = Text(id.address);
+        let address = JsonString(id.address);
         match value {
             Some(value) => Self::WriteModule {
                 address,
@@ -264,7 +264,7 @@ impl<'a> ChangeJson<'a> {
             None => Self::DeleteModule {
                 address,
                 state_key_hash,
-                module: Text(id),
+                module: JsonString(id),
             },
         }
     }
@@ -272,7 +272,7 @@ impl<'a> ChangeJson<'a> {
     fn table_item(
         chain: &'a Chain,
         types: Option<&ItemTypes>,
-        state_key_hash: Text<HashValue>,
+        state_key_hash: JsonString<HashValue>,
         handle: AccountAddress,
         key: &Bytes,
         value: Option<&Bytes>,
@@ -302,9 +302,9 @@ impl<'a> ItemJson<'a> {
         let registry = chain.registry();
         Some(Self {
             key: registry.json_view(&types.key, key.clone()).ok()?,
-            key_type: Text(types.key.clone()),
+            key_type: JsonString(types.key.clone()),
             value: registry.json_view(&types.value, value.clone()).ok()?,
-            value_type: Text(types.value.clone()),
+            value_type: JsonString(types.value.clone()),
         })
     }
 }
@@ -314,7 +314,7 @@ impl<'a> DeletedItemJson<'a> {
     fn new(chain: &'a Chain, types: &ItemTypes, key: &Bytes) -> Option<Self> {
         Some(Self {
             key: chain.registry().json_view(&types.key, key.clone()).ok()?,
-            key_type: Text(types.key.clone()),
+            key_type: JsonString(types.key.clone()),
         })
     }
 }

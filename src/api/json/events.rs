@@ -1,8 +1,8 @@
 //! Events: inside a transaction, where they carry no version of their own, and in listings, where
 //! they do (docs/reference/rest-contract.md#s2-7); and the handle of a stream.
 
-use super::{Text, TypeName, ValueJson};
-use crate::decimal::Decimal;
+use super::{JsonString, TypeName, ValueJson};
+use crate::decimal::DecimalText;
 use bytes::Bytes;
 use ledger_store::{StreamEvent, StreamEvents};
 use ledger_types::{AccountAddress, ContractEvent, EventKey, TypeTag};
@@ -16,8 +16,8 @@ use serde_json::Value;
 #[schemars(rename = "Event")]
 pub(crate) struct EventJson<'a> {
     guid: GuidJson,
-    sequence_number: Text<u64>,
-    #[schemars(with = "Text<TypeTag>")]
+    sequence_number: JsonString<u64>,
+    #[schemars(with = "JsonString<TypeTag>")]
     r#type: TypeName<'a>,
     /// In the JSON form of the type; hex where the framework does not know it.
     #[schemars(with = "Value")]
@@ -28,8 +28,8 @@ pub(crate) struct EventJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventGuid")]
 struct GuidJson {
-    creation_number: Text<u64>,
-    account_address: Text<AccountAddress>,
+    creation_number: JsonString<u64>,
+    account_address: JsonString<AccountAddress>,
 }
 
 /// Where events of modules, which belong to no stream, are said to be: the reference's answer.
@@ -58,10 +58,10 @@ impl<'a> EventJson<'a> {
     ) -> Self {
         Self {
             guid: GuidJson {
-                creation_number: Text(key.creation_number),
-                account_address: Text(key.account_address),
+                creation_number: JsonString(key.creation_number),
+                account_address: JsonString(key.account_address),
             },
-            sequence_number: Text(sequence_number),
+            sequence_number: JsonString(sequence_number),
             data: name.value(chain, data),
             r#type: name,
         }
@@ -72,7 +72,7 @@ impl<'a> EventJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "VersionedEvent")]
 pub(crate) struct VersionedEventJson<'a> {
-    version: Text<u64>,
+    version: JsonString<u64>,
     #[serde(flatten)]
     event: EventJson<'a>,
 }
@@ -86,7 +86,7 @@ impl<'a> VersionedEventJson<'a> {
             let place = (found.key, event.sequence_number);
             let name = names[event.type_index].clone();
             Self {
-                version: Text(event.version),
+                version: JsonString(event.version),
                 event: EventJson::of_type(chain, place, name, event.data.clone()),
             }
         };
@@ -98,7 +98,7 @@ impl<'a> VersionedEventJson<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventHandleJson {
-    counter: Decimal<u64>,
+    counter: DecimalText<u64>,
     guid: HandleGuidJson,
 }
 
@@ -111,8 +111,8 @@ struct HandleGuidJson {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HandleIdJson {
-    addr: Text<AccountAddress>,
-    creation_num: Decimal<u64>,
+    addr: JsonString<AccountAddress>,
+    creation_num: DecimalText<u64>,
 }
 
 impl EventHandleJson {

@@ -45,7 +45,7 @@ use std::{fmt::Display, str::FromStr};
 /// A value that JSON carries as the text it prints as: numbers of 64 bits and more, addresses,
 /// hashes, types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Text<T>(pub T);
+pub(crate) struct JsonString<T>(pub T);
 
 /// What has such a text. Numbers, addresses and hashes, of which answers are full, write theirs without the
 /// formatting of the standard library.
@@ -90,13 +90,13 @@ impl<T: Printed> Printed for &T {
     }
 }
 
-impl<T: Printed> Serialize for Text<T> {
+impl<T: Printed> Serialize for JsonString<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.print(serializer)
     }
 }
 
-impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for JsonString<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Self).map_err(D::Error::custom)

@@ -2,7 +2,7 @@
 //! form of the older one, with the nonce beside it: JSON has one form of each call.
 
 use super::{
-    Text, ValueJson,
+    JsonString, ValueJson,
     text_schema::{function_schema, hex_text_schema},
 };
 use ledger_crypto::hex_text;
@@ -27,7 +27,7 @@ pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "entry_function_payload")]
     EntryFunction {
         function: FunctionName<'a>,
-        type_arguments: Vec<Text<&'a TypeTag>>,
+        type_arguments: Vec<JsonString<&'a TypeTag>>,
         /// Each in the JSON form of its type; all of them in hex where the function is not known.
         #[schemars(with = "Vec<Value>")]
         arguments: Vec<ValueJson<'a>>,
@@ -35,14 +35,14 @@ pub(crate) enum PayloadJson<'a> {
     #[serde(rename = "script_payload")]
     Script {
         code: Bytecode,
-        type_arguments: Vec<Text<&'a TypeTag>>,
+        type_arguments: Vec<JsonString<&'a TypeTag>>,
         arguments: Vec<Value>,
     },
     #[serde(rename = "module_bundle_payload")]
     ModuleBundle { modules: Vec<Bytecode> },
     #[serde(rename = "multisig_payload")]
     Multisig {
-        multisig_address: Text<AccountAddress>,
+        multisig_address: JsonString<AccountAddress>,
         /// Only where the transaction says what to call, and not the account's own proposal.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "PayloadJson")]
@@ -89,7 +89,7 @@ impl<'a> PayloadJson<'a> {
                 modules: modules.iter().map(|module| Bytecode::new(module)).collect(),
             },
             TransactionPayload::Multisig(multisig) => Self::Multisig {
-                multisig_address: Text(multisig.multisig_address),
+                multisig_address: JsonString(multisig.multisig_address),
                 transaction_payload: multisig.payload.as_ref().map(|payload| {
                     Box::new(match payload {
                         MultisigPayload::EntryFunction(call) => Self::entry_function(chain, call),
@@ -121,7 +121,7 @@ impl<'a> PayloadJson<'a> {
         };
         match multisig_address {
             Some(address) => Self::Multisig {
-                multisig_address: Text(address),
+                multisig_address: JsonString(address),
                 transaction_payload: call.map(Box::new),
             },
             None => call.unwrap_or(Self::Empty {}),
@@ -131,7 +131,7 @@ impl<'a> PayloadJson<'a> {
     fn entry_function(chain: &'a Chain, call: &'a EntryFunction) -> Self {
         Self::EntryFunction {
             function: FunctionName(&call.module, &call.function),
-            type_arguments: call.type_args.iter().map(Text).collect(),
+            type_arguments: call.type_args.iter().map(JsonString).collect(),
             arguments: chain
                 .registry()
                 .arguments(call)
@@ -146,7 +146,7 @@ impl<'a> PayloadJson<'a> {
     fn script(script: &'a Script) -> Self {
         Self::Script {
             code: Bytecode::new(&script.code),
-            type_arguments: script.type_args.iter().map(Text).collect(),
+            type_arguments: script.type_args.iter().map(JsonString).collect(),
             arguments: script.args.iter().map(script_argument).collect(),
         }
     }

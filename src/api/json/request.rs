@@ -1,7 +1,7 @@
 //! The fields that a client signed, shown alike while the transaction is pending and after it is
 //! committed, and the pending transaction itself (docs/reference/rest-contract.md#s2-5).
 
-use super::{Text, payload::PayloadJson, signature::SignatureJson};
+use super::{JsonString, payload::PayloadJson, signature::SignatureJson};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, CheckedTransaction, SignedTransaction};
 use ledger_vm::Chain;
@@ -16,20 +16,20 @@ const ORDERLESS_SEQUENCE_NUMBER: u64 = u64::MAX;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SignedFields")]
 pub(crate) struct RequestJson<'a> {
-    sender: Text<AccountAddress>,
+    sender: JsonString<AccountAddress>,
     /// 18446744073709551615 where a nonce protects the transaction.
-    sequence_number: Text<u64>,
+    sequence_number: JsonString<u64>,
     /// In gas units.
-    max_gas_amount: Text<u64>,
+    max_gas_amount: JsonString<u64>,
     /// In the smallest unit of the coin.
-    gas_unit_price: Text<u64>,
-    expiration_timestamp_secs: Text<u64>,
+    gas_unit_price: JsonString<u64>,
+    expiration_timestamp_secs: JsonString<u64>,
     payload: PayloadJson<'a>,
     signature: SignatureJson,
     /// Only where a nonce protects the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Text<u64>")]
-    replay_protection_nonce: Option<Text<u64>>,
+    #[schemars(with = "JsonString<u64>")]
+    replay_protection_nonce: Option<JsonString<u64>>,
 }
 
 impl<'a> RequestJson<'a> {
@@ -38,17 +38,17 @@ impl<'a> RequestJson<'a> {
         let raw = &transaction.raw;
         let nonce = raw.payload.replay_protection_nonce();
         Self {
-            sender: Text(raw.sender),
-            sequence_number: Text(match nonce {
+            sender: JsonString(raw.sender),
+            sequence_number: JsonString(match nonce {
                 Some(_) => ORDERLESS_SEQUENCE_NUMBER,
                 None => raw.sequence_number,
             }),
-            max_gas_amount: Text(raw.max_gas_amount),
-            gas_unit_price: Text(raw.gas_unit_price),
-            expiration_timestamp_secs: Text(raw.expiration_timestamp_secs),
+            max_gas_amount: JsonString(raw.max_gas_amount),
+            gas_unit_price: JsonString(raw.gas_unit_price),
+            expiration_timestamp_secs: JsonString(raw.expiration_timestamp_secs),
             payload: PayloadJson::new(chain, &raw.payload),
             signature: SignatureJson::from(&transaction.authenticator),
-            replay_protection_nonce: nonce.map(Text),
+            replay_protection_nonce: nonce.map(JsonString),
         }
     }
 }
@@ -66,7 +66,7 @@ pub fn submission_json(chain: &Chain, transaction: &SignedTransaction) -> String
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PendingTransaction")]
 pub(crate) struct PendingJson<'a> {
-    hash: Text<HashValue>,
+    hash: JsonString<HashValue>,
     #[serde(flatten)]
     request: RequestJson<'a>,
 }
@@ -75,7 +75,7 @@ impl<'a> PendingJson<'a> {
     /// The view of a pending transaction.
     pub fn new(chain: &'a Chain, transaction: &'a CheckedTransaction) -> Self {
         Self {
-            hash: Text(transaction.hash()),
+            hash: JsonString(transaction.hash()),
             request: RequestJson::new(chain, transaction.transaction()),
         }
     }

@@ -1,8 +1,8 @@
 //! The JSON form of a submission (docs/reference/rest-contract.md#s2-4). Unknown members are ignored,
 //! as by the reference node. serde_json bounds nesting at 128.
 
-use super::{CallRequest, Text, by_name::ByName, signature::SignatureJson};
-use crate::{body, decimal::Decimal, error::Problem};
+use super::{CallRequest, JsonString, by_name::ByName, signature::SignatureJson};
+use crate::{body, decimal::DecimalText, error::ErrorKind};
 use ledger_types::{
     AccountAddress, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{
@@ -25,16 +25,16 @@ pub(crate) struct SubmitRequest {
 /// What a client signs, or is about to sign.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TransactionRequest {
-    sender: Text<AccountAddress>,
-    sequence_number: Decimal<u64>,
+    sender: JsonString<AccountAddress>,
+    sequence_number: DecimalText<u64>,
     /// In gas units.
-    max_gas_amount: Decimal<u64>,
+    max_gas_amount: DecimalText<u64>,
     /// In the smallest unit of the coin.
-    gas_unit_price: Decimal<u64>,
-    expiration_timestamp_secs: Decimal<u64>,
+    gas_unit_price: DecimalText<u64>,
+    expiration_timestamp_secs: DecimalText<u64>,
     payload: SubmittedPayload,
     /// Makes the transaction orderless: `sequence_number` has no meaning then.
-    replay_protection_nonce: Option<Decimal<u64>>,
+    replay_protection_nonce: Option<DecimalText<u64>>,
 }
 
 /// What is to be done. Kinds that the ledger does not execute are known by name, so that the
@@ -51,7 +51,7 @@ enum SubmittedPayload {
     ModuleBundle,
     #[serde(rename = "multisig_payload")]
     Multisig {
-        multisig_address: Text<AccountAddress>,
+        multisig_address: JsonString<AccountAddress>,
         transaction_payload: Option<MultisigCall>,
     },
     #[serde(rename = "encrypted_transaction_payload")]
@@ -91,7 +91,7 @@ enum Order {
 }
 
 impl SubmittedPayload {
-    fn order(&self, chain: &Chain) -> Result<Order, Problem> {
+    fn order(&self, chain: &Chain) -> Result<Order, ErrorKind> {
         let refused = |what| Err(Discard::unsupported(what).into());
         match self {
             Self::EntryFunction(call) => call.entry_function(chain).map(Order::Call),
@@ -152,12 +152,12 @@ impl TransactionRequest {
     /// # Errors
     /// 400: a call that the framework does not know or that does not fit it, a kind of payload that
     /// is not executed.
-    pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, Problem> {
+    pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
         let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
             None => (order.sequential(), self.sequence_number.0),
             // The sequence number in the body is ignored (docs/reference/reference-node.md#r20).
-            Some(Decimal(nonce)) => (order.orderless(nonce), u64::MAX),
+            Some(DecimalText(nonce)) => (order.orderless(nonce), u64::MAX),
         };
         Ok(RawTransaction {
             sender: self.sender.0,
@@ -176,10 +176,10 @@ impl SubmitRequest {
     ///
     /// # Errors
     /// As [`TransactionRequest::into_raw`], and 400 for a signature that is none.
-    pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, Problem> {
+    pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, ErrorKind> {
         let raw = self.transaction.into_raw(chain)?;
         let authenticator = self.signature.try_into().map_err(|error| {
-            Problem::InvalidInput(format!("the signature cannot be read: {error}"))
+            ErrorKind::InvalidInput(format!("the signature cannot be read: {error}"))
         })?;
         Ok(SignedTransaction { raw, authenticator })
     }
@@ -189,6 +189,6 @@ impl SubmitRequest {
 ///
 /// # Errors
 /// 400: a body that is no submission, a call that does not fit the framework, a signature that is none.
-pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, Problem> {
+pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
     body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

@@ -1,6 +1,6 @@
 //! The summary of a transaction of an account (docs/reference/rest-contract.md#s2-8).
 
-use super::Text;
+use super::JsonString;
 use ledger_crypto::HashValue;
 use ledger_store::TransactionSummary;
 use ledger_types::{AccountAddress, ReplayProtector};
@@ -11,9 +11,9 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionSummary")]
 pub(crate) struct SummaryJson {
-    sender: Text<AccountAddress>,
-    version: Text<u64>,
-    transaction_hash: Text<HashValue>,
+    sender: JsonString<AccountAddress>,
+    version: JsonString<u64>,
+    transaction_hash: JsonString<HashValue>,
     replay_protector: ReplayProtectorJson,
 }
 
@@ -24,20 +24,20 @@ pub(crate) struct SummaryJson {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schemars(rename = "ReplayProtector")]
 enum ReplayProtectorJson {
-    Nonce { nonce: Text<u64> },
-    SequenceNumber { sequence_number: Text<u64> },
+    Nonce { nonce: JsonString<u64> },
+    SequenceNumber { sequence_number: JsonString<u64> },
 }
 
 impl From<&TransactionSummary> for SummaryJson {
     fn from(summary: &TransactionSummary) -> Self {
         Self {
-            sender: Text(summary.sender),
-            version: Text(summary.version),
-            transaction_hash: Text(summary.hash),
+            sender: JsonString(summary.sender),
+            version: JsonString(summary.version),
+            transaction_hash: JsonString(summary.hash),
             replay_protector: match summary.replay_protector {
-                ReplayProtector::Nonce(nonce) => ReplayProtectorJson::Nonce { nonce: Text(nonce) },
+                ReplayProtector::Nonce(nonce) => ReplayProtectorJson::Nonce { nonce: JsonString(nonce) },
                 ReplayProtector::SequenceNumber(number) => ReplayProtectorJson::SequenceNumber {
-                    sequence_number: Text(number),
+                    sequence_number: JsonString(number),
                 },
             },
         }

@@ -1,8 +1,8 @@
 //! JSON schemas of values that are strings in JSON (docs/reference/rest-contract.md#s2-1). The schema of a
 //! response is exact; the schema of a request accepts what the parsers accept.
 
-use super::{HexBytes, Text, hex_form::HexArray};
-use crate::decimal::Decimal;
+use super::{HexBytes, JsonString, hex_form::HexArray};
+use crate::decimal::DecimalText;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ModuleId, StructTag, TypeTag};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -34,7 +34,7 @@ impl<T: TextForm> TextForm for &T {
     }
 }
 
-impl<T: TextForm> JsonSchema for Text<T> {
+impl<T: TextForm> JsonSchema for JsonString<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -72,13 +72,13 @@ impl TextForm for u64 {
     }
 }
 
-impl<T: TextForm> JsonSchema for Decimal<T> {
+impl<T: TextForm> JsonSchema for DecimalText<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Text::<T>::json_schema(generator)
+        JsonString::<T>::json_schema(generator)
     }
 }
 

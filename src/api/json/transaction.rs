@@ -1,6 +1,6 @@
 //! A transaction of the ledger, pending or committed, in the interface's union with `type`.
 
-use super::{PendingJson, RequestJson, Text, changes::ChangeJson, events::EventJson};
+use super::{PendingJson, RequestJson, JsonString, changes::ChangeJson, events::EventJson};
 use crate::tables::TableTypes;
 use ledger_crypto::HashValue;
 use ledger_types::{
@@ -41,17 +41,17 @@ pub(crate) enum TransactionJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionInfo")]
 struct InfoJson<'a> {
-    version: Text<u64>,
-    hash: Text<HashValue>,
-    state_change_hash: Text<HashValue>,
-    event_root_hash: Text<HashValue>,
+    version: JsonString<u64>,
+    hash: JsonString<HashValue>,
+    state_change_hash: JsonString<HashValue>,
+    event_root_hash: JsonString<HashValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Text<HashValue>")]
-    state_checkpoint_hash: Option<Text<HashValue>>,
-    gas_used: Text<u64>,
+    #[schemars(with = "JsonString<HashValue>")]
+    state_checkpoint_hash: Option<JsonString<HashValue>>,
+    gas_used: JsonString<u64>,
     success: bool,
     vm_status: String,
-    accumulator_root_hash: Text<HashValue>,
+    accumulator_root_hash: JsonString<HashValue>,
     changes: Vec<ChangeJson<'a>>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct UserJson<'a> {
     #[serde(flatten)]
     request: RequestJson<'a>,
     events: Vec<EventJson<'a>>,
-    timestamp: Text<u64>,
+    timestamp: JsonString<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -97,14 +97,14 @@ enum WriteSetJson<'a> {
 pub(crate) struct BlockMetadataJson<'a> {
     #[serde(flatten)]
     info: InfoJson<'a>,
-    id: Text<HashValue>,
-    epoch: Text<u64>,
-    round: Text<u64>,
+    id: JsonString<HashValue>,
+    epoch: JsonString<u64>,
+    round: JsonString<u64>,
     events: Vec<EventJson<'a>>,
     previous_block_votes_bitvec: &'a [u8],
-    proposer: Text<AccountAddress>,
+    proposer: JsonString<AccountAddress>,
     failed_proposer_indices: &'a [u32],
-    timestamp: Text<u64>,
+    timestamp: JsonString<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -112,7 +112,7 @@ pub(crate) struct BlockMetadataJson<'a> {
 pub(crate) struct StateCheckpointJson<'a> {
     #[serde(flatten)]
     info: InfoJson<'a>,
-    timestamp: Text<u64>,
+    timestamp: JsonString<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -120,7 +120,7 @@ pub(crate) struct StateCheckpointJson<'a> {
 pub(crate) struct BlockEpilogueJson<'a> {
     #[serde(flatten)]
     info: InfoJson<'a>,
-    timestamp: Text<u64>,
+    timestamp: JsonString<u64>,
     block_end_info: BlockEndInfoJson,
 }
 
@@ -192,7 +192,7 @@ impl<'a> TransactionJson<'a> {
         let changes = ChangeJson::all(chain, &executed.writes, hashes, tables);
         let info = InfoJson::new(chain, version, executed, changes);
         let events = || EventJson::all(chain, &executed.events);
-        let timestamp = Text(timestamp_usecs);
+        let timestamp = JsonString(timestamp_usecs);
         match &executed.transaction {
             Transaction::User(transaction) => Self::User(Box::new(UserJson {
                 info,
@@ -233,15 +233,15 @@ impl<'a> InfoJson<'a> {
     ) -> Self {
         let info = executed.info.v0();
         Self {
-            version: Text(version),
-            hash: Text(executed.hash),
-            state_change_hash: Text(info.state_change_hash),
-            event_root_hash: Text(info.event_root_hash),
-            state_checkpoint_hash: info.state_checkpoint_hash.map(Text),
-            gas_used: Text(info.gas_used),
+            version: JsonString(version),
+            hash: JsonString(executed.hash),
+            state_change_hash: JsonString(info.state_change_hash),
+            event_root_hash: JsonString(info.event_root_hash),
+            state_checkpoint_hash: info.state_checkpoint_hash.map(JsonString),
+            gas_used: JsonString(info.gas_used),
             success: info.status.is_success(),
             vm_status: chain.vm_status(&info.status),
-            accumulator_root_hash: Text(executed.accumulator_root),
+            accumulator_root_hash: JsonString(executed.accumulator_root),
             changes,
         }
     }
@@ -274,14 +274,14 @@ impl<'a> BlockMetadataJson<'a> {
     fn new(info: InfoJson<'a>, metadata: &'a BlockMetadata, events: Vec<EventJson<'a>>) -> Self {
         Self {
             info,
-            id: Text(metadata.id),
-            epoch: Text(metadata.epoch),
-            round: Text(metadata.round),
+            id: JsonString(metadata.id),
+            epoch: JsonString(metadata.epoch),
+            round: JsonString(metadata.round),
             events,
             previous_block_votes_bitvec: &metadata.previous_block_votes_bitvec,
-            proposer: Text(metadata.proposer),
+            proposer: JsonString(metadata.proposer),
             failed_proposer_indices: &metadata.failed_proposer_indices,
-            timestamp: Text(metadata.timestamp_usecs),
+            timestamp: JsonString(metadata.timestamp_usecs),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what is said of one route | `operations/`, one function per route |
 //! | of what such a description consists | `operation.rs`, `parameter.rs` |
-//! | refusals that many routes share | `refusals.rs` |
+//! | refusals that many routes share | `errors.rs` |
 //! | how descriptions become a document | `document.rs` |
 //! | how types of Rust become schemas | `schemas.rs` |
 //!
@@ -17,15 +17,15 @@ mod document;
 mod operation;
 pub(crate) mod operations;
 mod parameter;
-mod refusals;
+mod errors;
 mod schemas;
 mod written;
 
-pub use declared::{DeclaredAnswer, declared_answers};
+pub use declared::{DeclaredResponse, declared_responses};
 pub use document::openapi_document;
 pub(crate) use operation::Operation;
-pub(crate) use parameter::Place;
-pub(crate) use written::WrittenDocument;
+pub(crate) use parameter::ParameterLocation;
+pub(crate) use written::RenderedDocument;
 
 #[cfg(test)]
 mod tests;

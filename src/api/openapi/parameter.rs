@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ParameterLocation {
     Path,
     Query,
 }
 
 /// A parameter.
 pub(crate) struct Parameter {
-    pub place: Place,
+    pub place: ParameterLocation,
     pub name: &'static str,
     pub description: &'static str,
     /// A path has all of its parameters; a query those that the operation cannot do without.
@@ -28,7 +28,7 @@ pub(super) fn path(
     example: impl Into<Value>,
 ) -> Parameter {
     Parameter {
-        place: Place::Path,
+        place: ParameterLocation::Path,
         name,
         description,
         required: true,
@@ -45,7 +45,7 @@ pub(super) fn query(
     example: impl Into<Value>,
 ) -> Parameter {
     Parameter {
-        place: Place::Query,
+        place: ParameterLocation::Query,
         name,
         description,
         required: false,

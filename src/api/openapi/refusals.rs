@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// An error answer that an operation declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct DeclaredError {
     pub status: S,
     pub code: ErrorCode,
     /// When it is the answer.
@@ -17,8 +17,8 @@ pub(crate) struct Refusal {
 }
 
 /// A refusal.
-pub(crate) const fn refusal(status: S, code: ErrorCode, when: &'static str) -> Refusal {
-    Refusal {
+pub(crate) const fn error(status: S, code: ErrorCode, when: &'static str) -> DeclaredError {
+    DeclaredError {
         status,
         code,
         when,
@@ -27,8 +27,8 @@ pub(crate) const fn refusal(status: S, code: ErrorCode, when: &'static str) -> R
 }
 
 /// A refusal that the interface document declares and nothing causes.
-pub(crate) const fn never(status: S, code: ErrorCode, when: &'static str) -> Refusal {
-    Refusal {
+pub(crate) const fn documented_only(status: S, code: ErrorCode, when: &'static str) -> DeclaredError {
+    DeclaredError {
         status,
         code,
         when,
@@ -37,28 +37,28 @@ pub(crate) const fn never(status: S, code: ErrorCode, when: &'static str) -> Ref
 }
 
 /// Those of every operation.
-pub(super) const COMMON: &[Refusal] = &[
-    refusal(
+pub(super) const COMMON: &[DeclaredError] = &[
+    error(
         S::FORBIDDEN,
         ApiDisabled,
         "The operator has turned off answers in the form that `Accept` asks for.",
     ),
-    refusal(
+    error(
         S::METHOD_NOT_ALLOWED,
         WebFrameworkError,
         "The path does not take this method; `Allow` names those that it takes.",
     ),
-    refusal(
+    error(
         S::URI_TOO_LONG,
         WebFrameworkError,
         "Path and query together have more than 16384 bytes.",
     ),
-    refusal(
+    error(
         S::INTERNAL_SERVER_ERROR,
         InternalError,
         "The node failed. The cause stands in its log, not in the answer.",
     ),
-    refusal(
+    error(
         S::SERVICE_UNAVAILABLE,
         InternalError,
         "The node is overloaded or stopping, or cannot write its ledger at the moment. Ask again after \
@@ -67,9 +67,9 @@ pub(super) const COMMON: &[Refusal] = &[
 ];
 
 /// Those of operations with parameters in their path.
-pub(super) const PATH: &[Refusal] = &[
+pub(super) const PATH: &[DeclaredError] = &[
     PATH_TYPE,
-    refusal(
+    error(
         S::NOT_FOUND,
         WebFrameworkError,
         "A parameter of the path is empty, so that the path is no route.",
@@ -77,44 +77,44 @@ pub(super) const PATH: &[Refusal] = &[
 ];
 
 /// That of a parameter of a path which not every text is.
-pub(super) const PATH_TYPE: Refusal = refusal(
+pub(super) const PATH_TYPE: DeclaredError = error(
     S::BAD_REQUEST,
     WebFrameworkError,
     "A parameter of the path is not of its declared type.",
 );
 
 /// Those of operations with query parameters.
-pub(super) const QUERY: &[Refusal] = &[refusal(
+pub(super) const QUERY: &[DeclaredError] = &[error(
     S::BAD_REQUEST,
     WebFrameworkError,
     "A query parameter is not of its declared type, or is given more than once.",
 )];
 
 /// Those of operations with a body.
-pub(super) const BODY: &[Refusal] = &[
-    refusal(
+pub(super) const BODY: &[DeclaredError] = &[
+    error(
         S::BAD_REQUEST,
         WebFrameworkError,
         "The body is no JSON of the declared form, or ends before its declared length.",
     ),
-    refusal(
+    error(
         S::REQUEST_TIMEOUT,
         WebFrameworkError,
         "The body does not arrive within 30 seconds.",
     ),
-    refusal(
+    error(
         S::LENGTH_REQUIRED,
         WebFrameworkError,
         "Neither `Content-Length` nor `Transfer-Encoding: chunked` says where the body ends.",
     ),
-    refusal(
+    error(
         S::PAYLOAD_TOO_LARGE,
         WebFrameworkError,
         "The body is larger than the node takes: `api.max_body_bytes` of its configuration, 8388608 bytes unless the \
          operator sets another; or it is JSON of so many values that reading them would take more than 64 MiB of \
          memory.",
     ),
-    refusal(
+    error(
         S::UNSUPPORTED_MEDIA_TYPE,
         WebFrameworkError,
         "`Content-Type` is missing or is none of the declared media types, or there is a `Content-Encoding`: a body is \
@@ -123,13 +123,13 @@ pub(super) const BODY: &[Refusal] = &[
 ];
 
 /// Those of reads of the state at a version.
-pub(super) const STATE_VERSION: &[Refusal] = &[
-    refusal(
+pub(super) const STATE_VERSION: &[DeclaredError] = &[
+    error(
         S::NOT_FOUND,
         VersionNotFound,
         "`ledger_version` is above the newest version.",
     ),
-    refusal(
+    error(
         S::GONE,
         VersionPruned,
         "`ledger_version` is below the oldest version that the node keeps.",
@@ -137,10 +137,10 @@ pub(super) const STATE_VERSION: &[Refusal] = &[
 ];
 
 /// That of listings.
-pub(super) const LIMIT: &[Refusal] = &[refusal(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
+pub(super) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 
 /// The 404 that listings of an account declare and never answer.
-pub(super) const NOTHING_TO_FIND: &[Refusal] = &[never(
+pub(super) const NOTHING_TO_FIND: &[DeclaredError] = &[documented_only(
     S::NOT_FOUND,
     AccountNotFound,
     "Declared by the interface and never the answer here: every address is an account, and one that nothing \
@@ -148,14 +148,14 @@ pub(super) const NOTHING_TO_FIND: &[Refusal] = &[never(
 )];
 
 /// Those of what a client submits.
-pub(super) const SUBMISSION: &[Refusal] = &[
-    refusal(
+pub(super) const SUBMISSION: &[DeclaredError] = &[
+    error(
         S::BAD_REQUEST,
         InvalidInput,
         "The body is well formed and makes no sense: bytes that are no transaction, a function that the \
          framework does not know, arguments that do not fit it, a signature that cannot be read.",
     ),
-    refusal(
+    error(
         S::BAD_REQUEST,
         VmError,
         "Validation refuses the transaction; `vm_error_code` is the number of the validation status.",

@@ -59,7 +59,7 @@ impl Schemas {
     }
 
     /// The schema of what an answer holds.
-    pub fn of_answer(&mut self, schema: SchemaOf) -> Value {
+    pub fn of_response(&mut self, schema: SchemaOf) -> Value {
         let mut schema = schema(&mut self.written);
         without_booleans().transform(&mut schema);
         schema.to_value()

@@ -118,7 +118,7 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     let traced = move |request: ServiceRequest, next: Next<BoxBody>| {
         let client = client.clone();
         async move {
-            let visit = Visit::begin(request.headers());
+            let visit = RequestTrace::begin(request.headers());
             let response = visit.within(next.call(request)).await?;
             let pattern = response.request().match_pattern();
             visit.end(&client, ("", pattern.as_deref()), &response);

@@ -9,10 +9,10 @@ mod schema;
 mod timestamp;
 
 use crate::{
-    answer::Answer,
+    answer::LedgerResponse,
     body,
-    call::Call,
-    error::{ApiError, Problem},
+    call::RequestContext,
+    error::{ApiError, ErrorKind},
     format::{Format, JSON},
 };
 use async_graphql::{Pos, Request, Response, Variables};
@@ -75,13 +75,13 @@ struct Location {
 }
 
 /// `POST /v1/graphql`
-pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
-    if call.format() == Format::Bcs {
-        return Err(Problem::BcsNotSupported("graphql").into());
+pub(crate) async fn graphql(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    if cx.format() == Format::Bcs {
+        return Err(ErrorKind::BcsNotSupported("graphql").into());
     }
-    let (_, body) = call.body_up_to(BODY_BYTES_MAX, &[JSON]).await?;
+    let (_, body) = cx.body_up_to(BODY_BYTES_MAX, &[JSON]).await?;
     let request: GraphqlRequest = body::parse_json(&body)?;
-    let ledger_info = *call.node().head().ledger_info();
+    let ledger_info = *cx.node().head().ledger_info();
     let answer = match refused_unread(&request.query) {
         Some(cause) => GraphqlAnswer::refusal(&cause),
         None => schema::SCHEMA
@@ -89,7 +89,7 @@ pub(crate) async fn graphql(mut call: Call) -> Result<Answer, ApiError> {
             .await
             .into(),
     };
-    Answer::json(ledger_info, &answer)
+    LedgerResponse::json(ledger_info, &answer)
 }
 
 /// Why a query is not even parsed. Fragments are refused, as one may name another many times, and that one

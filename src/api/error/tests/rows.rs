@@ -6,21 +6,21 @@ fn hash() -> HashValue {
     HashValue::new([0xab; 32])
 }
 
-pub fn left(reason: RemovalReason) -> Problem {
-    Problem::TransactionNotFound {
+pub fn left(reason: RemovalReason) -> ErrorKind {
+    ErrorKind::TransactionNotFound {
         name: TransactionName::Hash(hash()),
         left: Some(reason),
     }
 }
 
 /// Problem, status, `error_code`, message.
-pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
+pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
     let address = AccountAddress::ONE;
     let text = str::to_owned;
     let not_found = format!("Transaction not found by Transaction hash({})", hash());
     vec![
         (
-            Problem::ResourceNotFound {
+            ErrorKind::ResourceNotFound {
                 address,
                 tag: Box::new("0x9::A::B<u8,u64>".parse().unwrap()),
                 version: 3,
@@ -32,7 +32,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::ModuleNotFound {
+            ErrorKind::ModuleNotFound {
                 address,
                 name: "m".parse().unwrap(),
                 version: 3,
@@ -42,7 +42,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("Module not found by Address(0x1), Module name(m) and Ledger version(3)"),
         ),
         (
-            Problem::StructFieldNotFound {
+            ErrorKind::StructFieldNotFound {
                 address,
                 tag: Box::new("0x9::A::B".parse().unwrap()),
                 field: "f".parse().unwrap(),
@@ -55,7 +55,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::TableItemNotFound {
+            ErrorKind::TableItemNotFound {
                 handle: address,
                 key: text("0x00"),
                 version: 3,
@@ -67,7 +67,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::StateValueNotFound {
+            ErrorKind::StateValueNotFound {
                 key: text("0x00"),
                 version: 3,
             },
@@ -76,13 +76,13 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("State Value not found by State key(0x00) and Ledger version(3)"),
         ),
         (
-            Problem::VersionNotFound(9),
+            ErrorKind::VersionNotFound(9),
             404,
             "version_not_found",
             text("Ledger version not found by Ledger version(9)"),
         ),
         (
-            Problem::TransactionNotFound {
+            ErrorKind::TransactionNotFound {
                 name: TransactionName::Version(9),
                 left: None,
             },
@@ -103,25 +103,25 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             format!("{not_found}: replaced by {}", hash()),
         ),
         (
-            Problem::BlockNotFound(1000),
+            ErrorKind::BlockNotFound(1000),
             404,
             "block_not_found",
             text("Block not found by Block height(1000)"),
         ),
         (
-            Problem::VersionPruned(5),
+            ErrorKind::VersionPruned(5),
             410,
             "version_pruned",
             text("Ledger version(5) has been pruned"),
         ),
         (
-            Problem::EventPruned { start: 5, end: 7 },
+            ErrorKind::EventPruned { start: 5, end: 7 },
             410,
             "version_pruned",
             text("Event(5) has been pruned, the events before 7 are gone"),
         ),
         (
-            Problem::AccountTransactionPruned { start: 5, end: 7 },
+            ErrorKind::AccountTransactionPruned { start: 5, end: 7 },
             410,
             "version_pruned",
             text(
@@ -129,25 +129,25 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::BlockPruned(5),
+            ErrorKind::BlockPruned(5),
             410,
             "block_pruned",
             text("Block(5) has been pruned"),
         ),
         (
-            Problem::InvalidInput(text("why")),
+            ErrorKind::InvalidInput(text("why")),
             400,
             "invalid_input",
             text("why"),
         ),
         (
-            Problem::InvalidUpdate(text("why")),
+            ErrorKind::InvalidUpdate(text("why")),
             400,
             "invalid_transaction_update",
             text("why"),
         ),
         (
-            Problem::SequenceNumberTooOld {
+            ErrorKind::SequenceNumberTooOld {
                 given: 1,
                 current: 2,
             },
@@ -156,7 +156,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             text("transaction sequence number is 1, current sequence number is 2"),
         ),
         (
-            Problem::RejectedByFilter(Filtered {
+            ErrorKind::RejectedByFilter(Filtered {
                 number: 3,
                 rule: Box::new("deny function 0x9::m::f".parse().unwrap()),
             }),
@@ -167,61 +167,61 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::ApiDisabled(Switch::BcsOutput),
+            ErrorKind::ApiDisabled(Switch::BcsOutput),
             403,
             "api_disabled",
             text("disabled on this node: api.bcs_output_enabled is false"),
         ),
         (
-            Problem::HealthCheck(text("why")),
+            ErrorKind::HealthCheck(text("why")),
             503,
             "health_check_failed",
             text("why"),
         ),
         (
-            Problem::PoolFull(text("why")),
+            ErrorKind::PoolFull(text("why")),
             507,
             "mempool_is_full",
             text("why"),
         ),
         (
-            Problem::Overloaded("mempool"),
+            ErrorKind::Overloaded("mempool"),
             503,
             "internal_error",
             text("the node is overloaded: the mempool actor takes no more requests at the moment"),
         ),
         (
-            Problem::TooManyInFlight(8),
+            ErrorKind::TooManyInFlight(8),
             503,
             "internal_error",
             text("the node is overloaded: 8 requests are in flight, which is the limit"),
         ),
         (
-            Problem::TooManyOfAddress(8),
+            ErrorKind::TooManyOfAddress(8),
             503,
             "internal_error",
             text("8 requests of this address are in flight, which is the limit"),
         ),
         (
-            Problem::TooManyOnConnection(8),
+            ErrorKind::TooManyOnConnection(8),
             503,
             "internal_error",
             text("8 requests of this connection are in flight, which is the limit"),
         ),
         (
-            Problem::TooManyLargeAnswers(8),
+            ErrorKind::TooManyLargeAnswers(8),
             503,
             "internal_error",
             text("the node is overloaded: 8 large answers are being made, which is the limit"),
         ),
         (
-            Problem::BodiesFull { limit_bytes: 7 },
+            ErrorKind::BodiesFull { limit_bytes: 7 },
             503,
             "internal_error",
             text("the node is overloaded: the bodies of requests take 7 bytes, which is the limit"),
         ),
         (
-            Problem::AnswersFull { limit_bytes: 7 },
+            ErrorKind::AnswersFull { limit_bytes: 7 },
             503,
             "internal_error",
             text(
@@ -229,7 +229,7 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
+            ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
             503,
             "internal_error",
             text(
@@ -237,73 +237,73 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::Stopping,
+            ErrorKind::Stopping,
             503,
             "internal_error",
             text("the node is stopping"),
         ),
         (
-            Problem::Internal("why"),
+            ErrorKind::Internal("why"),
             500,
             "internal_error",
             text("internal error: why"),
         ),
         (
-            Problem::Syntax(text("why")),
+            ErrorKind::Syntax(text("why")),
             400,
             "web_framework_error",
             text("why"),
         ),
         (
-            Problem::UnknownRoute(text("/v1/x")),
+            ErrorKind::UnknownRoute(text("/v1/x")),
             404,
             "web_framework_error",
             text("not found: no route /v1/x"),
         ),
         (
-            Problem::MethodNotAllowed(text("GET, POST")),
+            ErrorKind::MethodNotAllowed(text("GET, POST")),
             405,
             "web_framework_error",
             text("method not allowed, use GET, POST"),
         ),
         (
-            Problem::LengthRequired,
+            ErrorKind::LengthRequired,
             411,
             "web_framework_error",
             text("missing `Content-Length` header"),
         ),
         (
-            Problem::BodyTooLarge { limit_bytes: 7 },
+            ErrorKind::BodyTooLarge { limit_bytes: 7 },
             413,
             "web_framework_error",
             text("payload too large: a body has at most 7 bytes"),
         ),
         (
-            Problem::BodyTooManyValues { limit_bytes: 7 },
+            ErrorKind::BodyTooManyValues { limit_bytes: 7 },
             413,
             "web_framework_error",
             text("the body holds too many values: it would take more than 7 bytes of memory"),
         ),
         (
-            Problem::BodyTimeout { timeout_secs: 7 },
+            ErrorKind::BodyTimeout { timeout_secs: 7 },
             408,
             "web_framework_error",
             text("the body did not arrive within 7 seconds"),
         ),
         (
-            Problem::UriTooLong { limit_bytes: 7 },
+            ErrorKind::UriTooLong { limit_bytes: 7 },
             414,
             "web_framework_error",
             text("the path and query of a request have at most 7 bytes"),
         ),
         (
-            Problem::UnsupportedContentType(text("text/plain")),
+            ErrorKind::UnsupportedContentType(text("text/plain")),
             415,
             "web_framework_error",
             text("the `Content-Type` requested by the client is not supported: text/plain"),
         ),
         (
-            Problem::UnsupportedContentEncoding(text("gzip")),
+            ErrorKind::UnsupportedContentEncoding(text("gzip")),
             415,
             "web_framework_error",
             text(
@@ -311,13 +311,13 @@ pub fn rows() -> Vec<(Problem, u16, &'static str, String)> {
             ),
         ),
         (
-            Problem::BcsNotSupported("encode_submission"),
+            ErrorKind::BcsNotSupported("encode_submission"),
             400,
             "bcs_not_supported",
             text("encode_submission answers in JSON only, not in BCS"),
         ),
         (
-            Problem::MissingContentType,
+            ErrorKind::MissingContentType,
             415,
             "web_framework_error",
             text("missing `Content-Type` header"),

@@ -9,7 +9,7 @@ mod multi;
 mod multi_key;
 mod single_sender;
 
-use super::{Text, by_name, hex_form};
+use super::{JsonString, by_name, hex_form};
 use account::AccountSignatureJson;
 use by_name::ByName;
 use keys::Ed25519Json;
@@ -35,15 +35,15 @@ pub(crate) enum SignatureJson {
     #[serde(rename = "multi_agent_signature")]
     MultiAgent {
         sender: AccountSignatureJson,
-        secondary_signer_addresses: Vec<Text<AccountAddress>>,
+        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
         secondary_signers: Vec<AccountSignatureJson>,
     },
     #[serde(rename = "fee_payer_signature")]
     FeePayer {
         sender: AccountSignatureJson,
-        secondary_signer_addresses: Vec<Text<AccountAddress>>,
+        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
         secondary_signers: Vec<AccountSignatureJson>,
-        fee_payer_address: Text<AccountAddress>,
+        fee_payer_address: JsonString<AccountAddress>,
         fee_payer_signer: AccountSignatureJson,
     },
     #[serde(rename = "single_sender")]
@@ -110,7 +110,7 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signer_addresses: secondary_signer_addresses
                     .iter()
                     .copied()
-                    .map(Text)
+                    .map(JsonString)
                     .collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
             },
@@ -125,10 +125,10 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signer_addresses: secondary_signer_addresses
                     .iter()
                     .copied()
-                    .map(Text)
+                    .map(JsonString)
                     .collect(),
                 secondary_signers: secondary_signers.iter().map(Into::into).collect(),
-                fee_payer_address: Text(*fee_payer_address),
+                fee_payer_address: JsonString(*fee_payer_address),
                 fee_payer_signer: fee_payer_signer.as_ref().into(),
             },
             TransactionAuthenticator::SingleSender { sender } => {
@@ -145,7 +145,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
 
     fn try_from(signature: SignatureJson) -> Result<Self, SignatureFormError> {
         let addresses =
-            |all: Vec<Text<AccountAddress>>| all.into_iter().map(|Text(address)| address).collect();
+            |all: Vec<JsonString<AccountAddress>>| all.into_iter().map(|JsonString(address)| address).collect();
         Ok(match signature {
             SignatureJson::Ed25519(single) => {
                 let (public_key, signature) = single.parts();

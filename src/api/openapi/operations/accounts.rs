@@ -1,8 +1,8 @@
 //! What the state holds at an address: account, resources, modules, balances.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal,
-    refusals, schema,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, documented_only, parameter, error,
+    errors, schema,
 };
 use crate::{
     endpoints::accounts::AccountJson,
@@ -14,7 +14,7 @@ fn read(id: &'static str, summary: &'static str, description: &'static str) -> O
     Operation::new(id, Tag::Accounts, summary, description)
         .parameter(parameter::address())
         .parameter(parameter::ledger_version())
-        .refuses(refusals::STATE_VERSION)
+        .errors(errors::STATE_VERSION)
 }
 
 /// `GET /v1/accounts/{address}`
@@ -32,8 +32,8 @@ pub(crate) fn account() -> Operation {
         "`sequence_number` is that of the next transaction of the account. Every address is an account: one \
          that nothing was written to has sequence number 0, and its address for authentication key.",
     )
-    .answers(success)
-    .refuses(&[never(
+    .success(success)
+    .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
         "Never the answer here, as every address is an account; other nodes of this interface may give it.",
@@ -59,10 +59,10 @@ pub(crate) fn resources() -> Operation {
     .parameter(parameter::limit(
         "How many resources a page has at most; 9999 without it and above it.",
     ))
-    .answers(success)
-    .refuses(refusals::LIMIT)
-    .refuses(refusals::NOTHING_TO_FIND)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
         "`start` is no cursor of this account on this node.",
@@ -90,8 +90,8 @@ pub(crate) fn resource() -> Operation {
         parameter::struct_tag_text(),
         "0x1::chain_id::ChainId",
     ))
-    .answers(success)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::ResourceNotFound,
         "There is no such resource at the address at this version.",
@@ -140,8 +140,8 @@ pub(crate) fn module() -> Operation {
         parameter::identifier_text(),
         "chain_id",
     ))
-    .answers(success)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::ModuleNotFound,
         "There is no such module at the address at this version.",
@@ -164,8 +164,8 @@ pub(crate) fn modules() -> Operation {
     )
     .parameter(start(MODULE_CURSOR))
     .parameter(parameter::limit("How many modules a page has at most; 9999 without it and above it."))
-    .answers(success)
-    .refuses(refusals::LIMIT)
+    .success(success)
+    .errors(errors::LIMIT)
 }
 
 /// Where the next page of a listing with a cursor begins. Runtime expressions name the header of the chain.
@@ -212,8 +212,8 @@ pub(crate) fn balance() -> Operation {
         ]}),
         "0xa",
     ))
-    .answers(success)
-    .refuses(&[never(
+    .success(success)
+    .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
         "Never the answer here: what is unknown has balance 0.",

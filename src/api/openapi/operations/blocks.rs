@@ -1,6 +1,6 @@
 //! Blocks, by height or by a version in them.
 
-use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, refusal, schema};
+use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, error, schema};
 use crate::json::BlockJson;
 
 fn block(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
@@ -24,7 +24,7 @@ fn block(id: &'static str, summary: &'static str, description: &'static str) -> 
             parameter::flag(),
             true,
         ))
-        .answers(success)
+        .success(success)
 }
 
 /// `GET /v1/blocks/by_height/{block_height}`
@@ -42,9 +42,9 @@ pub(crate) fn by_height() -> Operation {
         parameter::u64_number(),
         0,
     ))
-    .refuses(&[
-        refusal(StatusCode::NOT_FOUND, ErrorCode::BlockNotFound, "The height is above the newest block's."),
-        refusal(StatusCode::GONE, ErrorCode::BlockPruned, "The height is below the oldest block that the node keeps."),
+    .errors(&[
+        error(StatusCode::NOT_FOUND, ErrorCode::BlockNotFound, "The height is above the newest block's."),
+        error(StatusCode::GONE, ErrorCode::BlockPruned, "The height is below the oldest block that the node keeps."),
     ])
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn by_version() -> Operation {
         parameter::u64_number(),
         0,
     ))
-    .refuses(&[
-        refusal(StatusCode::NOT_FOUND, ErrorCode::VersionNotFound, "The version is above the newest one."),
-        refusal(StatusCode::GONE, ErrorCode::VersionPruned, "The version is below the oldest that the node keeps."),
+    .errors(&[
+        error(StatusCode::NOT_FOUND, ErrorCode::VersionNotFound, "The version is above the newest one."),
+        error(StatusCode::GONE, ErrorCode::VersionPruned, "The version is below the oldest that the node keeps."),
     ])
 }

@@ -1,7 +1,7 @@
 //! Streams of events.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, json, never, parameter, refusal, refusals,
+    ErrorCode, Operation, StatusCode, Success, Tag, json, documented_only, parameter, error, errors,
     schema,
 };
 use crate::json::VersionedEventJson;
@@ -39,9 +39,9 @@ fn events(id: &'static str, summary: &'static str, description: &'static str) ->
         .parameter(parameter::limit(
             "How many events a page has at most; 25 without it, 100 above that.",
         ))
-        .answers(success)
-        .refuses(refusals::LIMIT)
-        .refuses(&[refusal(
+        .success(success)
+        .errors(errors::LIMIT)
+        .errors(&[error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
             "`start` is below the first event of the stream that the node keeps.",
@@ -62,7 +62,7 @@ pub(crate) fn by_creation_number() -> Operation {
         parameter::u64_text(),
         "0",
     ))
-    .refuses(&[never(
+    .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
         "Never the answer here: what does not exist has no events.",
@@ -89,18 +89,18 @@ pub(crate) fn by_handle() -> Operation {
         json!({"type": "string", "minLength": 1}),
         "coin_register_events",
     ))
-    .refuses(&[
-        refusal(
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "The name of the field is none, or the field holds no handle.",
         ),
-        refusal(
+        error(
             StatusCode::NOT_FOUND,
             ErrorCode::ResourceNotFound,
             "There is no such resource at the address.",
         ),
-        refusal(
+        error(
             StatusCode::NOT_FOUND,
             ErrorCode::StructFieldNotFound,
             "The resource has no such field.",

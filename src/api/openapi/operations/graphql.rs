@@ -1,6 +1,6 @@
 //! What clients ask of an indexer and a node can answer.
 
-use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, refusal, schema};
+use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, error, schema};
 use crate::endpoints::graphql::{GraphqlAnswer, GraphqlRequest};
 
 /// `POST /v1/graphql`
@@ -33,13 +33,13 @@ pub(crate) fn graphql() -> Operation {
          introspection.",
     )
     .json_body(schema::<GraphqlRequest>(), request)
-    .answers(success)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::BcsNotSupported,
         "`Accept` asks for BCS.",
     )])
-    .refuses(&[refusal(
+    .errors(&[error(
         StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::WebFrameworkError,
         "The body has more than 4096 bytes.",

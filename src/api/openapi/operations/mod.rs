@@ -18,8 +18,8 @@ pub(crate) mod view;
 
 use super::{
     operation::{Media, Operation, Success, Tag},
-    parameter, refusals,
-    refusals::{never, refusal},
+    parameter, errors,
+    errors::{documented_only, error},
     schemas::schema,
 };
 use crate::error::ErrorCode;

@@ -1,6 +1,6 @@
 //! The node: its ledger, its health, its prices.
 
-use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, refusal, schema};
+use super::{ErrorCode, Operation, StatusCode, Success, Tag, json, parameter, error, schema};
 use crate::endpoints::{gas::GasEstimateJson, health::Health, index::IndexJson, info::NodeInfo};
 
 /// `GET /v1`
@@ -27,7 +27,7 @@ pub(crate) fn index() -> Operation {
         "The chain, the newest version and block, and the oldest that the node still keeps: the same facts that \
          stand in the headers of every answer.",
     )
-    .answers(success)
+    .success(success)
 }
 
 /// `GET /v1/info`
@@ -49,7 +49,7 @@ pub(crate) fn info() -> Operation {
          the names of headers, media types and signing prefixes of this chain.",
     )
     .always_answers()
-    .answers(success)
+    .success(success)
 }
 
 /// `GET /v1/-/healthy`
@@ -72,8 +72,8 @@ pub(crate) fn healthy() -> Operation {
     )
     .always_answers()
     .parameter(age)
-    .answers(success)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(&[error(
         StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::HealthCheckFailed,
         "The newest block is older than `duration_secs`. Carries no `Retry-After`.",
@@ -97,5 +97,5 @@ pub(crate) fn gas_price() -> Operation {
         "Prices with which a transaction gets into one of the next blocks, estimated from what recent blocks \
          took. The three are for who can wait, who cannot wait long, and who cannot wait; numbers, not text.",
     )
-    .answers(success)
+    .success(success)
 }

@@ -1,6 +1,6 @@
 //! The document of the interface, and the page to read it on.
 
-use super::{ErrorCode, Media, Operation, StatusCode, Success, Tag, json, parameter, refusal};
+use super::{ErrorCode, Media, Operation, StatusCode, Success, Tag, json, parameter, error};
 use crate::{
     endpoints::spec::{LIBRARY_PARTS, OWN_PARTS},
     openapi::schemas,
@@ -14,7 +14,7 @@ fn file(
 ) -> Operation {
     Operation::new(id, Tag::Node, summary, description)
         .always_answers()
-        .answers(success)
+        .success(success)
 }
 
 /// `GET /v1/spec`
@@ -72,7 +72,7 @@ pub(crate) fn part() -> Operation {
         OWN_PARTS[0],
     ))
     .any_text_in_path()
-    .refuses(&[refusal(
+    .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::WebFrameworkError,
         "The page has no such part.",

@@ -1,7 +1,7 @@
 //! Values of the state by their key.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, error, errors,
     schema,
 };
 use crate::endpoints::state_values::RawStateValueRequest;
@@ -25,15 +25,15 @@ pub(crate) fn raw() -> Operation {
         schema::<RawStateValueRequest>(),
         json!({"key": format!("0x01{:064x}2000{:062x}", 7, 5)}),
     )
-    .answers(success)
-    .refuses(refusals::STATE_VERSION)
-    .refuses(&[
-        refusal(
+    .success(success)
+    .errors(errors::STATE_VERSION)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "The bytes are no state key.",
         ),
-        refusal(
+        error(
             StatusCode::NOT_FOUND,
             ErrorCode::StateValueNotFound,
             "Nothing is stored under this key at this version.",

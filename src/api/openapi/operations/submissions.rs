@@ -1,8 +1,8 @@
 //! Submitting transactions, alone and in batches, and what helps to make one.
 
 use super::{
-    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, never, parameter, refusal,
-    refusals, schema, transactions::committed_example,
+    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, documented_only, parameter, error,
+    errors, schema, transactions::committed_example,
 };
 use crate::{
     endpoints::{batch::BatchJson, encode_submission::EncodeRequest},
@@ -40,30 +40,30 @@ fn signed_example() -> Value {
 const SIGNED_BCS: &str = "A signed transaction in BCS.";
 
 /// Refusals of what tells whether the pool takes a transaction.
-const POOL: &[refusals::Refusal] = &[
-    refusal(
+const POOL: &[errors::DeclaredError] = &[
+    error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidTransactionUpdate,
         "The pool holds a transaction with the same sender and sequence number or nonce that this one may not \
          replace: something other than a higher gas price differs. If only the signature differs, the message names \
          the hash of the pending transaction.",
     ),
-    refusal(
+    error(
         StatusCode::BAD_REQUEST,
         ErrorCode::SequenceNumberTooOld,
         "The pool has given a transaction with this sequence number to a block that is not committed yet.",
     ),
-    refusal(
+    error(
         StatusCode::FORBIDDEN,
         ErrorCode::RejectedByFilter,
         "The operator's filter denies the sender, the function or the module.",
     ),
-    refusal(
+    error(
         StatusCode::FORBIDDEN,
         ErrorCode::ApiDisabled,
         "The operator has turned off submissions.",
     ),
-    refusal(
+    error(
         StatusCode::INSUFFICIENT_STORAGE,
         ErrorCode::MempoolIsFull,
         "The pool is full, or holds as many transactions of the sender as it takes of one.",
@@ -102,10 +102,10 @@ pub(crate) fn submit() -> Operation {
     )
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
-    .answers(success)
-    .refuses(refusals::SUBMISSION)
-    .refuses(POOL)
-    .refuses(&[never(
+    .success(success)
+    .errors(errors::SUBMISSION)
+    .errors(POOL)
+    .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
         "Declared by the interface and never the answer: a sender that cannot pay is refused as `vm_error`.",
@@ -115,7 +115,7 @@ pub(crate) fn submit() -> Operation {
 /// `POST /v1/transactions/batch`
 pub(crate) fn batch() -> Operation {
     let failed = json!({"transaction_failures": [{
-        "error": refusals::example("submit_batch_transactions", StatusCode::BAD_REQUEST, ErrorCode::VmError),
+        "error": errors::example("submit_batch_transactions", StatusCode::BAD_REQUEST, ErrorCode::VmError),
         "transaction_index": 1,
     }]});
     let all = Success::new(StatusCode::ACCEPTED, "All are in the pool.")
@@ -136,26 +136,26 @@ pub(crate) fn batch() -> Operation {
     )
     .json_body(schema::<Vec<SubmitRequest>>(), json!([signed_example()]))
     .bcs_body(Media::SignedTransactionBcs, "A BCS vector of signed transactions.")
-    .answers(all)
-    .answers(some)
-    .refuses(&[
-        refusal(
+    .success(all)
+    .success(some)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "There are more than 10 transactions, the bytes are no vector of transactions, or none of the \
              transactions was taken; the message says why of the first.",
         ),
-        refusal(
+        error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
             "The operator has turned off submissions.",
         ),
-        refusal(
+        error(
             StatusCode::INSUFFICIENT_STORAGE,
             ErrorCode::MempoolIsFull,
             "None of the transactions was taken, and for one of them the pool had no room.",
         ),
-        never(
+        documented_only(
             StatusCode::NOT_FOUND,
             ErrorCode::AccountNotFound,
             "Declared as for a single submission and never the answer.",
@@ -192,21 +192,21 @@ pub(crate) fn simulate() -> Operation {
     ))
     .json_body(schema::<SubmitRequest>(), signed_example())
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
-    .answers(success)
-    .refuses(refusals::SUBMISSION)
-    .refuses(&[
-        refusal(StatusCode::BAD_REQUEST, ErrorCode::InvalidInput, "The signatures hold."),
-        refusal(
+    .success(success)
+    .errors(errors::SUBMISSION)
+    .errors(&[
+        error(StatusCode::BAD_REQUEST, ErrorCode::InvalidInput, "The signatures hold."),
+        error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
             "The operator has turned off simulations.",
         ),
-        never(
+        documented_only(
             StatusCode::NOT_FOUND,
             ErrorCode::AccountNotFound,
             "Declared as for a submission and never the answer.",
         ),
-        never(
+        documented_only(
             StatusCode::INSUFFICIENT_STORAGE,
             ErrorCode::MempoolIsFull,
             "Declared as for a submission and never the answer: a simulation takes no room in the pool.",
@@ -227,24 +227,24 @@ pub(crate) fn encode() -> Operation {
          sponsored one.",
     )
     .json_body(schema::<EncodeRequest>(), unsigned_example())
-    .answers(success)
-    .refuses(&[
-        refusal(
+    .success(success)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "The framework does not know the function, the arguments do not fit it, or there are too many signers.",
         ),
-        refusal(
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::VmError,
             "The chain does not execute this kind of payload.",
         ),
-        refusal(
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::BcsNotSupported,
             "`Accept` asks for BCS, which this operation does not speak.",
         ),
-        refusal(
+        error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
             "The operator has turned off encoding.",

@@ -1,7 +1,7 @@
 //! Items of tables.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, error, errors,
     schema,
 };
 use crate::endpoints::tables::{ItemRequest, RawItemRequest};
@@ -18,8 +18,8 @@ fn item_of_table(id: &'static str, summary: &'static str, description: &'static 
             HANDLE,
         ))
         .parameter(parameter::ledger_version())
-        .refuses(refusals::STATE_VERSION)
-        .refuses(&[refusal(
+        .errors(errors::STATE_VERSION)
+        .errors(&[error(
             StatusCode::NOT_FOUND,
             ErrorCode::TableItemNotFound,
             "The table has no item under this key at this version, or there is no such table.",
@@ -39,8 +39,8 @@ pub(crate) fn item() -> Operation {
          that the request names, whatever types the table has.",
     )
     .json_body(schema::<ItemRequest>(), request)
-    .answers(success)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
         "A type is none, the key is none of its type, or the value is none of the type that the request names.",
@@ -62,5 +62,5 @@ pub(crate) fn raw_item() -> Operation {
         schema::<RawItemRequest>(),
         json!({"key": "0x0000000000000000000000000000000000000000000000000000000000000005"}),
     )
-    .answers(success)
+    .success(success)
 }

@@ -1,7 +1,7 @@
 //! Transactions, one by one and in listings.
 
 use super::{
-    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal, refusals,
+    ErrorCode, Operation, StatusCode, Success, Tag, Value, json, parameter, error, errors,
     schema,
 };
 use crate::{
@@ -56,15 +56,15 @@ fn lookup(id: &'static str, summary: &'static str, description: &'static str) ->
             parameter::hash_text(),
             format!("0x{:064x}", 0xa),
         ))
-        .answers(one(Success::ok("The transaction, pending or committed.")))
-        .refuses(&[
-            refusal(
+        .success(one(Success::ok("The transaction, pending or committed.")))
+        .errors(&[
+            error(
                 StatusCode::NOT_FOUND,
                 ErrorCode::TransactionNotFound,
                 "No transaction of this hash is pending or committed. Where one was pending not long ago, the message says why it left: \
                  expired, evicted, replaced, or rejected with `vm_error_code`.",
             ),
-            refusal(
+            error(
                 StatusCode::GONE,
                 ErrorCode::VersionPruned,
                 "The transaction was committed and is older than what the node keeps.",
@@ -106,14 +106,14 @@ pub(crate) fn by_version() -> Operation {
         parameter::u64_text(),
         "0",
     ))
-    .answers(one(Success::ok("The transaction.")))
-    .refuses(&[
-        refusal(
+    .success(one(Success::ok("The transaction.")))
+    .errors(&[
+        error(
             StatusCode::NOT_FOUND,
             ErrorCode::TransactionNotFound,
             "The version is above the newest one.",
         ),
-        refusal(
+        error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
             "The version is below the oldest that the node keeps.",
@@ -164,15 +164,15 @@ pub(crate) fn list() -> Operation {
         "0",
     ))
     .parameter(parameter::limit(LIMIT))
-    .answers(listing(Success::ok("The transactions.")))
-    .refuses(refusals::LIMIT)
-    .refuses(&[
-        refusal(
+    .success(listing(Success::ok("The transactions.")))
+    .errors(errors::LIMIT)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "`start` is above the newest version.",
         ),
-        refusal(
+        error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
             "`start` is below the oldest version that the node keeps.",
@@ -198,10 +198,10 @@ pub(crate) fn of_account() -> Operation {
         "0",
     ))
     .parameter(parameter::limit(LIMIT))
-    .answers(listing(Success::ok("The transactions.")))
-    .refuses(refusals::LIMIT)
-    .refuses(refusals::NOTHING_TO_FIND)
-    .refuses(&[refusal(
+    .success(listing(Success::ok("The transactions.")))
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[error(
         StatusCode::GONE,
         ErrorCode::VersionPruned,
         "`start` is below the first transaction of the account that the node keeps.",
@@ -247,16 +247,16 @@ pub(crate) fn summaries() -> Operation {
         "1000000",
     ))
     .parameter(parameter::limit("How many summaries a page has at most; 100 without it and above it."))
-    .answers(success)
-    .refuses(refusals::LIMIT)
-    .refuses(refusals::NOTHING_TO_FIND)
-    .refuses(&[
-        refusal(
+    .success(success)
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "`start_version` is above `end_version`.",
         ),
-        refusal(
+        error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
             "A bound is below the oldest version that the node keeps.",
@@ -288,20 +288,20 @@ pub(crate) fn auxiliary_info() -> Operation {
     .parameter(parameter::limit(
         "How many entries a page has at most; 25 without it, 100 above that.",
     ))
-    .answers(success)
-    .refuses(refusals::LIMIT)
-    .refuses(&[
-        refusal(
+    .success(success)
+    .errors(errors::LIMIT)
+    .errors(&[
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::WebFrameworkError,
             "`start_version` is missing.",
         ),
-        refusal(
+        error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
             "`start_version` is above the newest version.",
         ),
-        refusal(
+        error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
             "`start_version` is below the oldest version that the node keeps.",

@@ -1,8 +1,8 @@
 //! Calls of view functions.
 
 use super::{
-    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, parameter, refusal,
-    refusals, schema,
+    ErrorCode, Media, Operation, StatusCode, Success, Tag, Value, json, parameter, error,
+    errors, schema,
 };
 use crate::json::CallRequest;
 
@@ -30,9 +30,9 @@ pub(crate) fn view() -> Operation {
         Media::ViewFunctionBcs,
         "A call in BCS: module, function, type arguments, and a vector with the BCS bytes of each argument.",
     )
-    .answers(success)
-    .refuses(refusals::STATE_VERSION)
-    .refuses(&[refusal(
+    .success(success)
+    .errors(errors::STATE_VERSION)
+    .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
         "There is no such view function, the arguments do not fit it, or it did not come to its end; then \
