@@ -36,12 +36,9 @@ pub fn declared_responses() -> Vec<DeclaredResponse> {
         };
         let successes = row.operation().successes.iter();
         let errors = row.operation().errors.iter();
-        let all =
-            successes
-                .map(|success| declared(success.status, None, true))
-                .chain(errors.map(|error| {
-                    declared(error.status, Some(error.code), error.can_happen)
-                }));
+        let all = successes
+            .map(|success| declared(success.status, None, true))
+            .chain(errors.map(|error| declared(error.status, Some(error.code), error.can_happen)));
         for answer in all {
             let same = |other: &&mut DeclaredResponse| {
                 let key = |one: &DeclaredResponse| (one.status, one.error_code);

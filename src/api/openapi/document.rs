@@ -2,17 +2,18 @@
 
 use super::{
     Operation,
+    errors::{self, DeclaredError},
     operation::{Body, Link, Media, Success, Tag},
     parameter::{Parameter, ParameterLocation},
-    errors::{self, DeclaredError},
     schemas::{Schemas, schema},
 };
 use crate::{
-    compression,
-    error::ErrorBody,
-    format::{BCS, JSON},
-    headers::LedgerHeaders,
-    media_types::MediaTypes,
+    error::{ErrorBody, LedgerHeaders},
+    middleware::compression,
+    model::{
+        MediaTypes,
+        format::{BCS, JSON},
+    },
     routes,
 };
 use actix_web::http::StatusCode;
@@ -145,10 +146,7 @@ impl Writer {
             let status = error.status.as_str().to_owned();
             if !responses.contains_key(&status) {
                 let errors: Vec<_> = operation.errors.iter().filter(of_status).collect();
-                responses.insert(
-                    status,
-                    self.errors(operation.id, error.status, &errors),
-                );
+                responses.insert(status, self.errors(operation.id, error.status, &errors));
             }
         }
         responses

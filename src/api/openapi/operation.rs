@@ -1,8 +1,8 @@
 //! The description of one operation as data: what a client may send and every answer it may get.
 
 use super::{
-    parameter::{Parameter, ParameterLocation},
     errors::{self, DeclaredError},
+    parameter::{Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
 use crate::error::ErrorCode;
@@ -252,8 +252,7 @@ impl Operation {
 
     /// The same where every text reads as each parameter of the path, so that no such request is refused.
     pub fn any_text_in_path(mut self) -> Self {
-        self.errors
-            .retain(|error| *error != errors::PATH_TYPE);
+        self.errors.retain(|error| *error != errors::PATH_TYPE);
         self
     }
 
