@@ -26,7 +26,7 @@ impl CallRequest {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::InvalidInput`] if the framework does not declare the entry function, or
+    /// Returns [`ErrorKind::InvalidInput`] if the framework does not declare the entry function, or
     /// if the number, type, or value of an argument or type argument is wrong.
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
@@ -38,7 +38,7 @@ impl CallRequest {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::InvalidInput`] if the framework does not declare the view function, or if
+    /// Returns [`ErrorKind::InvalidInput`] if the framework does not declare the view function, or if
     /// the number, type, or value of an argument or type argument is wrong.
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();

@@ -97,8 +97,8 @@ impl SubmittedPayload {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::InvalidInput`] if a call does not fit the framework, and
-    /// [`Problem::Refused`] if the ledger does not execute payloads of this kind.
+    /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
+    /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
     fn order(&self, chain: &Chain) -> Result<Order, ErrorKind> {
         let refused = |what| Err(Discard::unsupported(what).into());
         match self {
@@ -161,8 +161,8 @@ impl TransactionRequest {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::InvalidInput`] if a call does not fit the framework, and
-    /// [`Problem::Refused`] if the ledger does not execute payloads of this kind.
+    /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
+    /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
     pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
         let order = self.payload.order(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
@@ -187,7 +187,7 @@ impl SubmitRequest {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`TransactionRequest::into_raw`], and [`Problem::InvalidInput`] if the
+    /// Returns the errors of [`TransactionRequest::into_raw`], and [`ErrorKind::InvalidInput`] if the
     /// signature does not decode.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, ErrorKind> {
         let raw = self.transaction.into_raw(chain)?;
@@ -202,9 +202,9 @@ impl SubmitRequest {
 ///
 /// # Errors
 ///
-/// Returns [`Problem::Syntax`] if the body is not a submission, [`Problem::BodyTooManyValues`] if
-/// parsing it takes too much memory, [`Problem::InvalidInput`] if a call does not fit the framework
-/// or the signature does not decode, and [`Problem::Refused`] if the ledger does not execute
+/// Returns [`ErrorKind::Syntax`] if the body is not a submission, [`ErrorKind::BodyTooManyValues`] if
+/// parsing it takes too much memory, [`ErrorKind::InvalidInput`] if a call does not fit the framework
+/// or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not execute
 /// payloads of this kind.
 pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
     body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
