@@ -5,7 +5,7 @@
 //! | the command line | `cli/` |
 //! | every setting, and how its value is decided | `config/` |
 //! | how the crates are put together into a node | `compose/` |
-//! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `access/` |
+//! | the listeners beside the interface, and the access to them | `faucet/`, `admin/`, `access/` |
 //! | signals, the limit on open files | `signals.rs`, `open_files.rs` |
 //! | the log | `telemetry/` |
 
@@ -22,7 +22,6 @@ mod compose;
 mod config;
 mod faucet;
 mod open_files;
-mod output;
 mod signals;
 mod telemetry;
 
@@ -36,7 +35,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let ended = signals::survive_file_size_limit()
-        .map_err(|error| cli::Failure::fatal("installing a signal handler", &error))
+        .map_err(|error| cli::CliError::fatal("installing a signal handler", &error))
         .and_then(|()| cli::execute(cli));
     match ended {
         Ok(()) => {

@@ -3,16 +3,16 @@
 //!
 //! | what | against |
 //! |---|---|
-//! | `visitors.rs`: Host and Origin | a page elsewhere that makes a visitor's browser ask |
+//! | `host_origin.rs`: Host and Origin | a page elsewhere that makes a visitor's browser ask |
 //! | `token.rs`: a bearer token | anyone else who can reach the operator's listener |
 //! | `secret_file.rs`: permissions of files | other users of this machine |
 
+mod host_origin;
 mod origins;
 mod secret_file;
 mod token;
-mod visitors;
 
+pub use host_origin::{AllowedOrigins, HostNames, HostOriginPolicy, NoHostNames};
 pub use origins::{NoOrigins, Origins};
 pub use secret_file::{SecretFileError, read_secret, read_secret_file};
-pub use token::{Token, configured_token};
-pub use visitors::{HostNames, NoHostNames, Pages, Visitors};
+pub use token::{TOKEN_RECIPE, Token, TokenError};

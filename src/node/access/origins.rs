@@ -1,6 +1,6 @@
 //! The pages of other sites that an operator lets ask: `faucet.origins`.
 
-use super::visitors::host_of;
+use super::host_origin::host_of;
 use std::{fmt, str::FromStr};
 
 /// Origins as browsers write them (RFC 6454): `https://wallet.example`; or all.

@@ -1,7 +1,7 @@
 //! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs;
 //! `/signatures`: those of the queues before the actors.
 
-use super::{Admin, BODY_BYTES_MAX, body_of, refusal};
+use super::context::{Admin, BODY_BYTES_MAX, body_of, refusal};
 use crate::config::{Kind, MAILBOX_CAPACITY};
 use actix_web::{
     Error, HttpResponse,

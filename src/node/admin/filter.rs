@@ -1,6 +1,6 @@
 //! `/filter`: which submissions are let in, to be changed while the node runs.
 
-use super::{Admin, body_of};
+use super::context::{Admin, body_of};
 use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},

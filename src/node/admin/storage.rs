@@ -3,7 +3,7 @@
 //! Where the window is full, `disk_bytes` stands still: what pruning frees is used again. The pages in use
 //! within the file are not counted, which would read all of it.
 
-use super::{Admin, refusal};
+use super::context::{Admin, refusal};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use ledger_api::ErrorCode;
 use ledger_store::FileSize;

@@ -1,6 +1,6 @@
 //! `/switches`: which parts of the interface are on, to be turned while the node runs.
 
-use super::{Admin, BODY_BYTES_MAX, body_of};
+use super::context::{Admin, BODY_BYTES_MAX, body_of};
 use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},

@@ -1,10 +1,7 @@
 //! `config`: what the node would run with, or everything that can be set.
 
-use super::Failure;
-use crate::{
-    config::{self, Config, ConfigError},
-    output,
-};
+use super::{CliError, output};
+use crate::config::{self, Config, ConfigError};
 
 /// The options of `config`.
 #[derive(Debug, clap::Args)]
@@ -21,7 +18,7 @@ pub struct Arguments {
 pub fn execute(
     arguments: &Arguments,
     load: impl FnOnce() -> Result<Config, ConfigError>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let text = if arguments.defaults {
         config::defaults()
     } else {

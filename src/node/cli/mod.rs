@@ -2,17 +2,16 @@
 
 mod account;
 mod bench;
+mod client_chain;
 mod config;
 mod error;
+mod output;
 mod run;
 
-pub use error::Failure;
+pub use error::CliError;
 
 use crate::config::{Config, ConfigOptions};
 use clap::{Parser, Subcommand};
-use ledger_framework::new_chain;
-use ledger_types::{ChainIdentity, Parameters};
-use ledger_vm::Chain;
 
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
@@ -37,18 +36,11 @@ enum Command {
     Bench(bench::Arguments),
 }
 
-/// Returns a chain with this identity and default parameters.
-///
-/// A client does not know the parameters. Names and encodings depend on the identity only.
-fn client_chain(identity: &ChainIdentity) -> Chain {
-    new_chain(identity.id, identity.vendor.clone(), Parameters::default())
-}
-
 /// Does what the command line asks for.
 ///
 /// # Errors
-/// What stopped it; [`Failure::exit_code`] tells a configuration to correct from a fatal error.
-pub fn execute(cli: Cli) -> Result<(), Failure> {
+/// What stopped it; [`CliError::exit_code`] tells a configuration to correct from a fatal error.
+pub fn execute(cli: Cli) -> Result<(), CliError> {
     let load = || Config::load(&cli.config, std::env::vars_os());
     match cli.command.unwrap_or(Command::Run) {
         Command::Run => run::execute(&load()?),

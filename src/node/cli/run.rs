@@ -1,14 +1,13 @@
 //! `run`: starts a node, prints where it answers, and stops it at a signal.
 
-use super::Failure;
+use super::{CliError, output};
 use crate::{
-    access::configured_token,
     compose::{
-        OpenLedger, ServeError, Service, configured_genesis, configured_tls, open_ledger,
-        raise_descriptor_limit, set_scheduling_policy, tell_of_damage,
+        OpenLedger, ServeError, Service, configured_genesis, configured_tls, configured_token,
+        install_panic_hook, open_ledger, raise_descriptor_limit, set_scheduling_policy,
+        side_listeners,
     },
     config::Config,
-    output,
     signals::{StopSignals, log_hangups},
     telemetry,
 };
@@ -20,14 +19,14 @@ use ledger_types::Genesis;
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Configuration`] for a configuration that cannot be used, and [`Failure::Fatal`] for what
+/// Returns [`CliError::Configuration`] for a configuration that cannot be used, and [`CliError::Fatal`] for what
 /// ended the node. Unless the node itself has failed, its mempool is saved.
-pub fn execute(config: &Config) -> Result<(), Failure> {
+pub fn execute(config: &Config) -> Result<(), CliError> {
     let configured = configured_genesis(config)?;
     let settings = config.settings();
     // Before there are threads, which inherit it.
     let scheduled = set_scheduling_policy(&settings.process.scheduling);
-    telemetry::start(settings)?;
+    telemetry::start(&settings.log.level, &settings.log.format)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         chain_id = configured.genesis.chain_id,
@@ -44,8 +43,11 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
     }
     let tls = configured_tls(settings)?;
     let admin_token = configured_token(settings)?;
-    let connections = raise_descriptor_limit(settings, &configured.genesis)?;
-    tell_of_damage(&settings.storage.data_dir);
+    let connections =
+        raise_descriptor_limit(settings, side_listeners(settings, &configured.genesis))?;
+    install_panic_hook(&settings.storage.data_dir, |message| {
+        CliError::Fatal(message).exit()
+    });
     let system = actix_web::rt::System::new();
     // Before the ledger is opened, so that a terminal that is closed meanwhile does not end the process.
     system.block_on(async { log_hangups() })?;
@@ -73,16 +75,16 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
                 service.discard_saved_pool();
                 match service.serve(signals.next()).await {
                     Ok(()) => None,
-                    Err(ServeError::Listener(failure)) => Some(failure),
-                    Err(ServeError::Node(failure)) => return Err(failure),
+                    Err(ServeError::Listener(failure)) => Some(failure.into()),
+                    Err(ServeError::Node(failure)) => return Err(failure.into()),
                 }
             }
             Err(failure) => Some(failure),
         };
         let stopped = tokio::select! {
-            stopped = service.stop() => stopped,
+            stopped = service.stop() => stopped.map_err(CliError::from),
             signal = signals.next() => {
-                Err(Failure::Fatal(format!("a second signal, {signal}, ended the stop")))
+                Err(CliError::Fatal(format!("a second signal, {signal}, ended the stop")))
             }
         };
         match (failure, stopped) {
@@ -103,8 +105,8 @@ pub fn execute(config: &Config) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if standard output cannot be written. A reader that closed it is no error.
-fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
+/// Returns [`CliError::Fatal`] if standard output cannot be written. A reader that closed it is no error.
+fn announce(service: &Service, genesis: &Genesis) -> Result<(), CliError> {
     let ready = service.ready_line();
     // Before the line is printed, because its reader may expect the whole start in the log.
     tracing::info!("{ready}");
@@ -112,7 +114,7 @@ fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
     telemetry::flush();
     for text in keys.iter().chain([&ready]) {
         output::line(text)
-            .map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
+            .map_err(|error| CliError::fatal("standard output cannot be written", &error))?;
     }
     Ok(())
 }

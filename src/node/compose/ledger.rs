@@ -1,8 +1,8 @@
 //! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
 //! genesis of one that runs: further framework upgrades.
 
-use super::ConfiguredGenesis;
-use crate::{cli::Failure, config::ConfigError, config::Settings};
+use super::{ConfiguredGenesis, RunError};
+use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
 use ledger_types::{FrameworkUpgrade, Genesis};
@@ -27,14 +27,14 @@ pub struct OpenLedger {
 pub fn open_ledger(
     settings: &Settings,
     configured: ConfiguredGenesis,
-) -> Result<OpenLedger, Failure> {
+) -> Result<OpenLedger, RunError> {
     let directory = &settings.storage.data_dir;
     let options = StoreOptions {
         cache_bytes: settings.storage.cache_bytes,
     };
-    let failure = |error| Failure::fatal("data directory", &error);
+    let failure = |error| RunError::fatal("data directory", &error);
     let unwritten = |error| {
-        Failure::fatal(
+        RunError::fatal(
             format_args!("data directory {}", directory.display()),
             &error,
         )

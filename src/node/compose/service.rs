@@ -1,9 +1,10 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
 use super::{
-    ConnectionLimits, disk_space::RoomWatch, listeners::Listeners, memory_bound, node_config,
+    ConnectionLimits, RunError, disk_space::DiskSpaceMonitor, listeners::Listeners, memory_bound,
+    node_config,
 };
-use crate::{access::Token, cli::Failure, config::Settings};
+use crate::{access::Token, config::Settings};
 use ledger_actors::Node;
 use ledger_store::Store;
 use ledger_types::Genesis;
@@ -17,7 +18,7 @@ pub struct Service {
     node: Node,
     listeners: Listeners,
     /// Ends with the service.
-    _room: Option<RoomWatch>,
+    _disk_space: Option<DiskSpaceMonitor>,
 }
 
 /// A failure that ended serving before a signal did.
@@ -25,9 +26,9 @@ pub struct Service {
 pub enum ServeError {
     /// The node failed. Its memory may be inconsistent, so nothing of it may be saved: the next start
     /// continues from what is durable.
-    Node(Failure),
+    Node(RunError),
     /// A listener ended. The node is sound, and [`Service::stop`] saves its mempool.
-    Listener(Failure),
+    Listener(RunError),
 }
 
 impl Service {
@@ -38,7 +39,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if an actor or a listener cannot start. The node is stopped then, and what its
+    /// Returns [`RunError::Fatal`] if an actor or a listener cannot start. The node is stopped then, and what its
     /// mempool held is saved.
     pub async fn start(
         settings: &Settings,
@@ -48,7 +49,7 @@ impl Service {
         store: Store,
         tls: Option<ServerConfig>,
         admin_token: Option<Token>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, RunError> {
         tracing::info!(
             memory_bytes_max = memory_bound::bytes_max(settings),
             "what the limits allow in memory"
@@ -56,16 +57,16 @@ impl Service {
         let directory = settings.storage.data_dir.as_path();
         let node = Node::start(chain, store, Some(directory), node_config(settings))
             .await
-            .map_err(|error| Failure::fatal("the node does not start", &error))?;
+            .map_err(|error| RunError::fatal("the node does not start", &error))?;
         let handle = node.handle();
         let started = async {
-            let room = RoomWatch::start(handle.clone(), settings)
+            let disk_space = DiskSpaceMonitor::start(handle.clone(), settings)
                 .await
-                .map_err(|error| Failure::fatal("the node does not start", &error))?;
+                .map_err(|error| RunError::fatal("the node does not start", &error))?;
             let mut listeners =
                 Listeners::start(settings, connections, genesis, &handle, tls, admin_token)?;
             match listeners.wait_until_serving().await {
-                Ok(()) => Ok((room, listeners)),
+                Ok(()) => Ok((disk_space, listeners)),
                 Err(failure) => {
                     listeners.stop().await;
                     Err(failure)
@@ -73,10 +74,10 @@ impl Service {
             }
         };
         match started.await {
-            Ok((room, listeners)) => Ok(Self {
+            Ok((disk_space, listeners)) => Ok(Self {
                 node,
                 listeners,
-                _room: room,
+                _disk_space: disk_space,
             }),
             Err(failure) => {
                 if let Err(error) = node.stop().await {
@@ -112,7 +113,7 @@ impl Service {
                 tracing::info!(signal, "stopping");
                 Ok(())
             }
-            error = self.node.failed() => Err(ServeError::Node(Failure::fatal("fatal", &error))),
+            error = self.node.failed() => Err(ServeError::Node(RunError::fatal("fatal", &error))),
             failure = self.listeners.ended() => Err(ServeError::Listener(failure)),
         }
     }
@@ -122,15 +123,15 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the node fails meanwhile, or the actors did not stop cleanly.
-    pub async fn stop(self) -> Result<(), Failure> {
+    /// Returns [`RunError::Fatal`] if the node fails meanwhile, or the actors did not stop cleanly.
+    pub async fn stop(self) -> Result<(), RunError> {
         tokio::select! {
             () = self.listeners.stop() => {}
-            error = self.node.failed() => return Err(Failure::fatal("fatal", &error)),
+            error = self.node.failed() => return Err(RunError::fatal("fatal", &error)),
         }
         self.node
             .stop()
             .await
-            .map_err(|error| Failure::fatal("the node did not stop cleanly", &error))
+            .map_err(|error| RunError::fatal("the node did not stop cleanly", &error))
     }
 }

@@ -1,6 +1,6 @@
 //! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
 
-use super::FaucetError;
+use super::error::FaucetError;
 use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
 use ledger_client::signer::{self, Payment, Signer, Terms};
 use ledger_types::{

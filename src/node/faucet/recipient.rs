@@ -1,6 +1,6 @@
 //! Who is to be funded: an address, an authentication key, or a public key.
 
-use super::FaucetError;
+use super::error::FaucetError;
 use ledger_crypto::{Ed25519PublicKey, HashValue};
 use ledger_types::AccountAddress;
 

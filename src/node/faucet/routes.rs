@@ -1,6 +1,9 @@
 //! The faucet's routes: `/fund` (JSON), `/mint` (query, the older form) and `/` (is it there?).
 
-use super::{Faucet, FaucetError, Funded, recipient::Recipient, visit};
+use super::{
+    error::FaucetError, funder::Funded, handle::Faucet, host_origin::check_host_and_origin,
+    recipient::Recipient,
+};
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     http::StatusCode,
@@ -44,7 +47,7 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
         // Pages in development ask the faucet from where they are served.
         .wrap(cors([]))
         // Around the others: which pages may ask is decided here alone.
-        .wrap(from_fn(visit::check))
+        .wrap(from_fn(check_host_and_origin))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))
         .service(only("POST", "/fund", web::post().to(fund)))
         .service(only("POST", "/mint", web::post().to(mint)))

@@ -5,7 +5,6 @@
 
 pub mod queue;
 
-use crate::{cli::Failure, config::Settings};
 use queue::{LogQueue, QUEUE_BYTES_MAX};
 use rustix::{event, io::Errno, stdio::stderr};
 use std::{
@@ -41,23 +40,27 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// The queue of the log, once its thread runs.
 static LOG: OnceLock<&LogQueue> = OnceLock::new();
 
-/// Starts the log as the settings say, with the thread that writes it. Called once, before anything logs.
+/// The thread that writes the log cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the thread that writes the log cannot be started (raise the limit on processes: `ulimit -u`, \
+     `pids.max` of the cgroup): {0}"
+)]
+pub struct LogThreadError(#[from] io::Error);
+
+/// Starts the log with `log.level` and `log.format`, and the thread that writes it. Call it once,
+/// before anything logs.
 ///
 /// From then on a panic is reported through the log's thread too.
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if the thread cannot be started.
-pub fn start(settings: &Settings) -> Result<(), Failure> {
+/// Returns [`LogThreadError`] if the system refuses the thread.
+pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
     let log: &LogQueue = Box::leak(Box::new(LogQueue::new(QUEUE_BYTES_MAX)));
     thread::Builder::new()
         .name(THREAD.to_owned())
-        .spawn(|| log.run_writer(write_stderr, report_lost_lines))
-        .map_err(|error| {
-            let action = "the thread that writes the log cannot be started (raise the limit on processes: \
-                        `ulimit -u`, `pids.max` of the cgroup)";
-            Failure::fatal(action, &error)
-        })?;
+        .spawn(|| log.run_writer(write_stderr, report_lost_lines))?;
     // It is called once.
     let _ = LOG.set(log);
     let before = panic::take_hook();
@@ -65,8 +68,8 @@ pub fn start(settings: &Settings) -> Result<(), Failure> {
         true => before(info),
         false => report_panic(log, info),
     }));
-    let registry = tracing_subscriber::registry().with(filter(&settings.log.level));
-    match settings.log.format.as_str() {
+    let registry = tracing_subscriber::registry().with(filter(level));
+    match format {
         "json" => registry
             .with(fmt::layer().json().with_writer(move || LineWriter(log)))
             .init(),

@@ -10,7 +10,7 @@ mod http;
 mod ledger;
 mod process;
 
-use super::{Admin, refusal};
+use super::context::{Admin, refusal};
 use crate::compose::OpenListeners;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use family::Families;

@@ -7,14 +7,14 @@ const LEDGER: &str = "ledger.redb";
 
 /// The room on a disk, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct DiskSpace {
     /// For users without privileges.
     pub(super) free: u64,
     /// In all; 0 where the system does not tell.
     pub(super) total: u64,
 }
 
-impl Room {
+impl DiskSpace {
     fn of(path: &Path) -> io::Result<Self> {
         let disk = rustix::fs::statvfs(path)?;
         Ok(Self {
@@ -26,16 +26,16 @@ impl Room {
 
 /// The room for what a data directory holds.
 #[derive(Clone, Debug)]
-pub(super) struct Rooms {
+pub(super) struct DirectorySpace {
     /// The data directory.
     pub(super) directory: Arc<Path>,
     /// Where the ledger grows.
-    pub(super) ledger: Room,
+    pub(super) ledger: DiskSpace,
     /// Where the pool is saved, if that is another disk.
-    pub(super) pool: Option<Room>,
+    pub(super) pool: Option<DiskSpace>,
 }
 
-impl Rooms {
+impl DirectorySpace {
     /// Blocks for as long as the file system takes to answer.
     ///
     /// # Errors
@@ -45,11 +45,11 @@ impl Rooms {
         let is_one = fs::metadata(&ledger)?.dev() == fs::metadata(directory)?.dev();
         Ok(Self {
             directory: Arc::clone(directory),
-            ledger: Room::of(&ledger)?,
+            ledger: DiskSpace::of(&ledger)?,
             pool: if is_one {
                 None
             } else {
-                Some(Room::of(directory)?)
+                Some(DiskSpace::of(directory)?)
             },
         })
     }
@@ -63,11 +63,11 @@ mod tests {
     fn a_directory_with_a_ledger_has_room_and_one_without_has_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let path: Arc<Path> = directory.path().into();
-        assert!(Rooms::of(&path).is_err());
+        assert!(DirectorySpace::of(&path).is_err());
         fs::write(path.join(LEDGER), "").unwrap();
-        let rooms = Rooms::of(&path).unwrap();
-        assert!(rooms.ledger.free <= rooms.ledger.total);
-        assert_eq!(rooms.pool, None);
+        let space = DirectorySpace::of(&path).unwrap();
+        assert!(space.ledger.free <= space.ledger.total);
+        assert_eq!(space.pool, None);
     }
 
     #[test]
@@ -76,8 +76,8 @@ mod tests {
         let path: Arc<Path> = directory.path().into();
         // A file of a file system that every Linux has, and on which nothing is stored.
         std::os::unix::fs::symlink("/proc/version", path.join(LEDGER)).unwrap();
-        let rooms = Rooms::of(&path).unwrap();
-        assert_eq!(rooms.ledger.total, 0);
-        assert!(rooms.pool.unwrap().total > 0);
+        let space = DirectorySpace::of(&path).unwrap();
+        assert_eq!(space.ledger.total, 0);
+        assert!(space.pool.unwrap().total > 0);
     }
 }

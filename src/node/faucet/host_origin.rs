@@ -1,7 +1,7 @@
 //! Who gets to the routes. A faucet pays whoever asks, but not whatever page its user happens to look at: that
 //! could drain it through the browser.
 
-use super::{Faucet, FaucetError};
+use super::{error::FaucetError, handle::Faucet};
 use actix_web::{
     Error,
     body::{EitherBody, MessageBody},
@@ -14,18 +14,18 @@ use actix_web::{
 ///
 /// # Errors
 /// Those of the routes.
-pub async fn check<B: MessageBody>(
+pub async fn check_host_and_origin<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let refused = match request.app_data::<Data<Faucet>>() {
+    let checked = match request.app_data::<Data<Faucet>>() {
         Some(faucet) => faucet
-            .visitors
+            .policy
             .check(request.headers())
             .map_err(FaucetError::Foreign),
         None => Err(FaucetError::Internal),
     };
-    match refused {
+    match checked {
         Err(error) => Ok(request.into_response(error.json()).map_into_right_body()),
         Ok(()) => next
             .call(request)

@@ -17,25 +17,25 @@ const NAME_BYTES_MAX: usize = 253;
 
 /// Which requests a listener takes.
 #[derive(Clone, Debug)]
-pub struct Visitors {
+pub struct HostOriginPolicy {
     /// The section of the settings whose `hosts` and `origins` these are.
     pub section: &'static str,
     /// The names under which the listener is asked for, beside those of this machine.
     pub hosts: HostNames,
     /// The pages that may ask.
-    pub pages: Pages,
+    pub origins: AllowedOrigins,
 }
 
 /// The pages that may ask.
 #[derive(Clone, Debug)]
-pub enum Pages {
+pub enum AllowedOrigins {
     /// Those of the listener itself.
-    Own,
+    SameOrigin,
     /// Those that this machine serves, on any port, and these.
-    OfThisMachineAnd(Origins),
+    LocalhostAnd(Origins),
 }
 
-impl Visitors {
+impl HostOriginPolicy {
     /// Looks at the headers of a request.
     ///
     /// # Errors
@@ -53,15 +53,17 @@ impl Visitors {
             return Ok(());
         }
         let origin = only(headers, &ORIGIN).unwrap_or_default();
-        match &self.pages {
+        match &self.origins {
             _ if authority_of(origin).is_some_and(|own| own.eq_ignore_ascii_case(host)) => Ok(()),
-            Pages::Own => Err("the Origin header is not of a page of this listener".to_owned()),
-            Pages::OfThisMachineAnd(origins)
+            AllowedOrigins::SameOrigin => {
+                Err("the Origin header is not of a page of this listener".to_owned())
+            }
+            AllowedOrigins::LocalhostAnd(origins)
                 if is_of_this_machine(origin) || origins.allow(origin) =>
             {
                 Ok(())
             }
-            Pages::OfThisMachineAnd(_) => Err(format!(
+            AllowedOrigins::LocalhostAnd(_) => Err(format!(
                 "the Origin header is of a page of elsewhere; those that may ask are to be listed in \
                  {section}.origins"
             )),
@@ -192,11 +194,11 @@ mod tests {
     use actix_web::http::header::HeaderValue;
     use proptest::prelude::*;
 
-    fn visitors(hosts: &str, pages: Pages) -> Visitors {
-        Visitors {
+    fn policy(hosts: &str, origins: AllowedOrigins) -> HostOriginPolicy {
+        HostOriginPolicy {
             section: "admin",
             hosts: hosts.parse().unwrap(),
-            pages,
+            origins,
         }
     }
 
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_and_listed_ones_are_own() {
-        let visitors = visitors("node.example, ledger_node", Pages::Own);
+        let policy = policy("node.example, ledger_node", AllowedOrigins::SameOrigin);
         for own in [
             "localhost",
             "LOCALHOST:9101",
@@ -223,7 +225,7 @@ mod tests {
             "NODE.example:443",
             "ledger_node:9101",
         ] {
-            assert!(visitors.is_own(own), "{own}");
+            assert!(policy.is_own(own), "{own}");
         }
         for foreign in [
             "",
@@ -242,16 +244,16 @@ mod tests {
             "[::1]9101",
             "::1",
         ] {
-            assert!(!visitors.is_own(foreign), "{foreign}");
+            assert!(!policy.is_own(foreign), "{foreign}");
         }
     }
 
     #[test]
     fn the_listeners_own_pages_are_of_exactly_its_host() {
-        let visitors = visitors("", Pages::Own);
+        let policy = policy("", AllowedOrigins::SameOrigin);
         let check = |origin: &str| {
             let pairs = [(HOST, "localhost:9101"), (ORIGIN, origin)];
-            visitors.check(&headers(&pairs)).is_ok()
+            policy.check(&headers(&pairs)).is_ok()
         };
         for own in ["http://localhost:9101", "https://LOCALHOST:9101"] {
             assert!(check(own), "{own}");
@@ -273,13 +275,13 @@ mod tests {
 
     #[test]
     fn pages_of_this_machine_are_of_any_port() {
-        let visitors = visitors(
+        let policy = policy(
             "",
-            Pages::OfThisMachineAnd("https://wallet.example".parse().unwrap()),
+            AllowedOrigins::LocalhostAnd("https://wallet.example".parse().unwrap()),
         );
         let check = |origin: &str| {
             let pairs = [(HOST, "127.0.0.1:8081"), (ORIGIN, origin)];
-            visitors.check(&headers(&pairs)).is_ok()
+            policy.check(&headers(&pairs)).is_ok()
         };
         for near in [
             "http://localhost:5173",
@@ -303,17 +305,17 @@ mod tests {
 
     #[test]
     fn a_header_that_stands_twice_is_refused() {
-        let visitors = visitors("", Pages::OfThisMachineAnd("*".parse().unwrap()));
+        let policy = policy("", AllowedOrigins::LocalhostAnd("*".parse().unwrap()));
         for pairs in [
             &[(HOST, "localhost"), (HOST, "localhost")][..],
             &[(ORIGIN, "http://localhost")],
             &[],
         ] {
-            assert!(visitors.check(&headers(pairs)).is_err(), "{pairs:?}");
+            assert!(policy.check(&headers(pairs)).is_err(), "{pairs:?}");
         }
-        let strict = Visitors {
-            pages: Pages::Own,
-            ..visitors
+        let strict = HostOriginPolicy {
+            origins: AllowedOrigins::SameOrigin,
+            ..policy
         };
         let twice = [
             (HOST, "localhost"),
@@ -341,7 +343,7 @@ mod tests {
         /// Reading is total, and what is no IP address, no localhost and not listed is never own.
         #[test]
         fn any_text_may_be_asked_under(host in "[a-z0-9.:@\\[\\]]{0,24}") {
-            let own = visitors("", Pages::Own).is_own(&host);
+            let own = policy("", AllowedOrigins::SameOrigin).is_own(&host);
             let has_own_form = host.contains("localhost") || host.starts_with(|c: char| c.is_ascii_digit() || c == '[');
             prop_assert!(!own || has_own_form);
         }

@@ -1,7 +1,7 @@
 //! Who gets to the routes: requests of this listener's own pages or of programs, with the token where one is
 //! set. Who is sent away leaves the connection too: such as stay would keep the operator out.
 
-use super::{Admin, refusal};
+use super::context::{Admin, refusal};
 use actix_web::{
     Error, HttpResponse,
     body::{EitherBody, MessageBody},
@@ -22,19 +22,19 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"admin\""
 ///
 /// # Errors
 /// Those of the routes.
-pub async fn check<B: MessageBody>(
+pub async fn authorize<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let refused = match request.app_data::<Data<Admin>>() {
-        Some(admin) => refused(admin, &request),
+    let rejection = match request.app_data::<Data<Admin>>() {
+        Some(admin) => rejection(admin, &request),
         None => Some(refusal(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             "the listener does not know whom to let in",
         )),
     };
-    match refused {
+    match rejection {
         Some(mut response) => {
             response
                 .head_mut()
@@ -49,8 +49,8 @@ pub async fn check<B: MessageBody>(
 }
 
 /// The answer to a request that may not go on.
-fn refused(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
-    if let Err(message) = admin.visitors.check(request.headers()) {
+fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
+    if let Err(message) = admin.policy.check(request.headers()) {
         return Some(refusal(
             StatusCode::FORBIDDEN,
             ErrorCode::WebFrameworkError,

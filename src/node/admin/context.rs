@@ -1,0 +1,53 @@
+//! State of the admin listener's handlers, and the bodies and errors that they share.
+
+use crate::access::{HostOriginPolicy, Token};
+use actix_web::{Error, HttpResponse, http::StatusCode, web::Bytes};
+use ledger_actors::NodeHandle;
+use ledger_api::{ApiState, ErrorBody, ErrorCode, Problem, extraction_problem};
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+
+/// Maximum size of a request body of the switches and mailboxes, in bytes.
+pub const BODY_BYTES_MAX: usize = 4096;
+
+/// State of the handlers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    /// The node's actors.
+    pub node: NodeHandle,
+    /// The REST interface.
+    pub api: ApiState,
+    /// The `Host` and `Origin` headers that the listener accepts.
+    pub policy: HostOriginPolicy,
+    /// The token that requests must carry, if one is configured.
+    pub token: Option<Token>,
+    /// The directory of the ledger.
+    pub data_dir: PathBuf,
+}
+
+/// A body in JSON; `form` says how it is to look.
+///
+/// # Errors
+/// What is wrong with a body that did not come whole, is larger than `bytes_max`, or is no `T`.
+pub fn body_of<T: DeserializeOwned>(
+    body: Result<Bytes, Error>,
+    bytes_max: usize,
+    form: &str,
+) -> Result<T, Problem> {
+    let body = body.map_err(|error| extraction_problem(&error, bytes_max))?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Problem::Syntax(format!("the body is to be {form}: {error}")))
+}
+
+/// An error answer in the form of the interface.
+pub fn refusal(
+    status: StatusCode,
+    error_code: ErrorCode,
+    message: impl Into<String>,
+) -> HttpResponse {
+    HttpResponse::build(status).json(ErrorBody {
+        message: message.into(),
+        error_code,
+        vm_error_code: None,
+    })
+}
