@@ -3,7 +3,7 @@
 use crate::{
     compose::{RunError, with_causes},
     config::ConfigError,
-    telemetry::{self, LogThreadError},
+    telemetry,
 };
 use ledger_client::{ClientError, load::LoadError};
 use std::{
@@ -67,12 +67,6 @@ impl From<RunError> for CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Configuration(error)
-    }
-}
-
-impl From<LogThreadError> for CliError {
-    fn from(error: LogThreadError) -> Self {
-        Self::Fatal(error.to_string())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors that prevent or end a run of the node.
 
-use crate::config::ConfigError;
-use std::{error::Error, fmt::Display};
+use crate::{config::ConfigError, telemetry::LogThreadError};
+use std::{error::Error, fmt::Display, io};
 
 /// An error that prevents or ends a run of the node.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,18 @@ pub enum RunError {
     /// Any other error, with its causes.
     #[error("{0}")]
     Fatal(String),
+}
+
+impl From<LogThreadError> for RunError {
+    fn from(error: LogThreadError) -> Self {
+        Self::Fatal(error.to_string())
+    }
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        Self::Fatal(error.to_string())
+    }
 }
 
 impl RunError {
@@ -38,7 +50,6 @@ pub fn with_causes(error: &dyn Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[derive(Debug, thiserror::Error)]
     #[error("{message}")]

@@ -1,7 +1,7 @@
 //! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
 //! genesis of one that runs: further framework upgrades.
 
-use super::{ConfiguredGenesis, RunError};
+use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};

@@ -1,6 +1,6 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
-use super::RunError;
+use super::error::RunError;
 use super::net::{ConnectionOptions, ListenerMetrics, PipelineOptions, pipeline};
 use crate::config::API_WORKERS_MAX;
 use actix_server::{Server, ServerHandle};

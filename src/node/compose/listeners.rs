@@ -2,9 +2,11 @@
 //! is wanted a second one for GraphQL.
 
 use super::{
-    ConnectionLimits, Listener, ListenerOptions, OpenListeners, RunError, api_config,
-    listener::worker_threads,
-    net::{ConnectionOptions, Http2Limits},
+    descriptors::ConnectionLimits,
+    error::RunError,
+    limits::api_config,
+    listener::{Listener, ListenerOptions, worker_threads},
+    net::{ConnectionOptions, Http2Limits, OpenListeners},
     threads::check_thread_limit,
 };
 use crate::{
@@ -40,6 +42,17 @@ pub struct Listeners {
     admin: Listener,
 }
 
+/// What the listeners need beside settings and actors.
+#[derive(Debug)]
+pub struct ListenerResources {
+    /// Maximum numbers of open connections.
+    pub connections: ConnectionLimits,
+    /// Certificate and key of the API listener, which then serves TLS only.
+    pub tls: Option<ServerConfig>,
+    /// Token that the admin listener requires.
+    pub admin_token: Option<Token>,
+}
+
 /// The settings and limits of the listeners, and their metrics.
 #[derive(Debug)]
 struct Parts<'a> {
@@ -63,19 +76,14 @@ fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKe
 impl Listeners {
     /// Binds all addresses and starts the listeners; they serve after [`Self::wait_until_serving`].
     ///
-    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
-    /// carry it.
-    ///
     /// # Errors
     ///
     /// Returns [`RunError::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
     pub fn start(
         settings: &Settings,
-        connections: ConnectionLimits,
         genesis: &Genesis,
         node: &NodeHandle,
-        tls: Option<ServerConfig>,
-        admin_token: Option<Token>,
+        resources: ListenerResources,
     ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
         // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
@@ -87,14 +95,14 @@ impl Listeners {
         let state = ApiState::new(node.clone(), api_config(settings));
         let parts = Parts {
             settings,
-            connections,
+            connections: resources.connections,
             opened: OpenListeners::default(),
         };
         // Their order is that of the metrics that operators see.
-        let api_options = parts.api_options(tls);
+        let api_options = parts.api_options(resources.tls);
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), admin_token)?;
+        let admin = parts.admin(node, state.clone(), resources.admin_token)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
         let api = Listener::start(&api_options, move |config| {
             ledger_api::configure(config, &state);
