@@ -15,4 +15,4 @@ mod token;
 pub use host_origin::{AllowedOrigins, HostNames, HostOriginPolicy, NoHostNames};
 pub use origins::{NoOrigins, Origins};
 pub use secret_file::{SecretFileError, read_secret, read_secret_file};
-pub use token::{TOKEN_RECIPE, Token, TokenError};
+pub use token::{RequiredToken, TOKEN_RECIPE, Token, TokenError};

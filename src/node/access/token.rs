@@ -2,7 +2,11 @@
 
 use super::secret_file::{SecretFileError, read_secret_file};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
-use std::{fmt, path::Path};
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -18,7 +22,7 @@ pub struct Token(Zeroizing<String>);
 impl Token {
     /// Whether a request carries the token. The time that the comparison takes tells nothing but the
     /// token's length.
-    pub fn is_in(&self, headers: &HeaderMap) -> bool {
+    fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else {
             return false;
@@ -56,6 +60,28 @@ impl Token {
             )));
         }
         Ok(Self(Zeroizing::new(token.to_owned())))
+    }
+}
+
+/// The token that requests must carry, if one is configured. Clones share it.
+#[derive(Clone, Debug)]
+pub struct RequiredToken(Arc<RwLock<Option<Token>>>);
+
+impl RequiredToken {
+    /// Requires this token, or none.
+    pub fn new(token: Option<Token>) -> Self {
+        Self(Arc::new(RwLock::new(token)))
+    }
+
+    /// Replaces the token for all clones. The old one is rejected from then on.
+    pub fn replace(&self, token: Option<Token>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = token;
+    }
+
+    /// Whether a request with these headers may proceed.
+    pub fn permits(&self, headers: &HeaderMap) -> bool {
+        let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        token.as_ref().is_none_or(|token| token.is_in(headers))
     }
 }
 

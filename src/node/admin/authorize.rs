@@ -57,8 +57,7 @@ fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
             message,
         ));
     }
-    let token = admin.token.as_ref()?;
-    if token.is_in(request.headers()) {
+    if admin.token.permits(request.headers()) {
         return None;
     }
     let mut response = refusal(

@@ -1,6 +1,6 @@
 //! State of the admin listener's handlers, and the bodies and errors that they share.
 
-use crate::access::{HostOriginPolicy, Token};
+use crate::access::{HostOriginPolicy, RequiredToken};
 use actix_web::{Error, HttpResponse, http::StatusCode, web::Bytes};
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, ErrorBody, ErrorCode, Problem, extraction_problem};
@@ -19,8 +19,8 @@ pub struct Admin {
     pub api: ApiState,
     /// The `Host` and `Origin` headers that the listener accepts.
     pub policy: HostOriginPolicy,
-    /// The token that requests must carry, if one is configured.
-    pub token: Option<Token>,
+    /// The token that requests must carry.
+    pub token: RequiredToken,
     /// The directory of the ledger.
     pub data_dir: PathBuf,
 }

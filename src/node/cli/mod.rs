@@ -43,7 +43,7 @@ enum Command {
 pub fn execute(cli: Cli) -> Result<(), CliError> {
     let load = || Config::load(&cli.config, std::env::vars_os());
     match cli.command.unwrap_or(Command::Run) {
-        Command::Run => run::execute(&load()?),
+        Command::Run => run::execute(&load()?, &cli.config),
         Command::Config(arguments) => config::execute(&arguments, load),
         Command::Account(command) => account::execute(command),
         Command::Bench(arguments) => bench::execute(arguments),

@@ -3,7 +3,7 @@
 use super::{CliError, output};
 use crate::{
     compose::{RunFailure, RunHooks, run},
-    config::Config,
+    config::{Config, ConfigOptions},
 };
 use ledger_client::signer::private_key_text;
 use ledger_execution::development_accounts;
@@ -16,12 +16,12 @@ use std::io;
 ///
 /// Returns [`CliError::Configuration`] if the configuration cannot be used, and
 /// [`CliError::Fatal`] for any other error that ended the node.
-pub fn execute(config: &Config) -> Result<(), CliError> {
+pub fn execute(config: &Config, options: &ConfigOptions) -> Result<(), CliError> {
     let hooks = RunHooks {
         on_ready: print_ready,
         on_damage: |message| CliError::Fatal(message).exit(),
     };
-    let Err(RunFailure { error, stop_error }) = run(config, hooks) else {
+    let Err(RunFailure { error, stop_error }) = run(config, options, hooks) else {
         tracing::info!("stopped");
         return Ok(());
     };

@@ -10,7 +10,7 @@ use super::{
     threads::check_thread_limit,
 };
 use crate::{
-    access::{AllowedOrigins, HostOriginPolicy, Token},
+    access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
     admin,
     config::Settings,
     faucet::{self, Faucet},
@@ -50,7 +50,7 @@ pub struct ListenerResources {
     /// Certificate and key of the API listener, which then serves TLS only.
     pub tls: Option<ServerConfig>,
     /// Token that the admin listener requires.
-    pub admin_token: Option<Token>,
+    pub admin_token: RequiredToken,
 }
 
 /// The settings and limits of the listeners, and their metrics.
@@ -197,7 +197,7 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        token: Option<Token>,
+        token: RequiredToken,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
         let policy = HostOriginPolicy {

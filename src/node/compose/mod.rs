@@ -12,6 +12,7 @@ mod listeners;
 mod memory_bound;
 mod net;
 mod panic_hook;
+mod reload;
 mod scheduling;
 mod service;
 mod threads;

@@ -31,12 +31,14 @@ use super::{
     listeners::{ListenerResources, Listeners, side_listeners},
     memory_bound,
     panic_hook::install_panic_hook,
+    reload::{ReloadTargets, ReloadTask},
     scheduling::set_scheduling_policy,
     tls::configured_tls,
 };
 use crate::{
-    config::{Config, Settings},
-    signals::{StopSignals, log_hangups},
+    access::RequiredToken,
+    config::{Config, ConfigOptions, Settings},
+    signals::{ReloadSignal, StopSignals},
     telemetry,
 };
 use actix_web::rt::System;
@@ -79,26 +81,35 @@ impl From<io::Error> for RunFailure {
 
 /// Starts a node, serves until a signal or an error, and stops.
 ///
+/// `options` name the layers of `config`, which `SIGHUP` reads again.
+///
 /// # Errors
 ///
 /// Returns [`RunError::Configuration`] if the configuration cannot be used, and [`RunError::Fatal`]
 /// if the start, the node, a listener, or the stop failed. Unless the node itself has failed, its
 /// mempool is saved.
-pub fn run(config: &Config, hooks: RunHooks) -> Result<(), RunFailure> {
+pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<(), RunFailure> {
     let prepared = prepare(config, hooks)?;
     let system = System::new();
     // Before the ledger is opened, so that a closed terminal does not end the process meanwhile.
-    system.block_on(async { log_hangups() })?;
+    let reload_signal = system.block_on(async { ReloadSignal::new() })?;
     let ledger = open_ledger(config.settings(), prepared.genesis)?;
     system.block_on(async {
         // Before the ready line, because its reader may send a signal immediately.
         let mut signals = StopSignals::new()?;
         let genesis = ledger.genesis.clone();
+        let admin_token = prepared.resources.admin_token.clone();
         let mut service = Service::start(config.settings(), ledger, prepared.resources).await?;
+        let targets = ReloadTargets {
+            node: service.node.handle(),
+            admin_token,
+        };
+        let reload = ReloadTask::start(reload_signal, options.clone(), config, targets);
         let served = match service.announce(&genesis, hooks) {
             Ok(()) => service.serve(&mut signals).await,
             Err(error) => Err(ServeError::Listener(error)),
         };
+        drop(reload);
         match served {
             Ok(()) => Ok(service.stop(&mut signals).await?),
             Err(ServeError::Node(error)) => Err(error.into()),
@@ -136,7 +147,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
         resources: ListenerResources {
             connections,
             tls,
-            admin_token,
+            admin_token: RequiredToken::new(admin_token),
         },
     })
 }

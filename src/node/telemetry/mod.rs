@@ -11,14 +11,15 @@ use std::{
     backtrace::{Backtrace, BacktraceStatus},
     io::{self, IsTerminal as _, Write as _},
     panic::{self, PanicHookInfo},
-    sync::OnceLock,
+    sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard},
     thread,
     time::Duration,
 };
+use tracing::{Metadata, Subscriber, subscriber::Interest};
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     fmt,
-    layer::SubscriberExt as _,
+    layer::{Context, Layer, SubscriberExt as _},
     util::SubscriberInitExt as _,
 };
 
@@ -39,6 +40,9 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The queue of the log, once its thread runs.
 static LOG: OnceLock<&LogQueue> = OnceLock::new();
+
+/// The levels of the log, once it is started.
+static LEVELS: OnceLock<RwLock<Targets>> = OnceLock::new();
 
 /// The thread that writes the log cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +72,8 @@ pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
         true => before(info),
         false => report_panic(log, info),
     }));
-    let registry = tracing_subscriber::registry().with(filter(level));
+    let levels = LEVELS.get_or_init(|| RwLock::new(filter(level)));
+    let registry = tracing_subscriber::registry().with(ReplaceableTargets(levels));
     match format {
         "json" => registry
             .with(fmt::layer().json().with_writer(move || LineWriter(log)))
@@ -82,6 +87,48 @@ pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
             .init(),
     }
     Ok(())
+}
+
+/// Replaces `log.level`, which must be a value that the configuration accepts.
+///
+/// Has no effect before [`start`].
+pub fn set_level(level: &str) {
+    let Some(levels) = LEVELS.get() else {
+        return;
+    };
+    *levels.write().unwrap_or_else(PoisonError::into_inner) = filter(level);
+    tracing::callsite::rebuild_interest_cache();
+    // Crates that log through `log` are filtered by its own maximum first. Both crates use the same
+    // names of levels.
+    if let Ok(level) = LevelFilter::current().to_string().parse() {
+        log::set_max_level(level);
+    }
+}
+
+/// A filter by target and level that can be replaced.
+///
+/// Its lock is taken for new callsites and after a change of the level, but for no event: tracing
+/// caches the decision for each callsite.
+struct ReplaceableTargets(&'static RwLock<Targets>);
+
+impl ReplaceableTargets {
+    fn targets(&self) -> RwLockReadGuard<'_, Targets> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for ReplaceableTargets {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        Layer::<S>::register_callsite(&*self.targets(), metadata)
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, context: Context<'_, S>) -> bool {
+        Layer::<S>::enabled(&*self.targets(), metadata, context)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Layer::<S>::max_level_hint(&*self.targets())
+    }
 }
 
 /// Waits until all lines of the log are written, for a bounded time.
