@@ -1,8 +1,8 @@
-//! Who may ask through a browser.
+//! The `Host` and `Origin` headers that a listener accepts.
 //!
-//! A page from elsewhere can make its visitor's browser send requests to this machine, also under a host
-//! name that it points here (DNS rebinding). Such requests carry the foreign name in `Host` or `Origin`,
-//! which no page can change. Programs send no `Origin`, and need no leave.
+//! A foreign web page can make a browser send requests to this machine, also under a host name of its
+//! own that resolves to this machine (DNS rebinding). Such requests have the foreign name in `Host` or
+//! `Origin`, which a page cannot change. Programs other than browsers send no `Origin` and are accepted.
 
 use super::origins::{Origins, authority_of};
 use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -12,34 +12,35 @@ use std::{
     str::FromStr,
 };
 
-/// The longest name that the DNS has, in bytes (RFC 1035).
+/// Maximum length of a DNS name, in bytes (RFC 1035).
 const NAME_BYTES_MAX: usize = 253;
 
-/// Which requests a listener takes.
+/// The `Host` and `Origin` headers that a listener accepts.
 #[derive(Clone, Debug)]
 pub struct HostOriginPolicy {
-    /// The section of the settings whose `hosts` and `origins` these are.
+    /// Section of the settings `hosts` and `origins`, for messages.
     pub section: &'static str,
-    /// The names under which the listener is asked for, beside those of this machine.
+    /// Names of the listener, beside `localhost` and IP addresses.
     pub hosts: HostNames,
-    /// The pages that may ask.
+    /// Origins of web pages that may send requests.
     pub origins: AllowedOrigins,
 }
 
-/// The pages that may ask.
+/// Origins of web pages that may send requests to a listener.
 #[derive(Clone, Debug)]
 pub enum AllowedOrigins {
-    /// Those of the listener itself.
+    /// The origin of the listener itself.
     SameOrigin,
-    /// Those that this machine serves, on any port, and these.
+    /// The origin of the listener, all origins of this machine on any port, and the listed ones.
     LocalhostAnd(Origins),
 }
 
 impl HostOriginPolicy {
-    /// Looks at the headers of a request.
+    /// Checks the headers of a request.
     ///
     /// # Errors
-    /// Why it is refused and what would let it in.
+    ///
+    /// Returns the reason for the rejection, with the setting that would accept the request.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), String> {
         let section = self.section;
         let host = only(headers, &HOST).filter(|host| self.is_own(host));
@@ -70,8 +71,10 @@ impl HostOriginPolicy {
         }
     }
 
-    /// Whether `HOST` or `HOST:PORT` is a name of this listener. Under an IP address no page of elsewhere
-    /// can be: a browser asks there for nothing but what is served there.
+    /// Returns whether `HOST` or `HOST:PORT` names this listener.
+    ///
+    /// Every IP address does. A foreign page cannot have one as its host: its browser would load the
+    /// page from that address.
     fn is_own(&self, authority: &str) -> bool {
         match host_of(authority) {
             Some(Host::Ip(_)) => true,
@@ -81,7 +84,7 @@ impl HostOriginPolicy {
     }
 }
 
-/// The only value of a header; none when it is absent, repeated, or no text.
+/// Returns the value of a header, or `None` if the header is absent, repeated, or not ASCII.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name);
     let first = values.next()?;
@@ -91,7 +94,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Whether pages of `origin` are served by the machine on which they are looked at.
+/// Returns whether `origin` is served by the machine of its browser.
 fn is_of_this_machine(origin: &str) -> bool {
     match authority_of(origin).and_then(host_of) {
         Some(Host::Ip(ip)) => ip.is_loopback(),
@@ -100,20 +103,21 @@ fn is_of_this_machine(origin: &str) -> bool {
     }
 }
 
-/// `localhost`, and the names below it, which mean this machine and can be nobody's (RFC 6761).
+/// Returns whether `name` is `localhost` or below it. These names always mean this machine
+/// (RFC 6761).
 fn is_localhost(name: &str) -> bool {
     let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
     last.eq_ignore_ascii_case("localhost")
 }
 
-/// A host, without its port.
+/// A host without a port.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Host<'a> {
     Ip(IpAddr),
     Name(&'a str),
 }
 
-/// The host of `HOST` or `HOST:PORT`; none where it is neither.
+/// Returns the host of `HOST` or `HOST:PORT`, or `None` for any other text.
 pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
     let (host, rest) = match authority.strip_prefix('[') {
         Some(bracketed) => {
@@ -137,18 +141,18 @@ pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
     is_whole.then_some(host)
 }
 
-/// Whether `text` can be the name of a host. The underscore stands in names of containers.
+/// Returns whether `text` can be the name of a host. Names of containers may have underscores.
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(is_part)
 }
 
-/// Names under which a listener is asked for: `admin.hosts`, `faucet.hosts`.
+/// Host names of a listener: `admin.hosts`, `faucet.hosts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostNames(Vec<String>);
 
 impl HostNames {
-    /// How many there may be; each is compared with that of every request.
+    /// Maximum number of names. Each is compared with the host of every request.
     pub const COUNT_MAX: usize = 100;
 
     fn contain(&self, name: &str) -> bool {
@@ -158,7 +162,7 @@ impl HostNames {
     }
 }
 
-/// Reads names with commas between.
+/// Parses a list of names, separated by commas.
 impl FromStr for HostNames {
     type Err = NoHostNames;
 
@@ -173,11 +177,11 @@ impl FromStr for HostNames {
     }
 }
 
-/// A text that is no list of host names.
+/// The text is not a list of host names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoHostNames;
 
-/// What is allowed, in words.
+/// Describes the accepted texts.
 impl fmt::Display for NoHostNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_and_listed_ones_are_own() {
+    fn accepts_only_names_of_this_machine_and_listed_hosts() {
         let policy = policy("node.example, ledger_node", AllowedOrigins::SameOrigin);
         for own in [
             "localhost",
@@ -249,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_listeners_own_pages_are_of_exactly_its_host() {
+    fn accepts_the_origin_of_exactly_the_listeners_host() {
         let policy = policy("", AllowedOrigins::SameOrigin);
         let check = |origin: &str| {
             let pairs = [(HOST, "localhost:9101"), (ORIGIN, origin)];
@@ -274,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_this_machine_are_of_any_port() {
+    fn accepts_origins_of_this_machine_on_any_port() {
         let policy = policy(
             "",
             AllowedOrigins::LocalhostAnd("https://wallet.example".parse().unwrap()),
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_stands_twice_is_refused() {
+    fn rejects_repeated_headers() {
         let policy = policy("", AllowedOrigins::LocalhostAnd("*".parse().unwrap()));
         for pairs in [
             &[(HOST, "localhost"), (HOST, "localhost")][..],
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_no_setting() {
+    fn rejects_texts_that_are_not_host_names() {
         for text in [
             "localhost:9101",
             "a,,b",
@@ -340,9 +344,8 @@ mod tests {
     }
 
     proptest! {
-        /// Reading is total, and what is no IP address, no localhost and not listed is never own.
         #[test]
-        fn any_text_may_be_asked_under(host in "[a-z0-9.:@\\[\\]]{0,24}") {
+        fn rejects_any_text_without_localhost_or_an_ip_address(host in "[a-z0-9.:@\\[\\]]{0,24}") {
             let own = policy("", AllowedOrigins::SameOrigin).is_own(&host);
             let has_own_form = host.contains("localhost") || host.starts_with(|c: char| c.is_ascii_digit() || c == '[');
             prop_assert!(!own || has_own_form);

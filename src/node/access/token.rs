@@ -1,4 +1,4 @@
-//! The operator's bearer token (RFC 6750), out of a file that nobody else can read.
+//! The bearer token of the admin listener (RFC 6750).
 
 use super::secret_file::{SecretFileError, read_secret_file};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
@@ -10,18 +10,21 @@ use std::{
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-/// The shortest token, in characters: 96 bits where each carries six.
+/// Minimum length of a token, in characters: 96 bits at six bits each.
 const CHARS_MIN: usize = 16;
-/// How a token is made, for messages.
+/// Command that creates a token file, for messages.
 pub const TOKEN_RECIPE: &str = "for example: (umask 077; openssl rand -base64 32 > FILE)";
 
-/// A secret that a request must carry. `Debug` does not show it, and its memory is cleared.
+/// A secret that requests must carry.
+///
+/// `Debug` does not print it, and its memory is cleared when it is dropped.
 #[derive(Clone)]
 pub struct Token(Zeroizing<String>);
 
 impl Token {
-    /// Whether a request carries the token. The time that the comparison takes tells nothing but the
-    /// token's length.
+    /// Returns whether a request with these headers carries the token.
+    ///
+    /// The duration of the comparison reveals only the length of the token.
     fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else {
@@ -78,7 +81,7 @@ impl RequiredToken {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = token;
     }
 
-    /// Whether a request with these headers may proceed.
+    /// Returns whether a request with these headers carries the token, or needs none.
     pub fn permits(&self, headers: &HeaderMap) -> bool {
         let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
         token.as_ref().is_none_or(|token| token.is_in(headers))
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_carries_exactly_the_token() {
+    fn accepts_only_the_exact_token() {
         let token = Token::parse(&format!("{TEXT}\n")).unwrap();
         let (right, lower) = (format!("Bearer {TEXT}"), format!("bearer  {TEXT} "));
         for value in [&right, &lower] {
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_short_secret_nor_a_whole_file_is_a_token() {
+    fn rejects_short_secrets_and_texts_of_several_words() {
         for text in [
             "",
             "\n",
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_show_it() {
+    fn omits_the_token_from_debug_output() {
         let shown = format!("{:?}", Token::parse(TEXT).unwrap());
         assert!(!shown.contains("Zm9y"), "{shown}");
     }
