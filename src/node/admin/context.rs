@@ -25,11 +25,12 @@ pub struct Admin {
     pub data_dir: PathBuf,
 }
 
-/// A body in JSON; `form` says how it is to look.
+/// Parses a JSON body. `form` describes the expected body, for the message of an error.
 ///
 /// # Errors
-/// What is wrong with a body that did not come whole, is larger than `bytes_max`, or is no `T`.
-pub fn body_of<T: DeserializeOwned>(
+///
+/// Returns the problem of a body that is incomplete, larger than `bytes_max`, or not a `T`.
+pub fn parse_body<T: DeserializeOwned>(
     body: Result<Bytes, Error>,
     bytes_max: usize,
     form: &str,
@@ -39,8 +40,8 @@ pub fn body_of<T: DeserializeOwned>(
         .map_err(|error| Problem::Syntax(format!("the body is to be {form}: {error}")))
 }
 
-/// An error answer in the form of the interface.
-pub fn refusal(
+/// Returns an error response in the form of the REST interface.
+pub fn error_response(
     status: StatusCode,
     error_code: ErrorCode,
     message: impl Into<String>,

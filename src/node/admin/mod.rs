@@ -1,5 +1,14 @@
-//! The operator's listener: each actor's mailbox, the lanes of signatures, the switches of a running node, and
-//! all that is counted, for Prometheus.
+//! The admin listener: status and control of a running node, and metrics for Prometheus.
+//!
+//! | route | content |
+//! |---|---|
+//! | `/actors`, `/actors/{name}` | mailboxes and their capacities |
+//! | `/signatures` | queues of the signature check |
+//! | `/filter` | rules of the submission filter |
+//! | `/switches` | switches of the REST interface |
+//! | `/connections` | connections of each listener |
+//! | `/storage` | readable versions, and size of the ledger file |
+//! | `/metrics` | all counters, in the text format of Prometheus |
 
 mod actors;
 mod authorize;

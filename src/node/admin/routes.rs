@@ -14,7 +14,7 @@ use actix_web::{
 };
 use ledger_api::{unknown_route, wrong_method};
 
-/// Registers the routes; `listeners` are those of the node.
+/// Registers the routes. `listeners` are the listeners whose connections are reported.
 pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenListeners) {
     config.service(
         web::scope("")
@@ -30,7 +30,7 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenList
             .service(
                 web::resource("/actors/{name}")
                     .route(web::get().to(actors::show))
-                    .route(web::patch().to(actors::tune))
+                    .route(web::patch().to(actors::change))
                     .default_service(wrong_method("GET, PATCH")),
             )
             .service(
@@ -48,7 +48,7 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenList
             .service(
                 web::resource("/switches")
                     .route(web::get().to(switches::show))
-                    .route(web::patch().to(switches::turn))
+                    .route(web::patch().to(switches::change))
                     .default_service(wrong_method("GET, PATCH")),
             )
             .service(

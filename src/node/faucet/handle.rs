@@ -14,10 +14,11 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
 use tokio::sync::{mpsc, oneshot};
 
-/// What a request gets that names no amount: the reference's, a thousand coins.
+/// Amount of a request that names none, in the coin's smallest unit: a thousand coins, as the
+/// reference node's faucet pays.
 const AMOUNT_DEFAULT: u64 = 100_000_000_000;
 
-/// The way to the funding task. Cheap to clone; the task ends when the last clone is dropped.
+/// A handle to the funding task. Cheap to clone. The task ends when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Faucet {
     queue: mpsc::Sender<Request>,
@@ -27,7 +28,7 @@ pub struct Faucet {
 }
 
 impl Faucet {
-    /// Starts the task that owns `key`, on the current actix system.
+    /// Starts the funding task, which owns `key`, on the current actix system.
     pub fn start(node: NodeHandle, key: Ed25519PrivateKey, settings: &FaucetSettings) -> Self {
         let (queue, requests) = mpsc::channel(settings.queue_capacity);
         let funder = Funder::new(node, Signer::new(key));
@@ -43,7 +44,12 @@ impl Faucet {
         }
     }
 
-    /// Pays `amount`, or what is allowed of it, and answers when that is committed.
+    /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is committed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FaucetError::Overloaded`] if the queue is full, [`FaucetError::Stopping`] if the task
+    /// has ended, or the error of the task.
     pub async fn fund(
         &self,
         to: AccountAddress,

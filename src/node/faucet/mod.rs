@@ -1,8 +1,8 @@
 //! The faucet of a development chain: `/fund` and `/mint` as the ecosystem's SDKs call them.
 //!
-//! Requests go into one bounded queue; a single task (`funder.rs`) owns the key and the sequence
-//! number, folds what is waiting into one transaction, and answers when that is committed. So
-//! requests never collide on a sequence number, and many at once cost few transactions.
+//! Requests are put into one bounded queue. A single task (`funder.rs`) owns the key and its sequence
+//! number. It pays all waiting requests with one transaction, and responds when the transaction is
+//! committed. So requests never collide on a sequence number, and many requests take few transactions.
 
 mod error;
 mod funder;
