@@ -6,14 +6,15 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 
-/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG`, as other failed writes do.
+/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG` like other failed writes.
 ///
-/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the process ends,
-/// also after the [`Signal`] and the runtime are dropped. Call this before any file is written.
+/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the process
+/// ends, also after the [`Signal`] and the runtime are dropped. Call this before any file is written.
 ///
 /// # Errors
 ///
-/// Returns the error of the system if the handler cannot be installed, as without a free descriptor.
+/// Returns the error of the system if the handler cannot be installed, for example without a free
+/// descriptor.
 pub fn survive_file_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();

@@ -1,4 +1,4 @@
-//! `config`: what the node would run with, or everything that can be set.
+//! `config`: prints the effective configuration, or all settings.
 
 use super::{CliError, output};
 use crate::config::{self, Config, ConfigError};
@@ -14,7 +14,9 @@ pub struct Arguments {
 /// Prints the configuration.
 ///
 /// # Errors
-/// When it cannot be used.
+///
+/// Returns [`CliError::Configuration`] if it cannot be used, and [`CliError::Fatal`] if standard output
+/// cannot be written.
 pub fn execute(
     arguments: &Arguments,
     load: impl FnOnce() -> Result<Config, ConfigError>,

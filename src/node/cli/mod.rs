@@ -36,10 +36,12 @@ enum Command {
     Bench(bench::Arguments),
 }
 
-/// Does what the command line asks for.
+/// Executes the command.
 ///
 /// # Errors
-/// What stopped it; [`CliError::exit_code`] tells a configuration to correct from a fatal error.
+///
+/// Returns [`CliError::Configuration`] if the configuration cannot be used, and [`CliError::Fatal`] for
+/// any other error of the command.
 pub fn execute(cli: Cli) -> Result<(), CliError> {
     let load = || Config::load(&cli.config, std::env::vars_os());
     match cli.command.unwrap_or(Command::Run) {

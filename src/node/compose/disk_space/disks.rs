@@ -1,16 +1,16 @@
-//! The disks of a data directory, and the room on them.
+//! Measurement of the disks that hold a data directory.
 
 use std::{fs, io, os::unix::fs::MetadataExt as _, path::Path, sync::Arc};
 
-/// The ledger's file in the data directory, which may be a link to another disk.
+/// Name of the ledger file, which may be a link to another disk.
 const LEDGER: &str = "ledger.redb";
 
-/// The room on a disk, in bytes.
+/// The space of a disk, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DiskSpace {
-    /// For users without privileges.
+    /// Free space for users without privileges.
     pub(super) free: u64,
-    /// In all; 0 where the system does not tell.
+    /// Size of the disk, or 0 if the system does not report it.
     pub(super) total: u64,
 }
 
@@ -24,22 +24,24 @@ impl DiskSpace {
     }
 }
 
-/// The room for what a data directory holds.
+/// The space of the disks that hold a data directory.
 #[derive(Clone, Debug)]
 pub(super) struct DirectorySpace {
     /// The data directory.
     pub(super) directory: Arc<Path>,
-    /// Where the ledger grows.
+    /// Disk of the ledger file.
     pub(super) ledger: DiskSpace,
-    /// Where the pool is saved, if that is another disk.
+    /// Disk of the saved mempool, if it is another one.
     pub(super) pool: Option<DiskSpace>,
 }
 
 impl DirectorySpace {
-    /// Blocks for as long as the file system takes to answer.
+    /// Measures the disks of a data directory. Blocks until the file system responds.
     ///
     /// # Errors
-    /// When the directory or its ledger is not there, or may not be looked at.
+    ///
+    /// Returns the error of the system if the directory or its ledger file does not exist or cannot be
+    /// accessed.
     pub(super) fn of(directory: &Arc<Path>) -> io::Result<Self> {
         let ledger = directory.join(LEDGER);
         let is_one = fs::metadata(&ledger)?.dev() == fs::metadata(directory)?.dev();
@@ -60,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_with_a_ledger_has_room_and_one_without_has_an_error() {
+    fn measures_only_directories_with_a_ledger() {
         let directory = tempfile::tempdir().unwrap();
         let path: Arc<Path> = directory.path().into();
         assert!(DirectorySpace::of(&path).is_err());
@@ -71,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_that_is_a_link_counts_where_it_is() {
+    fn measures_the_disk_of_a_linked_ledger() {
         let directory = tempfile::tempdir().unwrap();
         let path: Arc<Path> = directory.path().into();
-        // A file of a file system that every Linux has, and on which nothing is stored.
+        // A file of procfs, a file system without size.
         std::os::unix::fs::symlink("/proc/version", path.join(LEDGER)).unwrap();
         let space = DirectorySpace::of(&path).unwrap();
         assert_eq!(space.ledger.total, 0);
