@@ -46,8 +46,7 @@ impl HostOriginPolicy {
         let host = only(headers, &HOST).filter(|host| self.is_own(host));
         let Some(host) = host else {
             return Err(format!(
-                "the Host header is neither localhost nor an IP address; other names of this listener are \
-                 to be listed in {section}.hosts"
+                "the Host header is neither localhost, an IP address, nor listed in {section}.hosts"
             ));
         };
         if !headers.contains_key(ORIGIN) {
@@ -57,7 +56,7 @@ impl HostOriginPolicy {
         match &self.origins {
             _ if authority_of(origin).is_some_and(|own| own.eq_ignore_ascii_case(host)) => Ok(()),
             AllowedOrigins::SameOrigin => {
-                Err("the Origin header is not of a page of this listener".to_owned())
+                Err("the Origin header is not the origin of this listener".to_owned())
             }
             AllowedOrigins::LocalhostAnd(origins)
                 if is_of_this_machine(origin) || origins.allow(origin) =>
@@ -65,8 +64,7 @@ impl HostOriginPolicy {
                 Ok(())
             }
             AllowedOrigins::LocalhostAnd(_) => Err(format!(
-                "the Origin header is of a page of elsewhere; those that may ask are to be listed in \
-                 {section}.origins"
+                "the Origin header is neither an origin of this machine nor listed in {section}.origins"
             )),
         }
     }

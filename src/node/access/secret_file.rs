@@ -22,15 +22,15 @@ pub enum SecretFileError {
     Unreadable(#[from] io::Error),
     /// The permissions of the file grant rights to others than its owner.
     #[error(
-        "others than its owner may use the secret in it (mode {mode:03o}): chmod 600 it, and make a new \
-         secret if others use this machine"
+        "its mode {mode:03o} grants rights to others than its owner: chmod 600 it, and replace the secret \
+         if others use this machine"
     )]
     OpenToOthers {
         /// Permission bits of the file.
         mode: u32,
     },
     /// The file is larger than any secret.
-    #[error("it has more than {BYTES_MAX} bytes, which no secret has")]
+    #[error("it is larger than {BYTES_MAX} bytes, the maximum of a secret")]
     TooLarge,
 }
 

@@ -36,7 +36,7 @@ pub async fn authorize<B: MessageBody>(
         None => Some(error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
-            "the listener does not know whom to let in",
+            "the listener has no access policy",
         )),
     };
     match rejection {
@@ -68,7 +68,7 @@ fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
     let mut response = error_response(
         StatusCode::UNAUTHORIZED,
         ErrorCode::WebFrameworkError,
-        "the header \"Authorization: Bearer TOKEN\" with the token of admin.token_file is needed",
+        "the header \"Authorization: Bearer TOKEN\" with the token of admin.token_file is required",
     );
     response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
     Some(response)

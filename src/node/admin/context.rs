@@ -37,7 +37,7 @@ pub fn parse_body<T: DeserializeOwned>(
 ) -> Result<T, Problem> {
     let body = body.map_err(|error| extraction_problem(&error, bytes_max))?;
     serde_json::from_slice(&body)
-        .map_err(|error| Problem::Syntax(format!("the body is to be {form}: {error}")))
+        .map_err(|error| Problem::Syntax(format!("the body must be {form}: {error}")))
 }
 
 /// Returns an error response in the form of the REST interface.

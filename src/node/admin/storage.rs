@@ -46,7 +46,7 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             format!(
-                "the file in {} cannot be looked at: {cause}",
+                "the size of the ledger file in {} cannot be read: {cause}",
                 admin.data_dir.display()
             ),
         ),

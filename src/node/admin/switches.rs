@@ -27,6 +27,6 @@ pub async fn change(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpRespo
     };
     admin.api.change_switches(&change);
     let switches = admin.api.switches();
-    tracing::info!(?switches, "switches of the interface changed");
+    tracing::info!(?switches, "switches changed");
     HttpResponse::Ok().json(switches)
 }

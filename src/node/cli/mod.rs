@@ -27,12 +27,12 @@ pub struct Cli {
 enum Command {
     /// Start a node (the default)
     Run,
-    /// Print the effective configuration, each value with where it comes from
+    /// Print the effective configuration with the origin of each value
     Config(config::Arguments),
-    /// Make, fund and show accounts, and transfer between them
+    /// Create, fund and show accounts, and transfer coins
     #[command(subcommand)]
     Account(account::Command),
-    /// Drive a node with signed transfers and report how fast they are committed
+    /// Send signed transfers to a node and report throughput and latency
     Bench(bench::Arguments),
 }
 

@@ -42,7 +42,7 @@ fn print_ready(ready: &str, genesis: &Genesis) -> io::Result<()> {
 /// Returns the text about the funded accounts of a development chain, with their private keys.
 fn development_text(genesis: &Genesis) -> String {
     let mut text = format!(
-        "Development chain {} ({}). Everyone knows the keys of these funded accounts: use them for development only.",
+        "Development chain {} ({}). The keys of these funded accounts are public: use them for development only.",
         genesis.chain_id, genesis.vendor
     );
     // A genesis file may fund only some of them.

@@ -46,7 +46,7 @@ pub fn check_token_requirement(
         return Ok(());
     }
     Err(ConfigError::Contradiction(format!(
-        "admin.listen = \"{listen}\" can be reached from other machines, and who reaches it can change the \
+        "admin.listen = \"{listen}\" can be reached from other machines, and its clients can change the \
          node: listen on 127.0.0.1, or set admin.token_file to a file that holds a token, {TOKEN_RECIPE}"
     )))
 }

@@ -122,8 +122,8 @@ pub fn raise_descriptor_limit(
         .map_or_else(|| demand.fit(usize::MAX), |available| demand.fit(available));
     let Some(limits) = limits else {
         return Err(RunError::Fatal(format!(
-            "the process may have {available} files open (RLIMIT_NOFILE), and the node needs {} at least: raise the \
-             hard limit, as with `ulimit -Hn` or LimitNOFILE of systemd",
+            "the limit on open files (RLIMIT_NOFILE) is {available}, and the node needs at least {}: raise the \
+             hard limit, for example with `ulimit -Hn` or LimitNOFILE of systemd",
             demand.minimum()
         )));
     };

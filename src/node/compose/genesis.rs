@@ -49,7 +49,7 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
     let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
     if is_faucet_requested && genesis.faucet_key().is_none() {
         return Err(ConfigError::Contradiction(
-            "faucet.enabled = true, but only a development chain with a faucet key in its genesis has a faucet"
+            "faucet.enabled = true, but the genesis is not that of a development chain with a faucet key"
                 .to_owned(),
         ));
     }

@@ -55,7 +55,7 @@ pub fn open_ledger(
             store
                 .initialize(&genesis, &execute_genesis(&genesis, &chain))
                 .map_err(access_error)?;
-            tracing::info!(directory = %directory.display(), "a new ledger begins");
+            tracing::info!(directory = %directory.display(), "created a ledger");
             (genesis, chain)
         }
         Some((found, height)) => {
@@ -65,9 +65,9 @@ pub fn open_ledger(
                 store.extend_genesis(&genesis).map_err(access_error)?;
                 let upgrades =
                     FrameworkUpgrade::format_list(&genesis.parameters.framework_upgrades);
-                tracing::info!(upgrades, "the chain takes on framework upgrades");
+                tracing::info!(upgrades, "added framework upgrades");
             }
-            tracing::info!(directory = %directory.display(), "the ledger continues");
+            tracing::info!(directory = %directory.display(), "opened the ledger");
             (genesis, chain)
         }
     };
@@ -128,9 +128,9 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
     } else if found.development != configured.development {
         differs("development", &found.development, &configured.development)
     } else if found.parameters != configured.parameters {
-        "its parameters are others".to_owned()
+        "its parameters differ".to_owned()
     } else {
-        "its accounts or keys are others".to_owned()
+        "its accounts or keys differ".to_owned()
     }
 }
 

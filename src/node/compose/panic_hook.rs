@@ -51,7 +51,7 @@ fn damage_message(directory: &str, info: &PanicHookInfo<'_>) -> String {
     let thread = current.name().unwrap_or("unnamed");
     format!(
         "data directory: {directory} is damaged: {cause:?} (thread {thread}); restore the directory from a copy, or \
-         name an empty one to start anew"
+         start a new ledger in an empty one"
     )
 }
 

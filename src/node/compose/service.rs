@@ -167,8 +167,8 @@ fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
     if let Err(error) = scheduled {
         tracing::warn!(
             %error,
-            "the system does not let the node's threads wait their turns, which costs throughput; \
-             process.scheduling = inherit does not ask"
+            "the system rejected the scheduling policy SCHED_BATCH, which costs throughput; \
+             process.scheduling = inherit does not set it"
         );
     }
     Ok(())
@@ -206,7 +206,7 @@ impl Service {
     ) -> Result<Self, RunError> {
         tracing::info!(
             memory_bytes_max = memory_bound::bytes_max(settings),
-            "what the limits allow in memory"
+            "maximum memory of all limits"
         );
         let directory: &Path = &settings.storage.data_dir;
         let config = node_config(settings);

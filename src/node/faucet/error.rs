@@ -42,10 +42,10 @@ pub enum FaucetError {
     #[error("the funding transaction failed: {0}")]
     Failed(String),
     /// The transaction was pruned before its outcome was read. It may have paid.
-    #[error("the outcome of the funding transaction {0} is pruned already; look at the balance")]
+    #[error("the outcome of the funding transaction {0} is already pruned; check the balance")]
     Unclear(HashValue),
     /// The ledger cannot be read. The log has the cause.
-    #[error("the faucet could not read the ledger")]
+    #[error("the faucet cannot read the ledger")]
     Internal,
 }
 

@@ -96,8 +96,8 @@ impl Funder {
                 Attempt::Funded(funded) => return Ok(funded),
                 Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
                 Attempt::Overtaken(reason) if Instant::now() >= deadline => {
-                    tracing::warn!(%reason, "others keep the faucet from paying with its key");
-                    return Err(FaucetError::Overloaded("others use its key"));
+                    tracing::warn!(%reason, "other users of the faucet's key take its sequence numbers");
+                    return Err(FaucetError::Overloaded("its key is in use elsewhere"));
                 }
                 Attempt::Overtaken(_) => tokio::time::sleep(POLL_PAUSE).await,
             }
@@ -253,7 +253,7 @@ fn node_error(error: NodeError) -> FaucetError {
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
         NodeError::Store(error) => {
-            tracing::error!(%error, "the faucet could not read the ledger");
+            tracing::error!(%error, "the faucet cannot read the ledger");
             FaucetError::Internal
         }
     }

@@ -60,9 +60,7 @@ impl Faucet {
         self.queue
             .try_send(Request { to, amount, reply })
             .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => {
-                    FaucetError::Overloaded("too many requests wait")
-                }
+                mpsc::error::TrySendError::Full(_) => FaucetError::Overloaded("its queue is full"),
                 mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
             })?;
         answer.await.unwrap_or(Err(FaucetError::Stopping))

@@ -32,7 +32,7 @@ impl Recipient {
         let named = self.named()?;
         if named.is_reserved() {
             return Err(FaucetError::InvalidRequest(format!(
-                "{named} is reserved for the framework: no account can be made there"
+                "{named} is reserved for the framework and cannot be funded"
             )));
         }
         Ok(named)
@@ -68,7 +68,7 @@ impl Recipient {
             )));
         }
         Err(FaucetError::InvalidRequest(
-            "one of address, auth_key and pub_key is needed".to_owned(),
+            "one of address, auth_key and pub_key is required".to_owned(),
         ))
     }
 }

@@ -80,8 +80,8 @@ impl DiskReserve {
         let (directory, free) = (space.directory.display(), disk.free);
         Some(
             format!(
-                "the disk of {directory} has {free} bytes free, and {reserve} are kept \
-                 (storage.min_free_bytes, and what saving the pool takes); make room on it"
+                "the disk of {directory} has {free} bytes free, below the reserve of {reserve} \
+                 (storage.min_free_bytes and the saved mempool); free disk space"
             )
             .into(),
         )
@@ -177,7 +177,7 @@ impl DiskSpaceProbe {
             // Unknown space is no reason to reject submissions. If the disk is full, a write fails.
             Err(error) if !self.has_failed => {
                 self.has_failed = true;
-                tracing::warn!(%error, "how much room the data directory has is unknown");
+                tracing::warn!(%error, "the free disk space of the data directory cannot be measured");
                 self.report(None);
             }
             Err(_) => {}
@@ -199,9 +199,9 @@ impl DiskSpaceProbe {
         match shortage {
             Some(cause) => tracing::error!(
                 %cause,
-                "submissions are refused and no block is begun until there is room"
+                "low disk space: submissions are rejected and no block is started until space is free"
             ),
-            None => tracing::info!("the disk has room again: submissions are taken"),
+            None => tracing::info!("disk space is sufficient again: submissions are accepted"),
         }
     }
 }
@@ -298,7 +298,7 @@ mod tests {
             "some/data",
             "7 bytes free",
             "storage.min_free_bytes",
-            "make room",
+            "free disk space",
         ] {
             assert!(message.contains(part), "{message}");
         }
