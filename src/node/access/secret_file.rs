@@ -30,7 +30,7 @@ pub enum SecretFileError {
         mode: u32,
     },
     /// The file is larger than any secret.
-    #[error("it is larger than {BYTES_MAX} bytes, the maximum of a secret")]
+    #[error("it has more than {BYTES_MAX} bytes, the maximum of a secret")]
     TooLarge,
 }
 

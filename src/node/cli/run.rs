@@ -26,7 +26,7 @@ pub fn execute(config: &Config, options: &ConfigOptions) -> Result<(), CliError>
         return Ok(());
     };
     if let Some(error) = stop_error {
-        CliError::from(error).report();
+        CliError::from(*error).report();
     }
     Err(error.into())
 }

@@ -142,7 +142,7 @@ impl Reloader {
         }
         if !changes.needs_restart.is_empty() {
             tracing::warn!(
-                settings = changes.needs_restart.join(", "),
+                settings = %changes.needs_restart.join(", "),
                 "changed settings that need a restart"
             );
         }
@@ -232,8 +232,8 @@ impl Change {
     fn log(&self) {
         tracing::info!(
             setting = self.key,
-            old = truncated(&self.old),
-            new = truncated(&self.new),
+            old = %truncated(&self.old),
+            new = %truncated(&self.new),
             "setting changed"
         );
     }

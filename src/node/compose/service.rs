@@ -61,7 +61,7 @@ pub struct RunFailure {
     /// The error that ended the run.
     pub error: RunError,
     /// The error of the stop that followed.
-    pub stop_error: Option<RunError>,
+    pub stop_error: Option<Box<RunError>>,
 }
 
 impl From<RunError> for RunFailure {
@@ -115,7 +115,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
             Err(ServeError::Node(error)) => Err(error.into()),
             Err(ServeError::Listener(error)) => Err(RunFailure {
                 error,
-                stop_error: service.stop(&mut signals).await.err(),
+                stop_error: service.stop(&mut signals).await.err().map(Box::new),
             }),
         }
     })

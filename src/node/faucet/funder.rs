@@ -155,7 +155,7 @@ impl Funder {
             .node
             .account_snapshot(self.signer.address())
             .await
-            .map_err(unread)?;
+            .map_err(node_error)?;
         Ok(account.sequence_number)
     }
 
