@@ -14,7 +14,6 @@ mod clock;
 mod config;
 mod crash;
 mod disk;
-mod door;
 mod faucet;
 mod filter;
 mod golden;
@@ -31,6 +30,7 @@ mod overload;
 mod pruned;
 mod run;
 mod second_signature;
+mod security;
 mod signals;
 #[cfg(target_os = "linux")]
 mod threads;

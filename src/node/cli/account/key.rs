@@ -3,7 +3,7 @@
 use super::terminal::HiddenTerminal;
 use crate::{
     access::{SecretFileError, read_secret, read_secret_file},
-    cli::Failure,
+    cli::CliError,
 };
 use ledger_client::signer;
 use ledger_crypto::Ed25519PrivateKey;
@@ -24,11 +24,11 @@ const STDIN: &str = "-";
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if there is no key. The message does not repeat what was given, because it may
+/// Returns [`CliError::Fatal`] if there is no key. The message does not repeat what was given, because it may
 /// be a secret in the wrong place.
-pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
+pub fn read(source: &str) -> Result<Ed25519PrivateKey, CliError> {
     let problem = |reason: &str| {
-        Failure::Fatal(format!(
+        CliError::Fatal(format!(
             "--key takes the name of a key file, or {STDIN} for standard input; {reason}"
         ))
     };

@@ -5,8 +5,8 @@ mod new;
 mod terminal;
 mod transfer;
 
-use super::Failure;
-use crate::output;
+use super::CliError;
+use crate::cli::output;
 use clap::Subcommand;
 use ledger_client::{FaucetClient, NodeClient};
 use ledger_types::AccountAddress;
@@ -47,7 +47,7 @@ pub enum Command {
 ///
 /// # Errors
 /// What stopped it, in words.
-pub fn execute(command: Command) -> Result<(), Failure> {
+pub fn execute(command: Command) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -65,14 +65,14 @@ pub fn execute(command: Command) -> Result<(), Failure> {
     })
 }
 
-async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
+async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(), CliError> {
     let hash = FaucetClient::new(faucet)?.fund(address, amount).await?;
     Ok(output::line(&format!(
         "funded {address}\ntransaction {hash}"
     ))?)
 }
 
-async fn show(url: &str, address: &AccountAddress) -> Result<(), Failure> {
+async fn show(url: &str, address: &AccountAddress) -> Result<(), CliError> {
     let node = NodeClient::new(url)?;
     let account = node.account(address).await?;
     let balance = node.balance(address).await?;

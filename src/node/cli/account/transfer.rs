@@ -1,8 +1,8 @@
 //! `account transfer`: asks the node what it needs to know, signs, submits and waits.
 
-use super::{Failure, URL, key};
-use crate::cli::client_chain;
-use crate::output;
+use super::{CliError, URL, key};
+use crate::cli::client_chain::client_chain;
+use crate::cli::output;
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,
@@ -46,7 +46,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// When it is refused, fails, or is not committed before it expires.
-pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
+pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
     let signer = Signer::new(key::read(&arguments.key)?);
     let node = NodeClient::new(&arguments.url)?;
     let chain = node.ledger().await?.chain;
@@ -85,7 +85,7 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     if committed.success {
         Ok(())
     } else {
-        Err(Failure::Fatal(
+        Err(CliError::Fatal(
             "the transfer failed; its fee was charged".to_owned(),
         ))
     }

@@ -1,7 +1,7 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
-use super::Failure;
-use crate::cli::client_chain;
+use super::CliError;
+use crate::cli::client_chain::client_chain;
 use ledger_api::submission_json;
 use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
@@ -154,11 +154,11 @@ impl Arguments {
     /// Checks rules between options, and the existence of the process that `--pid` names.
     ///
     /// # Errors
-    /// Returns [`Failure::Fatal`] if there are too few accounts, if the rate is too low or not
+    /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
     /// finite, or if the figures of the process cannot be read.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
-            return Err(Failure::Fatal(format!(
+            return Err(CliError::Fatal(format!(
                 "--accounts {} is less than --connections {}: each connection needs accounts of its own, unless transfers are --orderless",
                 self.accounts, self.connections
             )));
@@ -167,7 +167,7 @@ impl Arguments {
             .rate
             .is_some_and(|rate| !rate.is_finite() || rate * SECONDS_MAX.as_secs_f64() < 1.0)
         {
-            return Err(Failure::Fatal(format!(
+            return Err(CliError::Fatal(format!(
                 "--rate must be above 0, with a transfer every {} s at least",
                 SECONDS_MAX.as_secs()
             )));
@@ -175,7 +175,7 @@ impl Arguments {
         if let Some(pid) = self.pid
             && ProcessUsage::of(pid).is_none()
         {
-            return Err(Failure::Fatal(format!(
+            return Err(CliError::Fatal(format!(
                 "--pid {pid}: there is no such process, or its figures cannot be read from /proc"
             )));
         }

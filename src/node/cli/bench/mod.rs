@@ -9,8 +9,8 @@ mod report;
 
 pub use arguments::Arguments;
 
-use super::Failure;
-use crate::{open_files::raise_limit, output};
+use super::CliError;
+use crate::{cli::output, open_files::raise_limit};
 use arguments::Output;
 use ledger_client::{
     FaucetClient, NodeClient,
@@ -26,10 +26,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns [`Failure::Fatal`] if options contradict each other, if the node or the faucet rejects a
+/// Returns [`CliError::Fatal`] if options contradict each other, if the node or the faucet rejects a
 /// request or does not respond, or if the run was stopped early. In the last case the report is
 /// printed.
-pub fn execute(arguments: Arguments) -> Result<(), Failure> {
+pub fn execute(arguments: Arguments) -> Result<(), CliError> {
     arguments.check()?;
     let (connections, threads) = (arguments.connections.get(), arguments.threads.get());
     allow_connections(connections, threads.min(connections))?;
@@ -43,12 +43,12 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
 /// Raises the soft limit on open files to the number that the connections need.
 ///
 /// # Errors
-/// Returns [`Failure::Fatal`] if the limit stays below that number.
-fn allow_connections(connections: usize, threads: usize) -> Result<(), Failure> {
+/// Returns [`CliError::Fatal`] if the limit stays below that number.
+fn allow_connections(connections: usize, threads: usize) -> Result<(), CliError> {
     let needed = required_descriptors(connections, threads);
     let allowed = raise_limit(needed);
     if allowed < needed {
-        return Err(Failure::Fatal(format!(
+        return Err(CliError::Fatal(format!(
             "--connections {connections} take {needed} file descriptors, and this process may have {allowed}: raise \
              the hard limit (ulimit -Hn), or use fewer connections"
         )));
@@ -56,17 +56,17 @@ fn allow_connections(connections: usize, threads: usize) -> Result<(), Failure> 
     Ok(())
 }
 
-async fn run(arguments: Arguments) -> Result<(), Failure> {
+async fn run(arguments: Arguments) -> Result<(), CliError> {
     // The client checks the URL first, so that errors read as those of `account`.
     let node = NodeClient::new(&arguments.url)?;
     let authority = parse_authority(&arguments.url)
-        .map_err(|error| Failure::fatal(format!("--url {}", arguments.url), &error))?;
+        .map_err(|error| CliError::fatal(format!("--url {}", arguments.url), &error))?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
         Some(seed) => seed,
         None => getrandom::u64()
-            .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?,
+            .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?,
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
     let requests = RequestWriter::new(&plan, &authority);
@@ -104,7 +104,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     output::line(&text)?;
     match run.stop_cause() {
         None => Ok(()),
-        Some(cause) => Err(Failure::Fatal(format!("the run was stopped: {cause}"))),
+        Some(cause) => Err(CliError::Fatal(format!("the run was stopped: {cause}"))),
     }
 }
 
