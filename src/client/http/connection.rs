@@ -4,80 +4,67 @@
 //! so that a node on the same machine gets the processor.
 
 use super::{
-    error::InvalidTarget,
+    endpoint::Endpoint,
     response::{InvalidResponse, RESPONSE_BYTES_MAX, Response, ResponseHead},
+    stream::Stream,
 };
+use crate::error::RequestError;
 use bytes::BytesMut;
-use http::Uri;
-use rustix::io::Errno;
-use std::{
-    fmt,
-    io::{self, ErrorKind},
-    time::Duration,
-};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time::timeout,
-};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Time limit for a response, longer than any long poll that a node allows.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Minimum free space for a read, in bytes. Most responses arrive in one read.
 const RECEIVE_BYTES: usize = 4 * 1024;
+/// The first bytes of a TLS alert: its content type and the major version.
+const TLS_ALERT: [u8; 2] = [21, 3];
 
 /// A connection that is opened for its first request, and again after an error.
 #[derive(Debug)]
 pub struct Connection {
-    /// `HOST:PORT`.
-    authority: String,
-    stream: Option<TcpStream>,
+    endpoint: Endpoint,
+    stream: Option<Stream>,
     received: BytesMut,
-}
-
-/// An error of a request.
-#[derive(Debug)]
-pub enum RequestError {
-    /// No valid response was received. The server may have executed the request.
-    NoResponse,
-    /// This machine could not open the connection, for lack of descriptors, ports or memory.
-    Local(io::Error),
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoResponse => f.write_str("no answer came"),
-            Self::Local(error) => write!(f, "this machine could not make the connection: {error}"),
-        }
-    }
 }
 
 impl From<InvalidResponse> for RequestError {
     fn from(InvalidResponse: InvalidResponse) -> Self {
-        Self::NoResponse
+        Self::InvalidResponse
     }
 }
 
 impl Connection {
-    /// Creates a connection to `authority`, which is `HOST:PORT`, without opening it.
-    pub fn new(authority: String) -> Self {
+    /// Creates a connection to `endpoint`, without opening it.
+    pub fn new(endpoint: Endpoint) -> Self {
         Self {
-            authority,
+            endpoint,
             stream: None,
             received: BytesMut::new(),
         }
     }
 
+    /// Opens the connection, unless it is open and the server has not closed it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Connection::exchange`] for a connection that cannot be opened.
+    pub(super) async fn open(&mut self) -> Result<(), RequestError> {
+        self.stream = Some(self.take_open_stream().await?);
+        Ok(())
+    }
+
     /// Sends a request, which is complete bytes of HTTP/1.1, and reads its response.
     ///
     /// # Errors
-    /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection, and
-    /// [`RequestError::NoResponse`] if no valid response is received in time. The next request
-    /// opens a new connection.
+    /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection,
+    /// [`RequestError::Connect`] or [`RequestError::Tls`] if it cannot be opened otherwise, and
+    /// another variant if no valid response is received in time. The next request opens a new
+    /// connection.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Response, RequestError> {
         let response = timeout(RESPONSE_TIMEOUT, self.exchange_unlimited(request)).await;
-        let response = response.unwrap_or(Err(RequestError::NoResponse));
+        let response = response.unwrap_or(Err(RequestError::Timeout {
+            secs: RESPONSE_TIMEOUT.as_secs(),
+        }));
         if response.is_err() {
             self.stream = None;
         }
@@ -86,22 +73,14 @@ impl Connection {
 
     /// Sends a request and reads its response, without a time limit.
     async fn exchange_unlimited(&mut self, request: &[u8]) -> Result<Response, RequestError> {
-        let mut stream = match self.stream.take() {
-            Some(stream) if is_quiet(&stream) => stream,
-            _ => {
-                self.received.clear();
-                connect(&self.authority).await?
-            }
-        };
-        stream
-            .write_all(request)
-            .await
-            .map_err(|_| InvalidResponse)?;
+        let mut stream = self.take_open_stream().await?;
+        stream.write_all(request).await.map_err(RequestError::Io)?;
         let mut head = None;
         let mut is_closed = false;
         loop {
             if head.is_none() {
-                head = ResponseHead::parse(&self.received)?;
+                head = ResponseHead::parse(&self.received)
+                    .map_err(|error| self.head_error(&stream, error))?;
             }
             if let Some(head) = &head
                 && let Some(response) = head.take_response(&mut self.received, is_closed)?
@@ -112,58 +91,31 @@ impl Connection {
                 return Ok(response);
             }
             if is_closed || self.received.len() > 2 * RESPONSE_BYTES_MAX {
-                return Err(RequestError::NoResponse);
+                return Err(RequestError::InvalidResponse);
             }
             self.received.reserve(RECEIVE_BYTES);
             let read = stream.read_buf(&mut self.received).await;
-            is_closed = read.map_err(|_| InvalidResponse)? == 0;
+            is_closed = read.map_err(RequestError::Io)? == 0;
         }
     }
-}
 
-/// Returns the `HOST:PORT` of a URL of the form `http://HOST:PORT`. The default port is 80.
-///
-/// # Errors
-/// Returns [`InvalidTarget::Uri`] if `url` is not a URI, and [`InvalidTarget::NotHttp`] if it has
-/// another scheme or no host.
-pub fn parse_authority(url: &str) -> Result<String, InvalidTarget> {
-    let uri: Uri = url.parse()?;
-    match (uri.scheme_str(), uri.host()) {
-        (Some("http"), Some(host)) => Ok(format!("{host}:{}", uri.port_u16().unwrap_or(80))),
-        _ => Err(InvalidTarget::NotHttp),
+    /// Takes the open stream if the server has not closed it, or opens a new one.
+    async fn take_open_stream(&mut self) -> Result<Stream, RequestError> {
+        if let Some(mut stream) = self.stream.take()
+            && stream.is_quiet()
+        {
+            return Ok(stream);
+        }
+        self.received.clear();
+        Stream::connect(&self.endpoint).await
     }
-}
 
-/// Returns whether nothing was received since the last response.
-///
-/// A server may have closed an idle connection, which is not an error of the next request.
-fn is_quiet(stream: &TcpStream) -> bool {
-    let mut byte = [0];
-    matches!(stream.try_read(&mut byte), Err(error) if error.kind() == ErrorKind::WouldBlock)
-}
-
-/// Opens a connection that sends each request immediately.
-async fn connect(authority: &str) -> Result<TcpStream, RequestError> {
-    let stream = TcpStream::connect(authority).await.map_err(|error| {
-        if is_local(&error) {
-            RequestError::Local(error)
+    /// Returns the error for received bytes that are not the start of a response.
+    fn head_error(&self, stream: &Stream, error: InvalidResponse) -> RequestError {
+        if !stream.is_tls() && self.received.starts_with(&TLS_ALERT) {
+            RequestError::TlsServer
         } else {
-            RequestError::NoResponse
+            error.into()
         }
-    })?;
-    // Otherwise a request waits for the acknowledgment of the previous one.
-    stream.set_nodelay(true).map_err(|_| InvalidResponse)?;
-    Ok(stream)
-}
-
-/// Returns whether a connection failed for lack of a resource of this machine.
-fn is_local(error: &io::Error) -> bool {
-    let lacking = [
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::ADDRNOTAVAIL,
-        Errno::NOBUFS,
-        Errno::NOMEM,
-    ];
-    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
+    }
 }

@@ -5,6 +5,7 @@ mod bench;
 mod config;
 mod error;
 mod run;
+mod trust;
 
 pub use error::Failure;
 

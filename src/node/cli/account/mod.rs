@@ -5,7 +5,7 @@ mod new;
 mod terminal;
 mod transfer;
 
-use super::Failure;
+use super::{Failure, trust::TrustOptions};
 use crate::output;
 use clap::Subcommand;
 use ledger_client::{FaucetClient, NodeClient};
@@ -26,6 +26,8 @@ pub enum Command {
         /// The faucet
         #[arg(long, value_name = "URL", default_value = FAUCET_URL)]
         faucet: String,
+        #[command(flatten)]
+        trust: TrustOptions,
         /// Who gets them
         address: AccountAddress,
         /// How many, in the coin's smallest unit
@@ -38,6 +40,8 @@ pub enum Command {
         /// The node
         #[arg(long, value_name = "URL", default_value = URL)]
         url: String,
+        #[command(flatten)]
+        trust: TrustOptions,
         /// The account
         address: AccountAddress,
     },
@@ -56,24 +60,35 @@ pub fn execute(command: Command) -> Result<(), Failure> {
             Command::New(arguments) => new::execute(&arguments),
             Command::Fund {
                 faucet,
+                trust,
                 address,
                 amount,
-            } => fund(&faucet, &address, amount).await,
+            } => {
+                fund(
+                    &FaucetClient::new(&faucet, &trust.roots()?)?,
+                    &address,
+                    amount,
+                )
+                .await
+            }
             Command::Transfer(arguments) => transfer::execute(arguments).await,
-            Command::Show { url, address } => show(&url, &address).await,
+            Command::Show {
+                url,
+                trust,
+                address,
+            } => show(&NodeClient::new(&url, &trust.roots()?)?, &address).await,
         }
     })
 }
 
-async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
-    let hash = FaucetClient::new(faucet)?.fund(address, amount).await?;
+async fn fund(faucet: &FaucetClient, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
+    let hash = faucet.fund(address, amount).await?;
     Ok(output::line(&format!(
         "funded {address}\ntransaction {hash}"
     ))?)
 }
 
-async fn show(url: &str, address: &AccountAddress) -> Result<(), Failure> {
-    let node = NodeClient::new(url)?;
+async fn show(node: &NodeClient, address: &AccountAddress) -> Result<(), Failure> {
     let account = node.account(address).await?;
     let balance = node.balance(address).await?;
     Ok(output::line(&format!(

@@ -1,7 +1,7 @@
 //! `account transfer`: asks the node what it needs to know, signs, submits and waits.
 
 use super::{Failure, URL, key};
-use crate::cli::client_chain;
+use crate::cli::{client_chain, trust::TrustOptions};
 use crate::output;
 use ledger_api::submission_json;
 use ledger_client::{
@@ -17,6 +17,8 @@ pub struct Arguments {
     /// The node
     #[arg(long, value_name = "URL", default_value = URL)]
     url: String,
+    #[command(flatten)]
+    trust: TrustOptions,
     /// A file with the sender's private key in hex, which nobody else can read; - for standard input
     #[arg(long, value_name = "FILE")]
     key: String,
@@ -48,7 +50,7 @@ pub struct Arguments {
 /// When it is refused, fails, or is not committed before it expires.
 pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     let signer = Signer::new(key::read(&arguments.key)?);
-    let node = NodeClient::new(&arguments.url)?;
+    let node = NodeClient::new(&arguments.url, &arguments.trust.roots()?)?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = match arguments.gas_unit_price {
         Some(price) => price,

@@ -1,7 +1,7 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
 use super::Failure;
-use crate::cli::client_chain;
+use crate::cli::{client_chain, trust::TrustOptions};
 use ledger_api::submission_json;
 use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
@@ -33,6 +33,8 @@ pub struct Arguments {
     /// The faucet that funds the accounts
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
     pub(super) faucet: String,
+    #[command(flatten)]
+    pub(super) trust: TrustOptions,
     /// How many accounts send; at least one for each connection, except with --orderless
     #[arg(long, default_value = "1000")]
     pub(super) accounts: NonZeroUsize,
