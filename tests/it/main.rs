@@ -37,6 +37,7 @@ mod threads;
 mod tls;
 mod tls_clients;
 mod upgrades;
+mod version;
 
 #[path = "../kit/mod.rs"]
 mod kit;

@@ -15,9 +15,19 @@ use ledger_framework::new_chain;
 use ledger_types::{ChainIdentity, Parameters};
 use ledger_vm::Chain;
 
+/// Version, commit and profile of the build. `build.rs` sets the last two.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (commit ",
+    env!("LEDGER_NODE_COMMIT"),
+    ", ",
+    env!("LEDGER_NODE_PROFILE"),
+    ")"
+);
+
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "ledger-node", version, args_conflicts_with_subcommands = false)]
+#[command(name = "ledger-node", version = VERSION, args_conflicts_with_subcommands = false)]
 pub struct Cli {
     #[command(flatten)]
     config: ConfigOptions,
