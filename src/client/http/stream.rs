@@ -80,9 +80,9 @@ impl Stream {
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
         match self {
-            Self::Plain(stream) => {
-                matches!(stream.try_read(&mut byte), Err(error) if error.kind() == ErrorKind::WouldBlock)
-            }
+            Self::Plain(stream) => stream
+                .try_read(&mut byte)
+                .is_err_and(|error| error.kind() == ErrorKind::WouldBlock),
             // Session tickets arrive without a request, so that only the session can tell. The
             // next read registers the waker of its task.
             Self::Tls(stream) => {

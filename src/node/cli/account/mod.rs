@@ -1,4 +1,4 @@
-//! `account`: a small client for people.
+//! `account`: a small client of a node and a faucet.
 
 mod key;
 mod new;
@@ -11,46 +11,48 @@ use clap::Subcommand;
 use ledger_client::{FaucetClient, NodeClient};
 use ledger_types::AccountAddress;
 
-/// Where a node listens by default.
+/// The default URL of a node.
 const URL: &str = "http://127.0.0.1:8080";
-/// Where a faucet listens by default.
+/// The default URL of a faucet.
 const FAUCET_URL: &str = "http://127.0.0.1:8081";
 
-/// What to do with accounts.
+/// The subcommands of `account`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a key and print its address and private key
+    /// Create a private key and print it with its address
     New(new::Arguments),
-    /// Ask the faucet of a development chain for coins
+    /// Request coins from the faucet of a development chain
     Fund {
-        /// The faucet
+        /// URL of the faucet
         #[arg(long, value_name = "URL", default_value = FAUCET_URL)]
         faucet: String,
         #[command(flatten)]
         trust: TrustOptions,
-        /// Who gets them
+        /// Account that receives the coins
         address: AccountAddress,
-        /// How many, in the coin's smallest unit
+        /// Amount, in the coin's smallest unit
         amount: u64,
     },
-    /// Sign a transfer, submit it, and wait until it is committed
+    /// Sign a transfer, submit it, and wait for its commit
     Transfer(transfer::Arguments),
-    /// Print what the ledger knows of an account
+    /// Print the balance, sequence number and authentication key of an account
     Show {
-        /// The node
+        /// URL of the node
         #[arg(long, value_name = "URL", default_value = URL)]
         url: String,
         #[command(flatten)]
         trust: TrustOptions,
-        /// The account
+        /// Address of the account
         address: AccountAddress,
     },
 }
 
-/// Does what the command asks for.
+/// Runs the subcommand.
 ///
 /// # Errors
-/// What stopped it, in words.
+///
+/// Returns [`Failure::Fatal`] if an option cannot be used, if the node or the faucet rejects a
+/// request or does not respond, or if a transfer fails.
 pub fn execute(command: Command) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -81,6 +83,7 @@ pub fn execute(command: Command) -> Result<(), Failure> {
     })
 }
 
+/// Requests coins for an account, and prints the hash of the transaction.
 async fn fund(faucet: &FaucetClient, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
     let hash = faucet.fund(address, amount).await?;
     Ok(output::line(&format!(
@@ -88,6 +91,7 @@ async fn fund(faucet: &FaucetClient, address: &AccountAddress, amount: u64) -> R
     ))?)
 }
 
+/// Prints the state of an account.
 async fn show(node: &NodeClient, address: &AccountAddress) -> Result<(), Failure> {
     let account = node.account(address).await?;
     let balance = node.balance(address).await?;

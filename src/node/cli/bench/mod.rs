@@ -50,13 +50,14 @@ fn allow_connections(connections: usize, threads: usize) -> Result<(), Failure> 
     let allowed = raise_limit(needed);
     if allowed < needed {
         return Err(Failure::Fatal(format!(
-            "--connections {connections} take {needed} file descriptors, and this process may have {allowed}: raise \
-             the hard limit (ulimit -Hn), or use fewer connections"
+            "--connections {connections} needs {needed} file descriptors, but this process may \
+             have {allowed}: raise the hard limit (ulimit -Hn) or use fewer connections"
         )));
     }
     Ok(())
 }
 
+/// Funds the accounts, drives the load, and prints the report.
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let roots = arguments.trust.roots()?;
     let node = NodeClient::new(&arguments.url, &roots)?;
