@@ -4,11 +4,6 @@
 //! `unknown` in a source tree without a repository, and in the dev profile, where a commit would
 //! otherwise compile the binary again.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "Cargo reads the standard output of a build script"
-)]
-
 use std::{
     env, fs,
     path::{Path, PathBuf},

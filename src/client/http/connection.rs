@@ -107,7 +107,8 @@ impl Connection {
             return Ok(stream);
         }
         self.received.clear();
-        Stream::connect(&self.endpoint).await
+        // Boxed, because a handshake would enlarge the future of every request.
+        Box::pin(Stream::connect(&self.endpoint)).await
     }
 
     /// Returns the error for received bytes that are not the start of a response.

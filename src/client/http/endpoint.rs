@@ -49,6 +49,13 @@ impl Endpoint {
                 "a user name or password is not supported".to_owned(),
             ));
         }
+        // `Uri` accepts any text as a port.
+        let port = match authority.strip_prefix(host) {
+            Some("") => default_port,
+            _ => uri
+                .port_u16()
+                .ok_or_else(|| invalid("the port is not a number up to 65535".to_owned()))?,
+        };
         let tls = if is_tls {
             // An IPv6 address is in brackets.
             let name = host.trim_start_matches('[').trim_end_matches(']');
@@ -59,7 +66,7 @@ impl Endpoint {
             None
         };
         Ok(Self {
-            authority: format!("{host}:{}", uri.port_u16().unwrap_or(default_port)),
+            authority: format!("{host}:{port}"),
             host: authority.to_owned(),
             path: uri.path().trim_end_matches('/').to_owned(),
             tls,
@@ -137,6 +144,7 @@ mod tests {
             "http://",
             "http://u:p@a",
             "http://a:x",
+            "http://a:65536",
         ] {
             let error = parse(url).unwrap_err();
             assert!(

@@ -159,7 +159,11 @@ fn handshake_error(error: io::Error) -> TlsError {
 /// Returns the error of a certificate that was rejected.
 fn certificate_error(cause: &CertificateError) -> TlsError {
     match cause {
-        CertificateError::UnknownIssuer => TlsError::UntrustedCertificate,
+        // A bad signature means that a root has the name of the issuer and another key, as after a
+        // self-signed certificate was replaced.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            TlsError::UntrustedCertificate
+        }
         // The error of another crate, which rustls does not export.
         CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
             TlsError::AuthorityCertificate

@@ -1,7 +1,9 @@
 //! A self-signed certificate, and TLS connections that trust only this certificate.
 
 use super::Http2Connection;
-use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+};
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -80,7 +82,8 @@ impl TestCertificate {
     /// Panics if its files cannot be written.
     pub fn issued_for(names: &[&str]) -> Self {
         let issuer_key = KeyPair::generate().expect("a key");
-        let issuer = CertifiedIssuer::self_signed(params(&[], authority()), issuer_key);
+        let issuer =
+            CertifiedIssuer::self_signed(params(&["authority.test"], authority()), issuer_key);
         let issuer = issuer.expect("a certificate");
         let key = KeyPair::generate().expect("a key");
         let certificate = params(names, IsCa::NoCa).signed_by(&key, &issuer);
@@ -159,10 +162,12 @@ impl TestCertificate {
     }
 }
 
-/// Returns the parameters of a certificate for these DNS names and IP addresses.
+/// Returns the parameters of a certificate for these DNS names and IP addresses. The first one is
+/// its subject.
 fn params(names: &[&str], is_ca: IsCa) -> CertificateParams {
-    let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
-    let mut params = CertificateParams::new(names).expect("valid names");
+    let alternatives: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+    let mut params = CertificateParams::new(alternatives).expect("valid names");
+    params.distinguished_name.push(DnType::CommonName, names[0]);
     params.is_ca = is_ca;
     params
 }
