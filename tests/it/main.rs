@@ -35,7 +35,9 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;
+mod tls_clients;
 mod upgrades;
+mod version;
 
 #[path = "../kit/mod.rs"]
 mod kit;

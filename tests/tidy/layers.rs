@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 3] = [
+const LAYERS: [(&str, Layers); 4] = [
     (
         "src/store/lib.rs",
         &[
@@ -58,6 +58,15 @@ const LAYERS: [(&str, Layers); 3] = [
             &["admin", "faucet"],
             &["compose"],
             &["cli"],
+        ],
+    ),
+    (
+        "src/client/lib.rs",
+        &[
+            &["error"],
+            &["http", "signer"],
+            &["node", "faucet"],
+            &["load"],
         ],
     ),
 ];

@@ -7,15 +7,26 @@ mod config;
 mod error;
 mod output;
 mod run;
+mod trust;
 
 pub use error::CliError;
 
 use crate::config::{Config, ConfigOptions};
 use clap::{Parser, Subcommand};
 
+/// Version, commit and profile of the build. `build.rs` sets the last two.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (commit ",
+    env!("LEDGER_NODE_COMMIT"),
+    ", ",
+    env!("LEDGER_NODE_PROFILE"),
+    ")"
+);
+
 /// A ledger node in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "ledger-node", version, args_conflicts_with_subcommands = false)]
+#[command(name = "ledger-node", version = VERSION, args_conflicts_with_subcommands = false)]
 pub struct Cli {
     #[command(flatten)]
     config: ConfigOptions,

@@ -1,4 +1,4 @@
-//! `account new`: a key from the system's randomness.
+//! `account new`: creates a private key from random numbers of the system.
 
 use super::{CliError, key};
 use crate::cli::output;
@@ -10,15 +10,17 @@ use zeroize::Zeroizing;
 /// The options of `account new`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Save the private key to this file, which must not exist, instead of printing it
+    /// File to write the private key to instead of printing it; must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// Makes a key.
+/// Creates a key, and prints its address with the key or with the name of its file.
 ///
 /// # Errors
-/// When the system has no randomness or the file cannot be written.
+///
+/// Returns [`CliError::Fatal`] if the system provides no random numbers, or if the file exists or
+/// cannot be written.
 pub fn execute(arguments: &Arguments) -> Result<(), CliError> {
     let mut seed = Zeroizing::new([0u8; 32]);
     getrandom::fill(seed.as_mut_slice())

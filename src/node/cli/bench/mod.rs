@@ -14,9 +14,10 @@ use crate::{cli::output, open_files::raise_limit};
 use arguments::Output;
 use ledger_client::{
     FaucetClient, NodeClient,
+    http::Endpoint,
     load::{
-        LoadThreads, Meter, RequestWriter, Run, fund_accounts, parse_authority,
-        required_descriptors, sign_in_advance,
+        LoadThreads, Meter, RequestWriter, Run, fund_accounts, required_descriptors,
+        sign_in_advance,
     },
 };
 use report::Report;
@@ -49,18 +50,18 @@ fn allow_connections(connections: usize, threads: usize) -> Result<(), CliError>
     let allowed = raise_limit(needed);
     if allowed < needed {
         return Err(CliError::Fatal(format!(
-            "--connections {connections} take {needed} file descriptors, and this process may have {allowed}: raise \
-             the hard limit (ulimit -Hn), or use fewer connections"
+            "--connections {connections} needs {needed} file descriptors, but this process may \
+             have {allowed}: raise the hard limit (ulimit -Hn) or use fewer connections"
         )));
     }
     Ok(())
 }
 
+/// Funds the accounts, drives the load, and prints the report.
 async fn run(arguments: Arguments) -> Result<(), CliError> {
-    // The client checks the URL first, so that errors read as those of `account`.
-    let node = NodeClient::new(&arguments.url)?;
-    let authority = parse_authority(&arguments.url)
-        .map_err(|error| CliError::fatal(format!("--url {}", arguments.url), &error))?;
+    let roots = arguments.trust.roots()?;
+    let node = NodeClient::new(&arguments.url, &roots)?;
+    let endpoint = Endpoint::parse(&arguments.url, &roots)?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
@@ -69,8 +70,8 @@ async fn run(arguments: Arguments) -> Result<(), CliError> {
             .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?,
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
-    let requests = RequestWriter::new(&plan, &authority);
-    let faucet = FaucetClient::new(&arguments.faucet)?;
+    let requests = RequestWriter::new(&plan, endpoint.host());
+    let faucet = FaucetClient::new(&arguments.faucet, &roots)?;
     let bar = progress::funding_bar(&plan);
     let mut accounts = fund_accounts(&faucet, &node, &plan, |count| bar.inc(count as u64)).await?;
     bar.finish_and_clear();
@@ -82,7 +83,7 @@ async fn run(arguments: Arguments) -> Result<(), CliError> {
 
     let meter = Meter::start(node).await?;
     let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-    let run = Arc::new(Run::start(plan, authority, requests));
+    let run = Arc::new(Run::start(plan, endpoint, requests));
     for signal in signals {
         tokio::spawn(stop_on(signal?, Arc::clone(&run)));
     }
