@@ -1,6 +1,6 @@
 //! Options of the commands that connect to a service: the certificates that they trust.
 
-use super::Failure;
+use super::CliError;
 use ledger_client::http::TrustedRoots;
 use std::path::PathBuf;
 
@@ -17,8 +17,8 @@ impl TrustOptions {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the file of `--ca` cannot be used.
-    pub fn roots(&self) -> Result<TrustedRoots, Failure> {
+    /// Returns [`CliError::Fatal`] if the file of `--ca` cannot be used.
+    pub fn roots(&self) -> Result<TrustedRoots, CliError> {
         Ok(TrustedRoots::new(self.ca.as_deref())?)
     }
 }
