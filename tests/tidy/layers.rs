@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 2] = [
+const LAYERS: [(&str, Layers); 3] = [
     (
         "src/store/lib.rs",
         &[
@@ -48,6 +48,18 @@ const LAYERS: [(&str, Layers); 2] = [
             ],
             &["node"],
             &["fuzzing"],
+        ],
+    ),
+    (
+        "src/api/lib.rs",
+        &[
+            &["error", "config"],
+            &["limits", "model"],
+            &["openapi"],
+            &["context"],
+            &["routes"],
+            &["middleware"],
+            &["router"],
         ],
     ),
 ];

@@ -9,7 +9,7 @@ use ledger_api::SwitchChange;
 
 /// `GET /switches`.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(admin.api.switches())
+    HttpResponse::Ok().json(admin.api.switches.settings())
 }
 
 /// `PATCH /switches` with those to be turned, such as `{"submission_enabled": false}`: the new positions of
@@ -23,8 +23,8 @@ pub async fn turn(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpRespons
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };
-    admin.api.change_switches(&change);
-    let switches = admin.api.switches();
+    admin.api.switches.change(&change);
+    let switches = admin.api.switches.settings();
     tracing::info!(?switches, "switches of the interface changed");
     HttpResponse::Ok().json(switches)
 }

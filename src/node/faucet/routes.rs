@@ -7,7 +7,7 @@ use actix_web::{
     middleware::from_fn,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
-use ledger_api::cors;
+use ledger_api::BrowserCors;
 use serde::{Deserialize, Serialize};
 
 /// The largest body of `/fund`, in bytes; three keys and a number need a few hundred.
@@ -42,7 +42,7 @@ struct FundAnswer {
 pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
     let routes = web::scope("")
         // Pages in development ask the faucet from where they are served.
-        .wrap(cors([]))
+        .wrap(BrowserCors::new([]))
         // Around the others: which pages may ask is decided here alone.
         .wrap(from_fn(visit::check))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))
