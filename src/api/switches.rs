@@ -1,8 +1,8 @@
 //! The parts of the interface that an operator can turn off, when the node starts or while it runs
 //! (`api_disabled`, docs/reference/rest-contract.md#s7).
 
-use crate::{error::Problem, format::Format};
-use serde::{Deserialize, Serialize};
+use crate::{config::SwitchSettings, error::Problem, format::Format};
+use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A part of the interface that can be turned off.
@@ -37,34 +37,6 @@ impl Switch {
             Self::Submission => "api.submission_enabled",
             Self::Simulation => "api.simulation_enabled",
             Self::EncodeSubmission => "api.encode_submission_enabled",
-        }
-    }
-}
-
-/// What is on; keys `api.*_enabled` of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SwitchSettings {
-    /// See [`Switch::JsonOutput`].
-    pub json_output_enabled: bool,
-    /// See [`Switch::BcsOutput`].
-    pub bcs_output_enabled: bool,
-    /// See [`Switch::Submission`].
-    pub submission_enabled: bool,
-    /// See [`Switch::Simulation`].
-    pub simulation_enabled: bool,
-    /// See [`Switch::EncodeSubmission`].
-    pub encode_submission_enabled: bool,
-}
-
-impl Default for SwitchSettings {
-    /// Everything is on.
-    fn default() -> Self {
-        Self {
-            json_output_enabled: true,
-            bcs_output_enabled: true,
-            submission_enabled: true,
-            simulation_enabled: true,
-            encode_submission_enabled: true,
         }
     }
 }
