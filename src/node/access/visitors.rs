@@ -171,6 +171,13 @@ impl FromStr for HostNames {
     }
 }
 
+/// Writes the names with commas between.
+impl fmt::Display for HostNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(","))
+    }
+}
+
 /// A text that is no list of host names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoHostNames;

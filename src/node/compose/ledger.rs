@@ -4,7 +4,7 @@
 use super::ConfiguredGenesis;
 use crate::{cli::Failure, config::ConfigError, config::Settings};
 use ledger_execution::{build_chain, execute_genesis};
-use ledger_store::{Store, StoreOptions};
+use ledger_store::Store;
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
 
@@ -29,9 +29,6 @@ pub fn open_ledger(
     configured: ConfiguredGenesis,
 ) -> Result<OpenLedger, Failure> {
     let directory = &settings.storage.data_dir;
-    let options = StoreOptions {
-        cache_bytes: settings.storage.cache_bytes,
-    };
     let failure = |error| Failure::fatal("data directory", &error);
     let unwritten = |error| {
         Failure::fatal(
@@ -43,7 +40,8 @@ pub fn open_ledger(
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let started =
         |genesis: &Genesis| build_chain(genesis).map_err(|error| refusal(error.to_string()));
-    let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
+    let check_bytes_max = settings.storage.check_bytes_max;
+    let opened = Store::open_checked(directory, &settings.store, check_bytes_max);
     let mut store = opened.map_err(failure)?;
     let stored = store.genesis().map_err(unwritten)?.zip(store.height());
     let (genesis, chain) = match stored {

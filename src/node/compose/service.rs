@@ -1,8 +1,6 @@
 //! A running node with its listeners, and their order: actors start first and stop last.
 
-use super::{
-    ConnectionLimits, disk_space::RoomWatch, listeners::Listeners, memory_bound, node_config,
-};
+use super::{ConnectionLimits, disk_space::RoomWatch, listeners::Listeners, memory_bound};
 use crate::{access::Token, cli::Failure, config::Settings};
 use ledger_actors::Node;
 use ledger_store::Store;
@@ -54,7 +52,7 @@ impl Service {
             "what the limits allow in memory"
         );
         let directory = settings.storage.data_dir.as_path();
-        let node = Node::start(chain, store, Some(directory), node_config(settings))
+        let node = Node::start(chain, store, Some(directory), settings.node.clone())
             .await
             .map_err(|error| Failure::fatal("the node does not start", &error))?;
         let handle = node.handle();

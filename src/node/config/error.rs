@@ -78,7 +78,7 @@ impl ConfigError {
         let cause = setting.kind.cause(value);
         let cause = cause.map(|cause| format!("{cause}; ")).unwrap_or_default();
         Self::BadValue {
-            key: setting.key(),
+            key: setting.key.to_owned(),
             value: shortened(value.to_string()),
             origin,
             allowed: format!("{cause}allowed is {}", setting.kind),

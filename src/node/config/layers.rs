@@ -85,7 +85,7 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, RawV
 /// Whether `key` is a section, or the beginning of one's name.
 fn is_section(key: &str) -> bool {
     SETTINGS.iter().any(|setting| {
-        let rest = setting.section.strip_prefix(key);
+        let rest = setting.section().strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }

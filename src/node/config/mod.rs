@@ -4,6 +4,7 @@ mod error;
 mod layers;
 mod render;
 mod setting;
+mod settings;
 mod table;
 mod value;
 
@@ -14,8 +15,9 @@ pub use error::ConfigError;
 pub use layers::Origin;
 pub use render::defaults;
 pub use setting::{Kind, RawValue, Setting};
-pub use table::{API_WORKERS_MAX, FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
-pub use value::{FromValue, Value};
+pub use settings::{FaucetSettings, Settings};
+pub use table::{API_WORKERS_MAX, MAILBOX_CAPACITY, SETTINGS};
+pub use value::{SettingValue, Value};
 
 use layers::Entry;
 use std::{ffi::OsString, path::PathBuf};
@@ -50,19 +52,19 @@ impl Config {
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
+        let mut settings = Settings::default();
         let mut values: Vec<_> = SETTINGS
             .iter()
-            .map(|setting| ((setting.default)(), Origin::Default))
+            .map(|setting| ((setting.get)(&settings), Origin::Default))
             .collect();
         for entry in entries(options, environment)? {
             let index = find(&entry)?;
             let setting = &SETTINGS[index];
-            let value = setting.accept(&entry.value).ok_or_else(|| {
+            let value = setting.apply(&mut settings, &entry.value).ok_or_else(|| {
                 ConfigError::bad_value(setting, &entry.value, entry.origin.clone())
             })?;
             values[index] = (value, entry.origin);
         }
-        let settings = Settings::from_values(values.iter().map(|(value, _)| value));
         Ok(Self { settings, values })
     }
 
@@ -73,7 +75,7 @@ impl Config {
 
     /// Where the value of `key` comes from; `None` when there is no such setting.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let index = SETTINGS.iter().position(|setting| setting.key() == key)?;
+        let index = SETTINGS.iter().position(|setting| setting.key == key)?;
         Some(&self.values[index].1)
     }
 
@@ -111,7 +113,7 @@ fn entries(
 fn find(entry: &Entry) -> Result<usize, ConfigError> {
     SETTINGS
         .iter()
-        .position(|setting| setting.key() == entry.key)
+        .position(|setting| setting.key == entry.key)
         .ok_or_else(|| ConfigError::UnknownKey {
             key: entry.key.clone(),
             origin: entry.origin.clone(),
@@ -125,13 +127,13 @@ fn hint(key: &str) -> String {
     let join = |names: Vec<&str>| names.join(", ");
     let names: Vec<_> = SETTINGS
         .iter()
-        .filter(|setting| setting.section == section)
-        .map(|setting| setting.name)
+        .filter(|setting| setting.section() == section)
+        .map(Setting::name)
         .collect();
     if !names.is_empty() {
         return format!("[{section}] has {}", join(names));
     }
-    let mut sections: Vec<_> = SETTINGS.iter().map(|setting| setting.section).collect();
+    let mut sections: Vec<_> = SETTINGS.iter().map(Setting::section).collect();
     sections.dedup();
     format!("the sections are {}", join(sections))
 }

@@ -10,8 +10,8 @@ impl Config {
         let mut text = String::from("# The effective configuration of this node.\n");
         let mut section = "";
         for (setting, (value, origin)) in SETTINGS.iter().zip(&self.values) {
-            if setting.section != section {
-                section = setting.section;
+            if setting.section() != section {
+                section = setting.section();
                 // Writing to a String does not fail.
                 let _ = writeln!(text, "\n[{section}]");
             }
@@ -22,7 +22,7 @@ impl Config {
             let _ = writeln!(
                 text,
                 "{} = {value}  # {unit}{}",
-                setting.name,
+                setting.name(),
                 origin_words(origin)
             );
         }
@@ -53,14 +53,14 @@ pub fn defaults() -> String {
     );
     let mut section = "";
     for setting in SETTINGS {
-        if setting.section != section {
-            section = setting.section;
+        if setting.section() != section {
+            section = setting.section();
             text += &format!("\n[{section}]\n");
         }
         for line in wrap(&describe(setting), LINE_WIDTH - 2) {
             text += &format!("# {line}\n");
         }
-        text += &format!("{} = {}\n", setting.name, (setting.default)());
+        text += &format!("{} = {}\n", setting.name(), setting.default());
     }
     text
 }

@@ -1,27 +1,27 @@
 //! What a setting is: its key, the kind of its values, and the check of a value against it.
 
-use super::Value;
-use crate::access::{HostNames, NoHostNames, NoOrigins, Origins};
+use super::{Settings, Value};
+use crate::access::{NoHostNames, NoOrigins};
 use ledger_actors::FilterRules;
-use ledger_types::{FrameworkUpgrade, Vendor};
-use std::{fmt, net::SocketAddr, ops::RangeInclusive};
+use ledger_types::Vendor;
+use std::{fmt, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-/// One setting, as declared in `declaration.rs`.
+/// One row of [`super::SETTINGS`].
 #[derive(Debug)]
 pub struct Setting {
-    /// The section's name in a file: `actors.mempool`.
-    pub section: &'static str,
-    /// The name within the section.
-    pub name: &'static str,
+    /// The dotted key: `actors.mempool.mailbox_capacity`.
+    pub key: &'static str,
     /// Which values it takes.
     pub kind: Kind,
-    /// Its value where nothing sets it.
-    pub default: fn() -> Value,
     /// What one unit of the value is: `bytes`, `ms`; empty where it has none.
     pub unit: &'static str,
     /// What it does and why its default is what it is.
     pub reason: &'static str,
+    /// Reads the field of the setting.
+    pub get: fn(&Settings) -> Value,
+    /// Writes the field of the setting. `None` if its type cannot hold the value.
+    pub set: fn(&mut Settings, &Value) -> Option<()>,
 }
 
 /// Which values a setting takes.
@@ -67,19 +67,39 @@ pub enum RawValue {
 }
 
 impl Setting {
-    /// The whole key: `actors.mempool.mailbox_capacity`.
-    pub fn key(&self) -> String {
-        format!("{}.{}", self.section, self.name)
+    /// The section in a file: `actors.mempool`.
+    pub fn section(&self) -> &'static str {
+        self.split_key().0
     }
 
-    /// Checks a value; `None` means that it is outside of what [`Kind`] allows.
-    pub fn accept(&self, raw: &RawValue) -> Option<Value> {
+    /// The name within the section: `mailbox_capacity`.
+    pub fn name(&self) -> &'static str {
+        self.split_key().1
+    }
+
+    fn split_key(&self) -> (&'static str, &'static str) {
+        self.key.rsplit_once('.').expect("every key has a section")
+    }
+
+    /// The value of a configuration that does not set it.
+    pub fn default(&self) -> Value {
+        (self.get)(&Settings::default())
+    }
+
+    /// Writes a value to the field of the setting and returns the value.
+    ///
+    /// Returns `None` and leaves the field as it is if the value is not allowed.
+    pub fn apply(&self, settings: &mut Settings, raw: &RawValue) -> Option<Value> {
         let value = match raw {
             RawValue::Typed(value) => value.clone(),
             RawValue::Untyped(text) => self.kind.parse(text)?,
             RawValue::Other(_) => return None,
         };
-        self.kind.allows(&value).then_some(value)
+        if !self.kind.allows(&value) {
+            return None;
+        }
+        (self.set)(settings, &value)?;
+        Some(value)
     }
 }
 
@@ -107,25 +127,17 @@ impl Kind {
         }
     }
 
+    /// Checks what the type of the field does not: ranges and words.
     fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
-            (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
+            (Self::Boolean, Value::Boolean(_)) => true,
+            (Self::Integer(_) | Self::Boolean, _) => false,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
-            (Self::OptionalListen, Value::Text(text)) if text.is_empty() => true,
-            (Self::Listen | Self::OptionalListen, Value::Text(text)) => {
-                text.parse::<SocketAddr>().is_ok()
-            }
-            (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
-            (Self::FrameworkUpgrades, Value::Text(text)) => {
-                FrameworkUpgrade::parse_list(text).is_ok()
-            }
-            (Self::FilterRules, Value::Text(text)) => FilterRules::parse_list(text).is_ok(),
-            (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
-            (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
-            _ => false,
+            (_, Value::Text(_)) => true,
+            (_, Value::Integer(_) | Value::Boolean(_)) => false,
         }
     }
 }

@@ -38,12 +38,12 @@ fn preset(name: &str) -> PathBuf {
 #[test]
 fn every_default_lies_in_its_own_range() {
     for setting in SETTINGS {
-        let default = (setting.default)();
+        let default = setting.default();
         assert_eq!(
-            setting.accept(&RawValue::Typed(default.clone())),
+            setting.apply(&mut Settings::default(), &RawValue::Typed(default.clone())),
             Some(default),
             "{}",
-            setting.key()
+            setting.key
         );
     }
 }
@@ -55,12 +55,12 @@ fn the_bounds_of_every_range_fit_the_declared_type() {
             continue;
         };
         for bound in [*range.start(), *range.end()] {
-            load(&[], &[], &[&format!("{}={bound}", setting.key())]).unwrap();
+            load(&[], &[], &[&format!("{}={bound}", setting.key)]).unwrap();
         }
-        let above = format!("{}={}", setting.key(), range.end() + 1);
+        let above = format!("{}={}", setting.key, range.end() + 1);
         let error = load(&[], &[], &[&above]).unwrap_err().to_string();
         assert!(
-            error.contains(&setting.key()) && error.contains("--set"),
+            error.contains(setting.key) && error.contains("--set"),
             "{error}"
         );
     }
@@ -68,7 +68,7 @@ fn the_bounds_of_every_range_fit_the_declared_type() {
 
 #[test]
 fn no_key_is_declared_twice() {
-    let mut keys: Vec<_> = SETTINGS.iter().map(Setting::key).collect();
+    let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), SETTINGS.len());
@@ -89,11 +89,11 @@ fn node_toml_sets_every_key_to_its_default() {
     let path = preset("node.toml");
     let config = load(&[&path], &[], &[]).unwrap();
     for (setting, (value, origin)) in SETTINGS.iter().zip(&config.values) {
-        assert_eq!(*value, (setting.default)(), "{}", setting.key());
+        assert_eq!(*value, setting.default(), "{}", setting.key);
         assert!(
             matches!(origin, Origin::File(file, _) if *file == path),
             "{}: {origin}",
-            setting.key()
+            setting.key
         );
     }
 }
@@ -139,10 +139,10 @@ fn a_stronger_layer_wins() {
     )
     .unwrap();
     let settings = config.settings();
-    assert_eq!(settings.wait.timeout_ms, 4);
-    assert_eq!(settings.wait.capacity, 2);
+    assert_eq!(settings.node.wait.timeout_ms, 4);
+    assert_eq!(settings.node.wait.capacity, 2);
     assert_eq!(settings.chain.id, 9);
-    assert!(!settings.pruner.enabled);
+    assert!(!settings.node.pruner.enabled);
     assert_eq!(config.origin("wait.timeout_ms"), Some(&Origin::Set));
     assert_eq!(config.origin("chain.id"), Some(&Origin::File(first, 5)));
     assert_eq!(config.origin("chain.vendor"), Some(&Origin::Default));

@@ -45,7 +45,7 @@ struct Reserve {
 impl Reserve {
     /// As it is configured; `None` where nothing is kept.
     fn of(settings: &Settings) -> Option<Self> {
-        let sequencer = &settings.sequencer;
+        let sequencer = &settings.node.sequencer;
         // A block more than are in flight: a batch may be on its way to the sequencer.
         let blocks = (sequencer.blocks_in_flight_max as u64).saturating_add(1);
         (settings.storage.min_free_bytes > 0).then(|| Self {
@@ -201,7 +201,6 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
 
     fn rooms(ledger: Room, pool: Option<Room>) -> Rooms {
         Rooms {
@@ -264,13 +263,12 @@ mod tests {
 
     #[test]
     fn the_reserve_follows_the_size_of_blocks_and_0_is_off() {
-        let defaults: Vec<_> = SETTINGS.iter().map(|setting| (setting.default)()).collect();
-        let mut settings = Settings::from_values(&defaults);
+        let mut settings = Settings::default();
         let before = Reserve::of(&settings).unwrap().in_flight_bytes_max;
-        settings.sequencer.block_bytes_max *= 2;
+        settings.node.sequencer.block_bytes_max *= 2;
         let larger = Reserve::of(&settings).unwrap().in_flight_bytes_max;
         assert_eq!(larger, 2 * before);
-        settings.sequencer.blocks_in_flight_max += 1;
+        settings.node.sequencer.blocks_in_flight_max += 1;
         assert!(Reserve::of(&settings).unwrap().in_flight_bytes_max > larger);
         settings.storage.min_free_bytes = 0;
         assert!(Reserve::of(&settings).is_none());
