@@ -12,6 +12,9 @@ pub struct Arguments {
     /// Print every setting with its default, unit and reason instead; ignores the environment
     #[arg(long)]
     defaults: bool,
+    /// Print the JSON Schema of a configuration file instead; ignores the environment
+    #[arg(long, conflicts_with = "defaults")]
+    schema: bool,
 }
 
 /// Prints the configuration.
@@ -24,6 +27,8 @@ pub fn execute(
 ) -> Result<(), Failure> {
     let text = if arguments.defaults {
         config::defaults()
+    } else if arguments.schema {
+        config::schema()
     } else {
         load()?.render()
     };

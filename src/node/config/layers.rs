@@ -96,7 +96,7 @@ fn raw_value(value: &DeValue<'_>) -> RawValue {
         DeValue::Boolean(switch) => RawValue::Typed(Value::Boolean(*switch)),
         DeValue::Integer(number) => match u64::from_str_radix(number.as_str(), number.radix()) {
             Ok(number) => RawValue::Typed(Value::Integer(number)),
-            Err(_) => RawValue::Untyped(number.to_string()),
+            Err(_) => RawValue::OutOfRange(number.to_string()),
         },
         other => RawValue::Other(other.type_str()),
     }

@@ -3,6 +3,7 @@
 mod error;
 mod layers;
 mod render;
+mod schema;
 mod setting;
 mod settings;
 mod table;
@@ -14,6 +15,7 @@ mod tests;
 pub use error::ConfigError;
 pub use layers::Origin;
 pub use render::defaults;
+pub use schema::schema;
 pub use setting::{Kind, RawValue, Setting};
 pub use settings::{FaucetSettings, Settings};
 pub use table::{API_WORKERS_MAX, MAILBOX_CAPACITY, SETTINGS};

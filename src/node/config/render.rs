@@ -45,8 +45,10 @@ const LINE_WIDTH: usize = 100;
 /// Every setting with its default, unit, allowed range and reason: the text of `config/node.toml`.
 pub fn defaults() -> String {
     let mut text = String::from(
-        "# Every setting of ledger-node with its default, unit and reason.\n\
-         # Made by `ledger-node config --defaults`; a test holds it against the code.\n\
+        "#:schema ./node.schema.json\n\
+         # Every setting of ledger-node with its default, unit and reason.\n\
+         # Made by `ledger-node config --defaults`; a test holds it against the code. The schema is for\n\
+         # editors that complete and check keys: `ledger-node config --schema`.\n\
          #\n\
          # Built-in values < files (--config, later wins) < environment < --set. The environment variable\n\
          # of section.key is LEDGER_NODE__SECTION__KEY.\n",
@@ -66,11 +68,15 @@ pub fn defaults() -> String {
 }
 
 fn describe(setting: &Setting) -> String {
-    let unit = match setting.unit {
-        "" => String::new(),
-        unit => format!("Unit: {unit}. "),
-    };
-    format!("{} {unit}Allowed: {}.", setting.reason, setting.kind)
+    format!("{} Allowed: {}.", reason_and_unit(setting), setting.kind)
+}
+
+/// Returns what the setting does, and its unit if it has one.
+pub(super) fn reason_and_unit(setting: &Setting) -> String {
+    match setting.unit {
+        "" => setting.reason.to_owned(),
+        unit => format!("{} Unit: {unit}.", setting.reason),
+    }
 }
 
 /// Breaks a text between words; a word longer than a line stands alone.

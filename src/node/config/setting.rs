@@ -62,6 +62,8 @@ pub enum RawValue {
     Untyped(String),
     /// From a file, where text is quoted and numbers are not.
     Typed(Value),
+    /// From a file: an integer that is negative or too large for any setting.
+    OutOfRange(String),
     /// From a file, but a form that no setting takes; its name in TOML.
     Other(&'static str),
 }
@@ -93,7 +95,7 @@ impl Setting {
         let value = match raw {
             RawValue::Typed(value) => value.clone(),
             RawValue::Untyped(text) => self.kind.parse(text)?,
-            RawValue::Other(_) => return None,
+            RawValue::OutOfRange(_) | RawValue::Other(_) => return None,
         };
         if !self.kind.allows(&value) {
             return None;
@@ -187,7 +189,7 @@ impl fmt::Display for Kind {
 impl fmt::Display for RawValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Untyped(text) => write!(f, "{text:?}"),
+            Self::Untyped(text) | Self::OutOfRange(text) => write!(f, "{text:?}"),
             Self::Typed(value) => write!(f, "{value}"),
             Self::Other(form) => write!(f, "a TOML {form}"),
         }

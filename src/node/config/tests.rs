@@ -23,8 +23,7 @@ fn presets() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
     let entries = fs::read_dir(directory).unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    // Beside them lies what explains them.
-    paths.retain(|path| path.extension().is_none_or(|extension| extension != "md"));
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
     paths
 }

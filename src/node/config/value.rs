@@ -3,6 +3,7 @@
 use crate::access::{HostNames, Origins};
 use ledger_actors::FilterRules;
 use ledger_types::{FrameworkUpgrade, Vendor};
+use serde::Serialize;
 use std::{
     fmt,
     net::SocketAddr,
@@ -10,7 +11,8 @@ use std::{
 };
 
 /// A value of a setting; `Display` is its TOML form.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A whole number.
     Integer(u64),
