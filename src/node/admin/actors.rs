@@ -56,7 +56,7 @@ pub async fn tune(
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
         let allowed = Kind::Integer(MAILBOX_CAPACITY);
         return Problem::InvalidInput(format!(
-            "mailbox_capacity = {capacity} is not allowed: allowed is {allowed}"
+            "mailbox_capacity = {capacity} is not allowed: expected {allowed}"
         ))
         .response();
     }

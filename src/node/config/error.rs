@@ -33,7 +33,7 @@ pub enum ConfigError {
         hint: String,
     },
     /// A value outside of the allowed range.
-    #[error("{key} = {value} ({origin}) is not allowed: {allowed}")]
+    #[error("{key} = {value} ({origin}): {message}")]
     BadValue {
         /// The key.
         key: String,
@@ -41,14 +41,14 @@ pub enum ConfigError {
         value: String,
         /// Where it stands.
         origin: Origin,
-        /// The allowed range, in words.
-        allowed: String,
+        /// What is wrong with it, if it has many parts, and which values are allowed.
+        message: String,
     },
     /// A `--set` that is no `key=value`.
     #[error("--set {0:?} is not of the form key=value")]
     NotAnAssignment(String),
     /// An environment variable whose value is not UTF-8.
-    #[error("the environment variable {0} does not hold UTF-8")]
+    #[error("the environment variable {0} is not valid UTF-8")]
     NotUnicode(String),
     /// Two settings, or a setting and the genesis, that contradict each other.
     #[error("{0}")]
@@ -81,7 +81,7 @@ impl ConfigError {
             key: setting.key.to_owned(),
             value: shortened(value.to_string()),
             origin,
-            allowed: format!("{cause}allowed is {}", setting.kind),
+            message: format!("{cause}expected {}", setting.kind),
         }
     }
 }

@@ -133,7 +133,7 @@ fn hint(key: &str) -> String {
         .map(Setting::name)
         .collect();
     if !names.is_empty() {
-        return format!("[{section}] has {}", join(names));
+        return format!("the keys of [{section}] are {}", join(names));
     }
     let mut sections: Vec<_> = SETTINGS.iter().map(Setting::section).collect();
     sections.dedup();

@@ -1,7 +1,7 @@
 //! The texts of `ledger-node config`: the effective configuration with where each value comes from,
 //! and every setting with its default, unit, range and reason, which is `config/node.toml`.
 
-use super::{Config, Origin, SETTINGS, Setting};
+use super::{Config, Kind, Origin, SETTINGS, Setting, setting::is_open};
 use std::fmt::Write as _;
 
 impl Config {
@@ -42,17 +42,22 @@ fn origin_words(origin: &Origin) -> String {
 /// How wide the lines of [`defaults`] are, in characters.
 const LINE_WIDTH: usize = 100;
 
+/// First lines of [`defaults`].
+const HEADER: &str = "\
+#:schema ./node.schema.json
+# Every setting of ledger-node with its default. A comment begins with the unit and the allowed
+# values. The reference node is a full node of Aptos.
+#
+# Printed by `ledger-node config --defaults`; a test compares it with the code. Editors complete and
+# check keys with the schema, which `ledger-node config --schema` prints.
+#
+# Defaults < files (--config, later ones win) < environment < --set. The environment variable of
+# section.key is LEDGER_NODE__SECTION__KEY.
+";
+
 /// Every setting with its default, unit, allowed range and reason: the text of `config/node.toml`.
 pub fn defaults() -> String {
-    let mut text = String::from(
-        "#:schema ./node.schema.json\n\
-         # Every setting of ledger-node with its default, unit and reason.\n\
-         # Made by `ledger-node config --defaults`; a test holds it against the code. The schema is for\n\
-         # editors that complete and check keys: `ledger-node config --schema`.\n\
-         #\n\
-         # Built-in values < files (--config, later wins) < environment < --set. The environment variable\n\
-         # of section.key is LEDGER_NODE__SECTION__KEY.\n",
-    );
+    let mut text = HEADER.to_owned();
     let mut section = "";
     for setting in SETTINGS {
         if setting.section() != section {
@@ -67,16 +72,18 @@ pub fn defaults() -> String {
     text
 }
 
+/// Returns the unit of a setting with its range, or its allowed values, and then its reason.
 fn describe(setting: &Setting) -> String {
-    format!("{} Allowed: {}.", reason_and_unit(setting), setting.kind)
-}
-
-/// Returns what the setting does, and its unit if it has one.
-pub(super) fn reason_and_unit(setting: &Setting) -> String {
-    match setting.unit {
-        "" => setting.reason.to_owned(),
-        unit => format!("{} Unit: {unit}.", setting.reason),
-    }
+    let range = match &setting.kind {
+        Kind::Integer(range) if is_open(range) => format!("{} or more", range.start()),
+        Kind::Integer(range) => format!("{} to {}", range.start(), range.end()),
+        kind => kind.to_string(),
+    };
+    let unit = match setting.unit {
+        "" => String::new(),
+        unit => format!("{unit}, "),
+    };
+    format!("{unit}{range}. {}", setting.reason)
 }
 
 /// Breaks a text between words; a word longer than a line stands alone.

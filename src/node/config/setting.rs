@@ -7,6 +7,9 @@ use ledger_types::Vendor;
 use std::{fmt, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+/// Largest integer of a TOML file.
+pub const INTEGER_MAX: u64 = i64::MAX as u64;
+
 /// One row of [`super::SETTINGS`].
 #[derive(Debug)]
 pub struct Setting {
@@ -155,24 +158,32 @@ fn is_log_level(text: &str) -> bool {
         })
 }
 
-/// The allowed range, in words.
+/// Writes which values are allowed, as the end of "expected ...".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
-            Self::Boolean => f.write_str("true or false"),
-            Self::Choice([word]) => write!(f, "\"{word}\""),
-            Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
-            Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
-            Self::OptionalListen => write!(f, "{}, or \"\" for none", Self::Listen),
-            Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
-            Self::FrameworkUpgrades => {
-                f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
+            Self::Integer(range) if is_open(range) => {
+                write!(f, "an integer of at least {}", range.start())
             }
+            Self::Integer(range) => {
+                write!(f, "an integer from {} to {}", range.start(), range.end())
+            }
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice(words) => write!(f, "\"{}\"", words.join("\" or \"")),
+            Self::Listen => f.write_str("\"IP:PORT\"; port 0 picks a free one"),
+            Self::OptionalListen => {
+                f.write_str("\"IP:PORT\", or \"\" for none; port 0 picks a free one")
+            }
+            Self::Vendor => write!(f, "1 to {} letters A-Z", Vendor::LENGTH_MAX),
+            Self::FrameworkUpgrades => f.write_str(
+                "\"VERSION@HEIGHT\" or several in ascending order, separated by commas, or \"\" \
+                 for none",
+            ),
             Self::FilterRules => write!(
                 f,
-                "up to {} rules with commas between, \"\" for none; each is allow or deny, then \
-                 \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
+                "up to {} rules separated by commas, or \"\" for none; a rule is allow or deny, \
+                 then \"sender ADDRESS\", \"module ADDRESS::NAME\", \
+                 \"function ADDRESS::MODULE::NAME\" or \"all\"",
                 FilterRules::RULES_MAX
             ),
             Self::HostNames => NoHostNames.fmt(f),
@@ -180,10 +191,16 @@ impl fmt::Display for Kind {
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(
-                "off, error, warn, info, debug or trace, also by module: \"info,ledger_actors=debug\"",
+                "off, error, warn, info, debug or trace, also per module: \
+                 \"info,ledger_actors=debug\"",
             ),
         }
     }
+}
+
+/// Returns whether a range has no other end than the largest integer of TOML.
+pub(super) fn is_open(range: &RangeInclusive<u64>) -> bool {
+    *range.end() == INTEGER_MAX
 }
 
 impl fmt::Display for RawValue {

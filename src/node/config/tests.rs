@@ -23,7 +23,10 @@ fn presets() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
     let entries = fs::read_dir(directory).unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
     paths.sort();
     paths
 }
@@ -171,11 +174,11 @@ fn errors_name_key_place_and_range() {
     );
     all(
         message("[wait]\ncapacity = \"7\"\n"),
-        &["wait.capacity", "\"7\"", "whole number"],
+        &["wait.capacity", "\"7\"", "integer"],
     );
     all(
         message("[wait]\ncapacity = [7]\n"),
-        &["wait.capacity", "array", "whole number"],
+        &["wait.capacity", "array", "integer"],
     );
     all(
         message("[wait]\ncapicity = 7\n"),
@@ -187,7 +190,7 @@ fn errors_name_key_place_and_range() {
     );
     all(
         message("[sequencer]\nmode = \"bft\"\n"),
-        &["sequencer.mode", "\"bft\"", "allowed is \"solo\""],
+        &["sequencer.mode", "\"bft\"", "expected \"solo\""],
     );
     all(
         message("\n[mempol]\n"),
@@ -214,7 +217,7 @@ fn errors_name_key_place_and_range() {
     let set = load(&[], &[], &["chain.vendor"]).unwrap_err();
     all(set.to_string(), &["chain.vendor", "key=value"]);
     let set = load(&[], &[], &["chain.id=+5"]).unwrap_err();
-    all(set.to_string(), &["chain.id", "+5", "whole number"]);
+    all(set.to_string(), &["chain.id", "+5", "integer"]);
 }
 
 #[test]

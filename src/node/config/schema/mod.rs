@@ -3,7 +3,7 @@
 //! Editors complete and check keys with it. The loader is stricter in a few cases: it parses IPv6
 //! addresses, counts the items of a list, and rejects `7.0` where JSON Schema takes it for `7`.
 
-use super::{Kind, SETTINGS, Setting, Value, render::reason_and_unit};
+use super::{Kind, SETTINGS, Setting, Value};
 use ledger_types::Vendor;
 use serde::{Serialize, Serializer};
 
@@ -127,7 +127,10 @@ impl From<&Setting> for SettingSchema {
         Self {
             allowed: (&setting.kind).into(),
             default: setting.default(),
-            description: reason_and_unit(setting),
+            description: match setting.unit {
+                "" => setting.reason.to_owned(),
+                unit => format!("{} Unit: {unit}.", setting.reason),
+            },
         }
     }
 }
@@ -209,9 +212,8 @@ fn origin() -> String {
 fn filter_rules() -> String {
     let address = "[0-9A-Fa-f]{1,64}";
     let name = "[A-Za-z_][A-Za-z0-9_]{0,254}";
-    let one = format!(
-        r"(sender\s+(0x)?{address}|module\s+0x{address}::{name}|function\s+0x{address}::{name}::{name})"
-    );
+    let module = format!("0x{address}::{name}");
+    let one = format!(r"(sender\s+(0x)?{address}|module\s+{module}|function\s+{module}::{name})");
     let action = "(allow|deny)";
     format!(r"\s*({action}\s+{one}\s*,\s*)*({action}\s+(all|{one})\s*,?\s*)?")
 }
