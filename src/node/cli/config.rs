@@ -1,4 +1,4 @@
-//! `config`: what the node would run with, or everything that can be set.
+//! The command `config`: prints the effective configuration, all defaults, or the schema.
 
 use super::Failure;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     output,
 };
 
-/// The options of `config`.
+/// The options of the command.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Print every setting with its default, unit and reason instead; ignores the environment
@@ -17,10 +17,12 @@ pub struct Arguments {
     schema: bool,
 }
 
-/// Prints the configuration.
+/// Prints the configuration, or what the options name instead.
 ///
 /// # Errors
-/// When it cannot be used.
+///
+/// Returns [`Failure::Configuration`] if the configuration cannot be loaded, and the error of
+/// standard output.
 pub fn execute(
     arguments: &Arguments,
     load: impl FnOnce() -> Result<Config, ConfigError>,

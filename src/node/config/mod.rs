@@ -1,4 +1,7 @@
-//! Configuration: built-in values < files < environment < `--set` (docs/interface.md#rule-24).
+//! Configuration of the node: defaults < files < environment < `--set`
+//! (docs/interface.md#rule-24).
+//!
+//! [`Settings`] holds the configuration, and [`SETTINGS`] binds each key to one of its fields.
 
 mod error;
 mod layers;
@@ -24,7 +27,7 @@ pub use value::{SettingValue, Value};
 use layers::Entry;
 use std::{ffi::OsString, path::PathBuf};
 
-/// The options of every command that reads a configuration.
+/// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ConfigOptions {
     /// A configuration file (TOML); may be given several times, a later one wins
@@ -38,10 +41,11 @@ pub struct ConfigOptions {
     pub data_dir: Option<String>,
 }
 
-/// An effective configuration: every setting's value and where it comes from.
+/// An effective configuration, with the origin of each value.
 #[derive(Debug, Clone)]
 pub struct Config {
     settings: Settings,
+    /// Values as the layers have them, in the order of [`SETTINGS`].
     values: Vec<(Value, Origin)>,
 }
 
@@ -49,7 +53,10 @@ impl Config {
     /// Reads all layers.
     ///
     /// # Errors
-    /// On an unreadable file, an unknown key, or a value outside of its range.
+    ///
+    /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
+    /// is not UTF-8, or `--set` without a `=`; then for the first unknown key or value that is not
+    /// allowed, from the weakest layer to the strongest.
     pub fn load(
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -70,25 +77,25 @@ impl Config {
         Ok(Self { settings, values })
     }
 
-    /// The values, typed.
+    /// Returns the typed configuration.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Where the value of `key` comes from; `None` when there is no such setting.
+    /// Returns the origin of the value of `key`, or `None` if there is no such setting.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         let index = SETTINGS.iter().position(|setting| setting.key == key)?;
         Some(&self.values[index].1)
     }
 
-    /// Whether a layer sets `key`.
+    /// Returns whether a layer sets `key`.
     pub fn is_set(&self, key: &str) -> bool {
         self.origin(key)
             .is_some_and(|origin| *origin != Origin::Default)
     }
 }
 
-/// The entries of all layers, the weakest first.
+/// Returns the entries of all layers, the weakest first.
 fn entries(
     options: &ConfigOptions,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -111,7 +118,7 @@ fn entries(
     Ok(entries)
 }
 
-/// The place of an entry's setting in [`SETTINGS`].
+/// Returns the index of an entry's setting in [`SETTINGS`].
 fn find(entry: &Entry) -> Result<usize, ConfigError> {
     SETTINGS
         .iter()
@@ -123,7 +130,7 @@ fn find(entry: &Entry) -> Result<usize, ConfigError> {
         })
 }
 
-/// Which keys or sections the writer of an unknown key may have meant.
+/// Returns the keys of the section of an unknown key, or the sections if its section is unknown.
 fn hint(key: &str) -> String {
     let section = key.rsplit_once('.').map_or(key, |(section, _)| section);
     let join = |names: Vec<&str>| names.join(", ");

@@ -1,18 +1,18 @@
-//! The texts of `ledger-node config`: the effective configuration with where each value comes from,
-//! and every setting with its default, unit, range and reason, which is `config/node.toml`.
+//! The texts that `ledger-node config` prints: the effective configuration with the origin of each
+//! value, and all defaults, which is `config/node.toml`.
 
 use super::{Config, Kind, Origin, SETTINGS, Setting, setting::is_open};
 use std::fmt::Write as _;
 
 impl Config {
-    /// The effective configuration as TOML, which the node can read back.
+    /// Returns the effective configuration in TOML, which the node can load.
     pub fn render(&self) -> String {
         let mut text = String::from("# The effective configuration of this node.\n");
         let mut section = "";
         for (setting, (value, origin)) in SETTINGS.iter().zip(&self.values) {
             if setting.section() != section {
                 section = setting.section();
-                // Writing to a String does not fail.
+                // Writing to a `String` does not fail.
                 let _ = writeln!(text, "\n[{section}]");
             }
             let unit = match setting.unit {
@@ -30,7 +30,7 @@ impl Config {
     }
 }
 
-/// The origin on one line: a path may hold anything, a comment may not.
+/// Returns the origin without control characters: a path may contain line breaks.
 fn origin_words(origin: &Origin) -> String {
     origin
         .to_string()
@@ -39,7 +39,7 @@ fn origin_words(origin: &Origin) -> String {
         .collect()
 }
 
-/// How wide the lines of [`defaults`] are, in characters.
+/// Maximum length of a line of [`defaults`], in bytes.
 const LINE_WIDTH: usize = 100;
 
 /// First lines of [`defaults`].
@@ -55,7 +55,7 @@ const HEADER: &str = "\
 # section.key is LEDGER_NODE__SECTION__KEY.
 ";
 
-/// Every setting with its default, unit, allowed range and reason: the text of `config/node.toml`.
+/// Returns all settings with their defaults, units, allowed values and reasons.
 pub fn defaults() -> String {
     let mut text = HEADER.to_owned();
     let mut section = "";
@@ -86,7 +86,7 @@ fn describe(setting: &Setting) -> String {
     format!("{unit}{range}. {}", setting.reason)
 }
 
-/// Breaks a text between words; a word longer than a line stands alone.
+/// Breaks a text into lines of at most `width` bytes. A longer word gets a line of its own.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

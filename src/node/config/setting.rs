@@ -1,4 +1,4 @@
-//! What a setting is: its key, the kind of its values, and the check of a value against it.
+//! A row of the table of settings, and the check of a value against it.
 
 use super::{Settings, Value};
 use crate::access::{NoHostNames, NoOrigins};
@@ -15,22 +15,22 @@ pub const INTEGER_MAX: u64 = i64::MAX as u64;
 pub struct Setting {
     /// The dotted key: `actors.mempool.mailbox_capacity`.
     pub key: &'static str,
-    /// Which values it takes.
+    /// The allowed values.
     pub kind: Kind,
-    /// What one unit of the value is: `bytes`, `ms`; empty where it has none.
+    /// Unit of the value: `bytes`, `ms`; empty if it has none.
     pub unit: &'static str,
-    /// What it does and why its default is what it is.
+    /// Effect of the setting and reason of its default.
     pub reason: &'static str,
-    /// Reads the field of the setting.
+    /// Returns the value of the field.
     pub get: fn(&Settings) -> Value,
-    /// Writes the field of the setting. `None` if its type cannot hold the value.
+    /// Sets the field. Returns `None` if its type cannot hold the value.
     pub set: fn(&mut Settings, &Value) -> Option<()>,
 }
 
-/// Which values a setting takes.
+/// The values that a setting allows.
 #[derive(Debug)]
 pub enum Kind {
-    /// A whole number within the range.
+    /// An integer within the range.
     Integer(RangeInclusive<u64>),
     /// `true` or `false`.
     Boolean,
@@ -38,46 +38,46 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `IP:PORT`; port 0 picks a free one.
     Listen,
-    /// `IP:PORT` as [`Self::Listen`], or the empty text for none.
+    /// `IP:PORT`, or the empty text for none.
     OptionalListen,
-    /// A chain's vendor word.
+    /// A vendor word.
     Vendor,
-    /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
+    /// Framework versions with their heights: `2@1000,3@5000`.
     FrameworkUpgrades,
-    /// Rules of the submission filter with commas between; the empty text for none.
+    /// Rules of the submission filter, separated by commas.
     FilterRules,
-    /// Names of hosts with commas between; the empty text for none.
+    /// Host names, separated by commas.
     HostNames,
-    /// Origins of pages with commas between; the empty text for none.
+    /// Origins of web pages, separated by commas.
     Origins,
-    /// A path that must be given.
+    /// A path, not empty.
     Path,
     /// A path, or the empty text for none.
     OptionalPath,
-    /// A level, or levels by module: `info,ledger_actors=debug`.
+    /// A level, or levels per module: `info,ledger_actors=debug`.
     LogLevel,
 }
 
-/// A value as a layer gives it, before it is known which setting it is for.
+/// A value of a layer, before it is checked against its setting.
 #[derive(Debug, Clone)]
 pub enum RawValue {
-    /// From the environment or the command line: nothing but text.
+    /// A text of the environment or the command line.
     Untyped(String),
-    /// From a file, where text is quoted and numbers are not.
+    /// A string, integer or boolean of a file.
     Typed(Value),
-    /// From a file: an integer that is negative or too large for any setting.
+    /// An integer of a file that is negative or too large for any setting.
     OutOfRange(String),
-    /// From a file, but a form that no setting takes; its name in TOML.
+    /// A value of a file of a type that no setting has, with the name of the type in TOML.
     Other(&'static str),
 }
 
 impl Setting {
-    /// The section in a file: `actors.mempool`.
+    /// Returns the section in a file: `actors.mempool`.
     pub fn section(&self) -> &'static str {
         self.split_key().0
     }
 
-    /// The name within the section: `mailbox_capacity`.
+    /// Returns the name within the section: `mailbox_capacity`.
     pub fn name(&self) -> &'static str {
         self.split_key().1
     }
@@ -86,12 +86,12 @@ impl Setting {
         self.key.rsplit_once('.').expect("every key has a section")
     }
 
-    /// The value of a configuration that does not set it.
+    /// Returns the default.
     pub fn default(&self) -> Value {
         (self.get)(&Settings::default())
     }
 
-    /// Writes a value to the field of the setting and returns the value.
+    /// Sets the field of the setting and returns the value.
     ///
     /// Returns `None` and leaves the field as it is if the value is not allowed.
     pub fn apply(&self, settings: &mut Settings, raw: &RawValue) -> Option<Value> {
@@ -111,7 +111,7 @@ impl Setting {
 impl Kind {
     fn parse(&self, text: &str) -> Option<Value> {
         match self {
-            // The parser would take a sign.
+            // The parser of the standard library accepts a sign.
             Self::Integer(_) if text.starts_with('+') => None,
             Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
             Self::Boolean => text.parse().ok().map(Value::Boolean),
@@ -119,8 +119,8 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a text of many parts that is not allowed: the range alone would not say in which
-    /// part.
+    /// Returns the error of a list, because the allowed values alone would not say which of its
+    /// items is invalid.
     pub fn cause(&self, raw: &RawValue) -> Option<String> {
         match (self, raw) {
             (Self::FilterRules, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
@@ -132,7 +132,7 @@ impl Kind {
         }
     }
 
-    /// Checks what the type of the field does not: ranges and words.
+    /// Checks what the type of the field does not: ranges, words and levels.
     fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
@@ -147,8 +147,8 @@ impl Kind {
     }
 }
 
-/// Whether `text` is a level or `module=level`, or several with commas between. The filter's own
-/// parser takes any other word for a module, and would be silent about all the rest.
+/// Returns whether `text` is a list of levels and `module=level`, separated by commas. The parser
+/// of [`Targets`] takes any other word for a module, and then drops the lines of all others.
 fn is_log_level(text: &str) -> bool {
     let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     text.parse::<Targets>().is_ok()

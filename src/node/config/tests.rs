@@ -1,4 +1,4 @@
-//! The declaration, the layers, and the files in `config/`.
+//! Tests of the table of settings, of the layers, and of the files in `config/`.
 
 use super::*;
 use std::{fs, path::Path};
@@ -38,7 +38,7 @@ fn preset(name: &str) -> PathBuf {
 }
 
 #[test]
-fn every_default_lies_in_its_own_range() {
+fn allows_every_default() {
     for setting in SETTINGS {
         let default = setting.default();
         assert_eq!(
@@ -51,7 +51,7 @@ fn every_default_lies_in_its_own_range() {
 }
 
 #[test]
-fn the_bounds_of_every_range_fit_the_declared_type() {
+fn accepts_only_values_within_the_range() {
     for setting in SETTINGS {
         let Kind::Integer(range) = &setting.kind else {
             continue;
@@ -68,8 +68,61 @@ fn the_bounds_of_every_range_fit_the_declared_type() {
     }
 }
 
+/// Returns an allowed value that is not the default, if there is one.
+fn another_value(setting: &Setting) -> Value {
+    let text = match (&setting.kind, setting.default()) {
+        (Kind::Integer(range), Value::Integer(default)) => {
+            let is_minimum = default == *range.start();
+            return Value::Integer(if is_minimum {
+                *range.end()
+            } else {
+                *range.start()
+            });
+        }
+        (Kind::Boolean, Value::Boolean(default)) => return Value::Boolean(!default),
+        (Kind::Choice(words), Value::Text(default)) => words
+            .iter()
+            .find(|&&word| word != default)
+            .unwrap_or(&words[0]),
+        (Kind::Listen | Kind::OptionalListen, _) => "[::1]:9",
+        (Kind::Vendor, _) => "OTHER",
+        (Kind::FrameworkUpgrades, _) => "1@0,2@5",
+        (Kind::FilterRules, _) => "deny all",
+        (Kind::HostNames, _) => "a,b",
+        (Kind::Origins, _) => "https://a",
+        (Kind::Path | Kind::OptionalPath, _) => "other",
+        (Kind::LogLevel, _) => "trace",
+        (kind, default) => panic!("{kind} has the default {default}"),
+    };
+    Value::Text(text.to_owned())
+}
+
 #[test]
-fn no_key_is_declared_twice() {
+fn each_key_sets_a_field_of_its_own() {
+    for setting in SETTINGS {
+        let mut settings = Settings::default();
+        let value = another_value(setting);
+        setting
+            .apply(&mut settings, &RawValue::Typed(value.clone()))
+            .unwrap_or_else(|| panic!("{} = {value}", setting.key));
+        for other in SETTINGS {
+            let expected = match other.key == setting.key {
+                true => value.clone(),
+                false => other.default(),
+            };
+            assert_eq!(
+                (other.get)(&settings),
+                expected,
+                "{}: {}",
+                setting.key,
+                other.key
+            );
+        }
+    }
+}
+
+#[test]
+fn has_no_duplicate_keys() {
     let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
     keys.sort();
     keys.dedup();
@@ -77,7 +130,7 @@ fn no_key_is_declared_twice() {
 }
 
 #[test]
-fn node_toml_is_the_declaration() {
+fn node_toml_is_the_printed_defaults() {
     let text = fs::read_to_string(preset("node.toml")).unwrap();
     assert_eq!(
         text,
@@ -101,7 +154,7 @@ fn node_toml_sets_every_key_to_its_default() {
 }
 
 #[test]
-fn every_preset_loads() {
+fn loads_every_preset() {
     let paths = presets();
     assert!(paths.len() >= 2, "{paths:?}");
     for path in paths {
@@ -110,7 +163,7 @@ fn every_preset_loads() {
 }
 
 #[test]
-fn the_sdk_preset_lets_100_000_000_pay_for_the_default_gas_of_the_sdk() {
+fn sdk_preset_lets_an_account_with_100_000_000_pay_the_gas_of_the_sdk() {
     const SDK_MAX_GAS_AMOUNT: u64 = 2_000_000;
     let config = load(&[&preset("sdk.toml")], &[], &[]).unwrap();
     let chain = &config.settings().chain;
@@ -119,7 +172,7 @@ fn the_sdk_preset_lets_100_000_000_pay_for_the_default_gas_of_the_sdk() {
 }
 
 #[test]
-fn a_stronger_layer_wins() {
+fn stronger_layers_override_weaker_ones() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = directory.path().join(name);
@@ -151,7 +204,7 @@ fn a_stronger_layer_wins() {
 }
 
 #[test]
-fn errors_name_key_place_and_range() {
+fn errors_name_key_origin_and_allowed_values() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bad.toml");
     let message = |text: &str| {
@@ -221,7 +274,7 @@ fn errors_name_key_place_and_range() {
 }
 
 #[test]
-fn a_section_without_keys_is_no_error() {
+fn accepts_sections_without_keys() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("empty.toml");
     fs::write(&path, "[actors]\n[mempool]\n[actors.storage]\n").unwrap();
@@ -229,7 +282,7 @@ fn a_section_without_keys_is_no_error() {
 }
 
 #[test]
-fn a_log_level_is_made_of_levels() {
+fn accepts_only_levels_as_log_level() {
     let level = |text: &str| load(&[], &[], &[&format!("log.level={text}")]);
     for good in [
         "info",
@@ -258,7 +311,7 @@ fn a_log_level_is_made_of_levels() {
 }
 
 #[test]
-fn the_rendered_configuration_reads_back_the_same() {
+fn loads_the_rendered_configuration_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let config = load(
         &[],

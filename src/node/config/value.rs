@@ -10,15 +10,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A value of a setting; `Display` is its TOML form.
+/// A value of a setting. `Display` writes it in TOML.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Integer(u64),
-    /// A switch.
+    /// A boolean.
     Boolean(bool),
-    /// Everything else.
+    /// A string.
     Text(String),
 }
 
