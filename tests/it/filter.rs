@@ -180,7 +180,7 @@ async fn what_is_no_filter_changes_nothing() {
         (
             json!({ "rules": ["deny all", "allow all"] }),
             400,
-            "rule 2 never decides",
+            "rule 2 has no effect",
         ),
         (json!({ "rules": too_many }), 400, "at most 10000 rules"),
         (json!({ "rules": "deny all" }), 400, "the body is to be"),
@@ -301,7 +301,7 @@ fn rules_that_are_none_end_the_start_with_key_and_cause() {
         ),
         (
             run(&["--set", "filter.rules=deny all,allow all"], ""),
-            vec!["filter.rules", "--set", "rule 2 never decides"],
+            vec!["filter.rules", "--set", "rule 2 has no effect"],
         ),
     ];
     for (message, parts) in cases {
