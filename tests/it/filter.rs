@@ -287,7 +287,7 @@ fn rules_that_are_none_end_the_start_with_key_and_cause() {
                 "filter.rules",
                 "rules.toml, line 2",
                 "rule 2, \"deny payer 0x2\"",
-                "sender, module or function",
+                "sender, module, function or all",
             ],
         ),
         (
@@ -296,7 +296,7 @@ fn rules_that_are_none_end_the_start_with_key_and_cause() {
                 "filter.rules",
                 "LEDGER_NODE__FILTER__RULES",
                 "rule 1",
-                "no address",
+                "invalid address of the sender",
             ],
         ),
         (

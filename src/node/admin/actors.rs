@@ -9,7 +9,7 @@ use actix_web::{
     web::{Bytes, Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::{ErrorCode, Problem};
+use ledger_api::{ErrorCode, ErrorKind};
 use serde::Deserialize;
 
 /// What can be changed of an actor.
@@ -55,7 +55,7 @@ pub async fn tune(
     let capacity = change.mailbox_capacity;
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
         let allowed = Kind::Integer(MAILBOX_CAPACITY);
-        return Problem::InvalidInput(format!(
+        return ErrorKind::InvalidInput(format!(
             "mailbox_capacity = {capacity} is not allowed: expected {allowed}"
         ))
         .response();

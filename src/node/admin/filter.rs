@@ -6,7 +6,7 @@ use actix_web::{
     web::{Bytes, Data},
 };
 use ledger_actors::{FilterRule, FilterRules};
-use ledger_api::Problem;
+use ledger_api::ErrorKind;
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body, in bytes: as many of the longest rules as a filter has, each with quotes, a comma,
@@ -61,6 +61,6 @@ pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResp
             );
             shown
         }
-        Err(error) => Problem::InvalidInput(error.to_string()).response(),
+        Err(error) => ErrorKind::InvalidInput(error.to_string()).response(),
     }
 }

@@ -21,7 +21,7 @@ use actix_web::{
 };
 use ledger_actors::NodeHandle;
 use ledger_api::{
-    ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method,
+    ApiState, ErrorBody, ErrorCode, ErrorKind, extraction_error, unknown_route, wrong_method,
 };
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
@@ -123,10 +123,10 @@ fn body_of<T: DeserializeOwned>(
     body: Result<Bytes, Error>,
     bytes_max: usize,
     form: &str,
-) -> Result<T, Problem> {
-    let body = body.map_err(|error| extraction_problem(&error, bytes_max))?;
+) -> Result<T, ErrorKind> {
+    let body = body.map_err(|error| extraction_error(&error, bytes_max))?;
     serde_json::from_slice(&body)
-        .map_err(|error| Problem::Syntax(format!("the body is to be {form}: {error}")))
+        .map_err(|error| ErrorKind::Syntax(format!("the body is to be {form}: {error}")))
 }
 
 /// An error answer in the form of the interface.

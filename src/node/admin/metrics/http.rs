@@ -2,7 +2,7 @@
 
 use super::family::{Families, Row, Unit};
 use crate::compose::{ConnectionStatus, OpenListeners};
-use ledger_api::{ApiState, KeptAnswersStatus};
+use ledger_api::{ApiState, ResponseCacheStatus};
 
 /// Tells of both.
 pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
@@ -41,7 +41,7 @@ fn routes(api: &ApiState, families: &mut Families) {
     }
 }
 
-fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
+fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {
     let mut bytes = families.gauge((
         "ledger_http_kept_answers_bytes",
         "Memory of answers that are kept for who asks next.",
