@@ -5,7 +5,7 @@
 
 use super::{Kind, SETTINGS, Setting, Value};
 use ledger_types::Vendor;
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 /// Returns the JSON Schema (draft 2020-12) of a configuration file.
 pub fn schema() -> String {
@@ -36,15 +36,14 @@ struct Section {
     r#type: &'static str,
     #[serde(rename = "additionalProperties")]
     additional_properties: bool,
-    #[serde(serialize_with = "serialize_properties")]
-    properties: Vec<(&'static str, Property)>,
+    properties: Properties,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Property {
-    Section(Section),
-    Setting(Box<SettingSchema>),
+/// Properties of a table, in the order of the table of settings.
+#[derive(Default)]
+struct Properties {
+    settings: Vec<(&'static str, SettingSchema)>,
+    sections: Vec<(&'static str, Section)>,
 }
 
 #[derive(Serialize)]
@@ -80,7 +79,7 @@ impl Default for Section {
         Self {
             r#type: "object",
             additional_properties: false,
-            properties: Vec::new(),
+            properties: Properties::default(),
         }
     }
 }
@@ -90,36 +89,34 @@ impl Section {
     fn insert(&mut self, key: &'static str, setting: &Setting) {
         match key.split_once('.') {
             Some((name, rest)) => self.section(name).insert(rest, setting),
-            None => self
-                .properties
-                .push((key, Property::Setting(Box::new(setting.into())))),
+            None => self.properties.settings.push((key, setting.into())),
         }
     }
 
     /// Returns the section `name` of this table. Adds it if it is absent.
     fn section(&mut self, name: &'static str) -> &mut Self {
-        let index = self
-            .properties
-            .iter()
-            .position(|(property, _)| *property == name)
-            .unwrap_or_else(|| {
-                self.properties
-                    .push((name, Property::Section(Self::default())));
-                self.properties.len() - 1
-            });
-        match &mut self.properties[index].1 {
-            Property::Section(section) => section,
-            Property::Setting(_) => panic!("{name} is both a section and a setting"),
-        }
+        let sections = &mut self.properties.sections;
+        let position = sections.iter().position(|(section, _)| *section == name);
+        let index = position.unwrap_or_else(|| {
+            sections.push((name, Self::default()));
+            sections.len() - 1
+        });
+        &mut sections[index].1
     }
 }
 
-/// Serializes the properties as a map in their order, which is that of the table of settings.
-fn serialize_properties<S: Serializer>(
-    properties: &[(&'static str, Property)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(properties.iter().map(|(name, property)| (name, property)))
+/// Serializes settings and then sections as one map, as a TOML file has them.
+impl Serialize for Properties {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, setting) in &self.settings {
+            map.serialize_entry(name, setting)?;
+        }
+        for (name, section) in &self.sections {
+            map.serialize_entry(name, section)?;
+        }
+        map.end()
+    }
 }
 
 impl From<&Setting> for SettingSchema {
