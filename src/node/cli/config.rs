@@ -1,10 +1,7 @@
 //! The command `config`: prints the effective configuration, all defaults, or the schema.
 
-use super::Failure;
-use crate::{
-    config::{self, Config, ConfigError},
-    output,
-};
+use super::{CliError, output};
+use crate::config::{self, Config, ConfigError};
 
 /// The options of the command.
 #[derive(Debug, clap::Args)]
@@ -21,12 +18,12 @@ pub struct Arguments {
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Configuration`] if the configuration cannot be loaded, and the error of
-/// standard output.
+/// Returns [`CliError::Configuration`] if the configuration cannot be loaded, and
+/// [`CliError::Fatal`] if standard output cannot be written.
 pub fn execute(
     arguments: &Arguments,
     load: impl FnOnce() -> Result<Config, ConfigError>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let text = if arguments.defaults {
         config::defaults()
     } else if arguments.schema {

@@ -77,6 +77,12 @@ impl Config {
         Ok(Self { settings, values })
     }
 
+    /// Returns the key and the value of every setting, in the order of [`SETTINGS`].
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let values = self.values.iter().map(|(value, _)| value);
+        SETTINGS.iter().map(|setting| setting.key).zip(values)
+    }
+
     /// Returns the typed configuration.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -180,7 +180,7 @@ settings! {
     "admin.token_file" => admin.token_file, OptionalPath, "",
         "File of the token that each request must carry as \"Authorization: Bearer TOKEN\". Only \
          its owner may have permissions on it (chmod 600). If empty, requests need no token. Read \
-         at the start.";
+         at the start and on SIGHUP.";
     "admin.hosts" => admin.hosts, HostNames, "",
         "Host names of the admin listener, beside localhost and IP addresses. Requests with \
          another Host header get 403.";
@@ -205,8 +205,9 @@ settings! {
         "Rules of the submission filter. The first rule that matches a submission allows it or \
          denies it with 403. Submissions without a matching rule are allowed, so a list of \
          allowed senders ends with deny all. sender matches the sender, not other signers or the \
-         fee payer. The admin listener (/filter) replaces the rules until the next start. \
-         Transactions in the mempool stay, and the faucet is not filtered.";
+         fee payer. The admin listener (/filter) replaces the rules until the next start, and \
+         SIGHUP applies changed rules. Transactions in the mempool stay, and the faucet is not \
+         filtered.";
 
     "mempool.capacity_transactions" => node.mempool.capacity_transactions,
         Integer(1..=100_000_000), "transactions",
@@ -343,5 +344,5 @@ settings! {
         "Minimum level of log lines, for all modules or per module. Messages about clients that \
          violate HTTP are dropped unless actix_http or h2 is named, and the default drops those \
          of the HTTP server about its threads. info,http=debug logs a line for each request of \
-         the REST interface.";
+         the REST interface. SIGHUP applies a changed level.";
 }
