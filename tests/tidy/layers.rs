@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 4] = [
+const LAYERS: [(&str, Layers); 5] = [
     (
         "src/store/lib.rs",
         &[
@@ -67,6 +67,18 @@ const LAYERS: [(&str, Layers); 4] = [
             &["http", "signer"],
             &["node", "faucet"],
             &["load"],
+        ],
+    ),
+    (
+        "src/api/lib.rs",
+        &[
+            &["error", "config"],
+            &["limits", "model"],
+            &["openapi"],
+            &["context"],
+            &["routes"],
+            &["middleware"],
+            &["router"],
         ],
     ),
 ];

@@ -84,7 +84,11 @@ pub fn execute(command: Command) -> Result<(), CliError> {
 }
 
 /// Requests coins for an account, and prints the hash of the transaction.
-async fn fund(faucet: &FaucetClient, address: &AccountAddress, amount: u64) -> Result<(), CliError> {
+async fn fund(
+    faucet: &FaucetClient,
+    address: &AccountAddress,
+    amount: u64,
+) -> Result<(), CliError> {
     let hash = faucet.fund(address, amount).await?;
     Ok(output::line(&format!(
         "funded {address}\ntransaction {hash}"
