@@ -1,8 +1,11 @@
 //! `account transfer`: signs a transfer, submits it, and waits for its commit.
 
-use super::{CliError, URL, key};
-use crate::cli::output;
-use crate::cli::{client_chain::client_chain, trust::TrustOptions};
+use super::{CliError, key};
+use crate::cli::{
+    client::{NODE_URL, client_chain},
+    output,
+    trust::TrustOptions,
+};
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,
