@@ -18,7 +18,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// URL of the node
-    #[arg(long, value_name = "URL", default_value = URL)]
+    #[arg(long, value_name = "URL", default_value = NODE_URL)]
     url: String,
     #[command(flatten)]
     trust: TrustOptions,
