@@ -17,7 +17,6 @@ use crate::{
         trace::RequestTrace,
         vary,
     },
-    model::format::Format,
     routes::{self, Handler, Route},
 };
 use actix_web::{
@@ -191,25 +190,22 @@ impl Dispatch {
             // What comes although nothing is read of it is thrown away, and not kept until the answer.
             payload = Payload::None;
         }
-        let cx = RequestContext {
-            state: Rc::clone(&self.state),
-            pattern: path.pattern,
-            operation: Rc::clone(route.operation()),
-            format: Format::from_accept(request.headers()),
-            request: request.clone(),
-            payload,
-            body_lease: Arc::new(self.state.bodies().lease()),
-        };
-        ServiceResponse::new(request, respond(cx, route.handler()).await)
+        let cx = RequestContext::new(
+            Rc::clone(&self.state),
+            route.operation(),
+            request.clone(),
+            false,
+        );
+        ServiceResponse::new(request, respond(cx, payload, route.handler()).await)
     }
 }
 
 /// # Panics
 /// In builds with debug assertions, when the answer is one that the operation does not declare.
-async fn respond(cx: RequestContext, handler: &Handler) -> HttpResponse {
+async fn respond(cx: RequestContext, payload: Payload, handler: &Handler) -> HttpResponse {
     let (state, operation) = (Rc::clone(&cx.state), Rc::clone(&cx.operation));
     let body_lease = Arc::clone(&cx.body_lease);
-    match handled(cx, handler).await {
+    match handled(cx, payload, handler).await {
         Ok(mut response) => {
             if body_lease.bytes() > 0 {
                 response.extensions_mut().insert(BodyLease(body_lease));
@@ -235,11 +231,15 @@ async fn respond(cx: RequestContext, handler: &Handler) -> HttpResponse {
 }
 
 /// What the handler says, where answers in the form that is asked for are on.
-async fn handled(cx: RequestContext, handler: &Handler) -> Result<HttpResponse, ApiError> {
+async fn handled(
+    cx: RequestContext,
+    payload: Payload,
+    handler: &Handler,
+) -> Result<HttpResponse, ApiError> {
     if !cx.operation.always_answers {
         cx.state.require(Switch::of_output(cx.format()))?;
     }
-    handler(cx).await
+    handler(cx, payload).await
 }
 
 /// Adds the interface below `/v1` to an actix app, and answers with the error body wherever the

@@ -8,6 +8,6 @@ mod state;
 
 pub use cache::ResponseCacheStatus;
 pub(crate) use cache::{CacheKey, ResponseCache};
-pub(crate) use request::{PageSize, ROOT, RequestContext, readable_version};
+pub(crate) use request::{QueryError, ROOT, RequestContext};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;
