@@ -1,11 +1,10 @@
 //! The context of a request in its handler, and queries on snapshots.
 
 use crate::{
-    context::{ApiState, CacheKey, LedgerResponse},
+    context::{ApiState, CacheKey, LedgerResponse, extract::format::response_format},
     error::{ApiError, ErrorKind},
     limits::connection,
     model::format::Format,
-    openapi::Operation,
 };
 use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
@@ -16,9 +15,6 @@ use ledger_vm::Chain;
 use serde::Serialize;
 use std::{rc::Rc, sync::Arc};
 
-/// Path that all routes are below.
-pub(crate) const ROOT: &str = "/v1";
-
 /// The context of a request.
 ///
 /// It does not give access to path, query, and body. Handlers read them with the arguments of
@@ -27,8 +23,6 @@ pub(crate) struct RequestContext {
     /// State of the worker thread. A count that all threads share would be contended, because each
     /// request changes several.
     pub state: Rc<ApiState>,
-    /// Description of the route in the document.
-    pub operation: Rc<Operation>,
     /// Format of the response.
     pub format: Format,
     /// Whether the response is sent without its body, because the method is `HEAD`.
@@ -39,18 +33,12 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// Creates the context of a request for a route.
-    pub fn new(
-        state: Rc<ApiState>,
-        operation: &Rc<Operation>,
-        request: HttpRequest,
-        is_head: bool,
-    ) -> Self {
+    /// Creates the context of a request.
+    pub fn new(state: Rc<ApiState>, request: HttpRequest, is_head: bool) -> Self {
         Self {
-            operation: Rc::clone(operation),
-            format: Format::from_accept(request.headers()),
+            format: response_format(request.headers()),
             is_head,
-            body_lease: Arc::new(state.bodies().lease()),
+            body_lease: Arc::new(state.bodies.lease()),
             state,
             request,
         }
@@ -58,7 +46,7 @@ impl RequestContext {
 
     /// Returns the node.
     pub fn node(&self) -> &NodeHandle {
-        self.state.node()
+        &self.state.node
     }
 
     /// Returns the chain.
@@ -133,21 +121,22 @@ impl RequestContext {
         at_snapshot(self.node().read_few(query).await?)
     }
 
-    /// The answer to the same question, where it is kept and still true at the newest moment.
-    pub fn kept(&self, subject: CacheKey) -> Option<LedgerResponse> {
-        let head = self.node().head();
-        self.state
-            .kept()
-            .get(subject, self.format, head.ledger_info())
+    /// Returns the cached response, or `None` if there is none or it is pruned.
+    pub fn cached(&self, key: CacheKey) -> Option<LedgerResponse> {
+        self.state.cache.get(key, self.format, &self.newest())
     }
 
-    /// Keeps an answer, which shows nothing before `version`.
-    pub fn keep(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
-        self.state.kept().keep(subject, version, answer);
+    /// Adds a response to the cache. `version` is the lowest version that it shows.
+    pub fn cache(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
+        self.state.cache.insert(key, version, response);
     }
 
-    /// The answer in the form that the client asked for; only that form is made.
-    pub fn answer<J: Serialize, B: Serialize>(
+    /// Responds with a value in the format of the response. Only that form is made.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value cannot be serialized.
+    pub fn respond<J: Serialize, B: Serialize>(
         &self,
         ledger_info: LedgerInfo,
         json: impl FnOnce() -> J,

@@ -243,7 +243,7 @@ pub(super) async fn balance(
             Ok(balance.map_err(|cause| ErrorKind::internal("reading a balance failed", &cause))?)
         })
         .await?;
-    cx.answer(ledger_info, || balance, || balance)
+    cx.respond(ledger_info, || balance, || balance)
 }
 
 /// Describes [`balance`].

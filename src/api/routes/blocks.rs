@@ -185,12 +185,12 @@ pub(super) async fn by_height(
     Query(with_transactions): Query<WithTransactions>,
 ) -> Result<LedgerResponse, ApiError> {
     let with_transactions = with_transactions.unwrap_or(false);
-    let subject = CacheKey::BlockByHeight {
+    let cache_key = CacheKey::BlockByHeight {
         height,
         with_transactions,
     };
     let find = move |snapshot: &Snapshot| at_height(snapshot, height);
-    answer(&cx, with_transactions, subject, find).await
+    respond(&cx, with_transactions, cache_key, find).await
 }
 
 /// Describes [`by_height`].
@@ -218,12 +218,12 @@ pub(super) async fn by_version(
     Query(with_transactions): Query<WithTransactions>,
 ) -> Result<LedgerResponse, ApiError> {
     let with_transactions = with_transactions.unwrap_or(false);
-    let subject = CacheKey::BlockByVersion {
+    let cache_key = CacheKey::BlockByVersion {
         version,
         with_transactions,
     };
     let find = move |snapshot: &Snapshot| of_version(snapshot, version);
-    answer(&cx, with_transactions, subject, find).await
+    respond(&cx, with_transactions, cache_key, find).await
 }
 
 /// Describes [`by_version`].
@@ -241,23 +241,23 @@ pub(super) fn describe_by_version() -> Operation {
 }
 
 /// Responds with the block that `find` returns, from the response cache or from the store.
-async fn answer<F>(
+async fn respond<F>(
     cx: &RequestContext,
     with_transactions: bool,
-    subject: CacheKey,
+    cache_key: CacheKey,
     find: F,
 ) -> Result<LedgerResponse, ApiError>
 where
     F: FnOnce(&Snapshot) -> Result<BlockInfo, QueryError> + Send + 'static,
 {
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let chain = cx.chain().clone();
     let reader = Reader {
         chain: chain.clone(),
         format: cx.format(),
-        large_responses: cx.state.large_responses().clone(),
+        large_responses: cx.state.large_responses.clone(),
     };
     let query = move |snapshot: &Snapshot| {
         let mut found = LoadedBlock::new(find(snapshot)?);
@@ -273,12 +273,12 @@ where
     };
     let permit = found.permit.take();
     let first_version = found.block.first_version;
-    let answer = large_responses::render(cx.node(), permit, move || {
+    let response = large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &found)
     })
     .await?;
-    cx.keep(subject, first_version, &answer);
-    Ok(answer)
+    cx.cache(cache_key, first_version, &response);
+    Ok(response)
 }
 
 fn render(

@@ -140,23 +140,23 @@ pub(super) async fn by_creation_number(
         emitted: None,
     };
     let (key, start, limit) = (stream.key, page.start, page.limit);
-    let subject = |at: &LedgerInfo| CacheKey::Events {
+    let cache_key = |at: &LedgerInfo| CacheKey::Events {
         stream: key,
         start,
         limit,
         newest_version: at.version,
         oldest_version: at.oldest_version,
     };
-    if let Some(answer) = cx.kept(subject(&cx.newest())) {
-        return Ok(answer);
+    if let Some(response) = cx.cached(cache_key(&cx.newest())) {
+        return Ok(response);
     }
     let format = cx.format();
     let (ledger_info, events) = cx
         .read_few(move |snapshot| page.read(snapshot, &stream, format))
         .await?;
-    let answer = answer(&cx, ledger_info, events).await?;
-    cx.keep(subject(&ledger_info), ledger_info.version, &answer);
-    Ok(answer)
+    let response = respond(&cx, ledger_info, events).await?;
+    cx.cache(cache_key(&ledger_info), ledger_info.version, &response);
+    Ok(response)
 }
 
 /// Describes [`by_creation_number`].
@@ -185,7 +185,7 @@ pub(super) async fn by_handle(
     let (ledger_info, events) = cx
         .read_few(move |snapshot| page.read(snapshot, &place.stream(&chain, snapshot)?, format))
         .await?;
-    answer(&cx, ledger_info, events).await
+    respond(&cx, ledger_info, events).await
 }
 
 /// Describes [`by_handle`].
@@ -217,13 +217,13 @@ pub(super) fn describe_by_handle() -> Operation {
     ])
 }
 
-async fn answer(
+async fn respond(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     found: LoadedEvents,
 ) -> Result<LedgerResponse, ApiError> {
     let size_bytes = found.size_bytes();
-    let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || match found {
         LoadedEvents::Json(events) => {

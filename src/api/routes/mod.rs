@@ -1,15 +1,13 @@
 //! The route table. [`crate::router`] finds the row of a request.
 //!
-//! To add a route, in the file of its resource:
-//! 1. For each parameter of path and query, an empty `enum` that implements [`Parameter`]:
-//!    name, type, and documentation.
-//! 2. The handler, an `async fn` of the [`RequestContext`] and of arguments from [`extract`].
-//! 3. `describe_...()`: its [`Operation`], with `.parameter(Path::<Address>::describe())` and so on.
+//! To add a route, write in the file of its resource:
+//! 1. for each parameter of path and query an empty `enum` with its type and documentation, which
+//!    implements [`Parameter`](extract::Parameter);
+//! 2. the handler, an `async fn` of a `RequestContext` and arguments of [`extract`];
+//! 3. `describe_...()`, its [`Operation`], with `.parameter(Path::<Address>::describe())`.
 //!
-//! Then a line in [`table`], and the expected responses in the tests of the interface. The table
-//! panics at the start if a handler reads other inputs than its operation declares.
-//!
-//! [`Parameter`]: extract::Parameter
+//! Add a row to [`table`] and its responses to the tests of the interface. The table panics at start
+//! if an operation does not declare exactly the inputs that its handler reads.
 
 mod accounts;
 mod blocks;
@@ -29,7 +27,7 @@ pub(crate) use spec::home;
 
 use crate::{
     context::{
-        IntoResponse, RequestContext,
+        IntoResponse,
         extract::{self, Extract, HandlerFn},
     },
     error::ApiError,

@@ -169,7 +169,7 @@ pub(super) async fn modules(
             .map(|id| (id, Bytes::new()))
             .collect::<BTreeMap<_, _>>()
     };
-    Ok(cx.answer(ledger_info, json, bcs)?.with_cursor(next))
+    Ok(cx.respond(ledger_info, json, bcs)?.with_cursor(next))
 }
 
 /// Describes [`modules`].

@@ -63,7 +63,7 @@ impl From<&LedgerInfo> for IndexJson {
 /// `GET /v1`
 pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let ledger_info = cx.newest();
-    cx.answer(
+    cx.respond(
         ledger_info,
         || IndexJson::from(&ledger_info),
         || IndexBcs::from(&ledger_info),
@@ -123,7 +123,7 @@ pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError>
         software_version: env!("CARGO_PKG_VERSION"),
     };
     let ledger_info = cx.newest();
-    cx.answer(ledger_info, || &info, || &info)
+    cx.respond(ledger_info, || &info, || &info)
 }
 
 /// Describes [`info`].
@@ -198,7 +198,7 @@ pub(super) async fn healthy(
         clock,
     };
     let json = || health(drift_words(cx.node().clock_status()));
-    cx.answer(ledger_info, json, || health(None))
+    cx.respond(ledger_info, json, || health(None))
 }
 
 /// Describes [`healthy`].
@@ -279,7 +279,7 @@ pub(super) async fn estimate_gas_price(cx: RequestContext) -> Result<LedgerRespo
     let bcs = || GasEstimateBcs {
         gas_estimate: estimate.gas_estimate,
     };
-    cx.answer(ledger_info, || GasEstimateJson::from(estimate), bcs)
+    cx.respond(ledger_info, || GasEstimateJson::from(estimate), bcs)
 }
 
 /// Describes [`estimate_gas_price`].

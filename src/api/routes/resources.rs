@@ -52,7 +52,7 @@ pub(super) async fn resources(
     PageLimit(limit): Limit,
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
-    let large_responses = cx.state.large_responses().clone();
+    let large_responses = cx.state.large_responses.clone();
     let (ledger_info, page) = cx
         .read(move |snapshot| {
             let asked = Asked {
@@ -70,7 +70,7 @@ pub(super) async fn resources(
         permit,
     } = page;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    let answer = large_responses::render(cx.node(), permit, move || match format {
+    let response = large_responses::render(cx.node(), permit, move || match format {
         Format::Json => {
             let views = resources.into_iter();
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
@@ -81,7 +81,7 @@ pub(super) async fn resources(
             &resources.into_iter().collect::<BTreeMap<_, _>>(),
         ),
     });
-    Ok(answer
+    Ok(response
         .await?
         .with_cursor(next.map(|cursor| cursor.to_string())))
 }

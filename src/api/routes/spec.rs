@@ -108,7 +108,7 @@ pub(super) fn describe_page() -> Operation {
 
 /// `GET /v1/spec.json`
 pub(super) async fn json(cx: RequestContext) -> Result<File, ApiError> {
-    let document = cx.state.document().json(cx.chain().vendor());
+    let document = cx.state.document.json(cx.chain().vendor());
     Ok(File::new(&cx, JSON, DOCUMENT_CACHING, document))
 }
 
@@ -124,7 +124,7 @@ pub(super) fn describe_json() -> Operation {
 
 /// `GET /v1/spec.yaml`
 pub(super) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
-    let document = cx.state.document().yaml(cx.chain().vendor())?;
+    let document = cx.state.document.yaml(cx.chain().vendor())?;
     Ok(File::new(&cx, YAML, DOCUMENT_CACHING, document))
 }
 

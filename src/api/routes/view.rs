@@ -44,7 +44,7 @@ pub(super) async fn view(
         })
         .await?;
     let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
-    let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &viewed)
@@ -122,7 +122,7 @@ fn render(
     viewed: &ViewOutput,
 ) -> Result<LedgerResponse, ApiError> {
     let values = viewed.values.iter();
-    let answer = match format {
+    let response = match format {
         Format::Json => {
             let shown: Vec<_> = values
                 .map(|(tag, bytes)| ValueJson::new(chain, tag, bytes.clone()))
@@ -134,7 +134,7 @@ fn render(
             LedgerResponse::bcs(ledger_info, &stored)
         }
     };
-    Ok(answer?.with_gas_used(viewed.gas_used))
+    Ok(response?.with_gas_used(viewed.gas_used))
 }
 
 fn problem(chain: &Chain, error: ViewError) -> ErrorKind {

@@ -4,11 +4,7 @@ use super::{Extract, Inputs, RequestParts};
 use crate::{
     context::RequestContext,
     error::ErrorKind,
-    model::{
-        DecimalText,
-        format::essence,
-        json::{MEMORY_BYTES_MAX, memory_bytes},
-    },
+    model::{DecimalText, format::essence, json::parse_json},
     openapi::operation::Media,
 };
 use actix_web::rt::time::timeout;
@@ -25,7 +21,7 @@ use futures::StreamExt;
 use ledger_limits::{MemoryBudget, MemoryLease};
 use ledger_vm::Chain;
 use serde::de::DeserializeOwned;
-use std::{marker::PhantomData, time::Duration};
+use std::{marker::PhantomData, mem, time::Duration};
 
 /// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
 /// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
@@ -48,7 +44,7 @@ impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
     pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
         let (_, body) = receive_for(cx, &mut self.payload, BYTES_MAX, &[Media::Json]).await?;
         if !cx.body_lease.try_grow(body.len()) {
-            return Err(full(cx.state.bodies()));
+            return Err(full(&cx.state.bodies));
         }
         parse_json(&body)
     }
@@ -61,7 +57,7 @@ impl<T, const BYTES_MAX: usize> Extract for JsonBody<T, BYTES_MAX> {
 
     fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
         Ok(Self {
-            payload: request.payload.take(),
+            payload: mem::replace(&mut request.payload, Payload::None),
             value: PhantomData,
         })
     }
@@ -116,7 +112,7 @@ impl<T: JsonOrBcs> Extract for JsonOrBcsBody<T> {
 
     fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
         Ok(Self {
-            payload: request.payload.take(),
+            payload: mem::replace(&mut request.payload, Payload::None),
             value: PhantomData,
         })
     }
@@ -130,9 +126,9 @@ async fn receive_for<const N: usize>(
     limit_bytes: usize,
     media: &[Media; N],
 ) -> Result<(usize, Bytes), ErrorKind> {
-    let limit_bytes = limit_bytes.min(cx.state.config().max_body_bytes);
-    let names = media.map(|media| media.name(cx.state.media_types()));
-    let (budget, lease) = (cx.state.bodies(), &cx.body_lease);
+    let limit_bytes = limit_bytes.min(cx.state.config.max_body_bytes);
+    let names = media.map(|media| media.name(&cx.state.media_types));
+    let (budget, lease) = (&cx.state.bodies, &cx.body_lease);
     receive(cx.request(), payload, limit_bytes, &names, budget, lease).await
 }
 
@@ -178,22 +174,6 @@ async fn receive(
         which,
         body.unwrap_or(Err(ErrorKind::BodyTimeout { timeout_secs }))?,
     ))
-}
-
-/// Parses a body in JSON.
-///
-/// # Errors
-///
-/// Returns [`ErrorKind::BodyTooManyValues`] if the values would take too much memory, and
-/// [`ErrorKind::Syntax`] if the body is not a `T` in JSON.
-pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorKind> {
-    if memory_bytes(body) > MEMORY_BYTES_MAX {
-        return Err(ErrorKind::BodyTooManyValues {
-            limit_bytes: MEMORY_BYTES_MAX,
-        });
-    }
-    serde_json::from_slice(body)
-        .map_err(|cause| ErrorKind::Syntax(format!("parse request payload error: {cause}")))
 }
 
 /// Returns the error of a body that exceeds the memory budget of bodies.

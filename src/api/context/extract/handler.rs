@@ -40,7 +40,7 @@ where
         };
         let state = Rc::clone(&cx.state);
         let response = handler.call(cx, arguments);
-        let response = response.map_ok(move |response| response.into_response(state.headers()));
+        let response = response.map_ok(move |response| response.into_response(&state.headers));
         response.boxed_local()
     })
 }

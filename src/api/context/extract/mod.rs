@@ -5,6 +5,7 @@
 //! document shows. Arguments are read in their order, and the first error is the response.
 
 mod body;
+pub(crate) mod format;
 mod handler;
 mod page;
 mod path;
@@ -14,7 +15,7 @@ mod version;
 pub(crate) use body::{JsonBody, JsonOrBcs, JsonOrBcsBody};
 pub(crate) use handler::{Handler, HandlerFn, bind};
 pub(crate) use page::PageLimit;
-pub(crate) use path::Path;
+pub(crate) use path::{Path, ROOT};
 pub(crate) use query::{Query, RequiredQuery};
 pub(crate) use version::AtVersion;
 
@@ -132,12 +133,19 @@ impl Inputs {
         let id = operation.id;
         let names = path.split('/').filter_map(path::name_in_braces);
         let in_path: Vec<_> = names.map(|name| (ParameterLocation::Path, name)).collect();
-        assert!(in_path.len() <= path::PARAMETERS_MAX, "parameters of {path}");
+        assert!(
+            in_path.len() <= path::PARAMETERS_MAX,
+            "parameters of {path}"
+        );
         let declared = operation.parameters.iter();
         let declared: Vec<_> = declared.map(|one| (one.place, one.name)).collect();
         let mut declared_in_path = declared.clone();
         declared_in_path.retain(|(place, _)| *place == ParameterLocation::Path);
-        assert_eq!(sorted(&in_path), sorted(&declared_in_path), "{path} and {id}");
+        assert_eq!(
+            sorted(&in_path),
+            sorted(&declared_in_path),
+            "{path} and {id}"
+        );
         assert_eq!(sorted(&self.parameters), sorted(&declared), "reads of {id}");
         let declared: Vec<_> = operation.request.iter().map(|body| body.media).collect();
         assert_eq!(self.body, declared, "body of {id}");
@@ -151,4 +159,78 @@ fn sorted(parameters: &[(ParameterLocation, &str)]) -> Vec<String> {
         .collect();
     names.sort_unstable();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        context::{LedgerResponse, RequestContext},
+        error::ApiError,
+        openapi::{operation::Tag, schemas::schema},
+    };
+    use serde_json::json;
+
+    enum Height {}
+
+    impl Parameter for Height {
+        type Value = u64;
+        const NAME: &'static str = "height";
+        const DESCRIPTION: &'static str = "";
+        const SCHEMA: fn() -> Value = || Value::Null;
+        const EXAMPLE: fn() -> Value = || Value::Null;
+    }
+
+    async fn handler(
+        _: RequestContext,
+        _: Path<Height>,
+        _: JsonBody<u64>,
+        _: AtVersion,
+    ) -> Result<LedgerResponse, ApiError> {
+        Err(ErrorKind::Stopping.into())
+    }
+
+    const PATH: &str = "/blocks/{height}";
+
+    fn with_path() -> Operation {
+        Operation::new("test", Tag::Node, "", "").parameter(Path::<Height>::describe())
+    }
+
+    fn with_path_and_version() -> Operation {
+        with_path().parameter(AtVersion::describe())
+    }
+
+    fn with_body(operation: Operation) -> Operation {
+        operation.json_body(schema::<u64>(), json!(0))
+    }
+
+    #[test]
+    fn binds_a_handler_to_an_operation_with_the_same_inputs() {
+        bind(PATH, handler, &with_body(with_path_and_version()));
+    }
+
+    #[test]
+    #[should_panic(expected = "reads of test")]
+    fn rejects_an_undeclared_parameter() {
+        bind(PATH, handler, &with_body(with_path()));
+    }
+
+    #[test]
+    #[should_panic(expected = "reads of test")]
+    fn rejects_a_declared_parameter_that_is_not_read() {
+        let operation = with_path_and_version().parameter(PageLimit::<1, 1>::describe(""));
+        bind(PATH, handler, &with_body(operation));
+    }
+
+    #[test]
+    #[should_panic(expected = "/blocks and test")]
+    fn rejects_a_parameter_that_the_path_does_not_have() {
+        bind("/blocks", handler, &with_body(with_path_and_version()));
+    }
+
+    #[test]
+    #[should_panic(expected = "body of test")]
+    fn rejects_an_undeclared_body() {
+        bind(PATH, handler, &with_path_and_version());
+    }
 }

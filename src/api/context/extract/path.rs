@@ -3,12 +3,14 @@
 
 use super::{Extract, Inputs, Parameter, RequestParts};
 use crate::{
-    context::ROOT,
     error::ErrorKind,
     openapi::{ParameterLocation, parameter},
 };
 use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
+
+/// Path that all routes are below.
+pub(crate) const ROOT: &str = "/v1";
 
 /// Maximum number of parameters in a path.
 pub(super) const PARAMETERS_MAX: usize = 3;
@@ -116,7 +118,10 @@ mod tests {
         }
         for text in ["0x", "xyz", "-1", "%00", "%FF", "0x1%20", &"1".repeat(65)] {
             let problem = first::<AccountAddress>(text).unwrap_err().to_string();
-            assert!(problem.starts_with("failed to parse path `first`: "), "{problem}");
+            assert!(
+                problem.starts_with("failed to parse path `first`: "),
+                "{problem}"
+            );
         }
     }
 

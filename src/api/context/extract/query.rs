@@ -84,7 +84,10 @@ impl<'r> QueryValues<'r> {
         if values.next().is_some() {
             return Err(failed(name, &"given more than once"));
         }
-        value.parse().map(Some).map_err(|cause| failed(name, &cause))
+        value
+            .parse()
+            .map(Some)
+            .map_err(|cause| failed(name, &cause))
     }
 }
 

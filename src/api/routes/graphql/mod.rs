@@ -97,14 +97,14 @@ pub(super) async fn graphql(
     }
     let request = body.read(&cx).await?;
     let ledger_info = cx.newest();
-    let answer = match refused_unread(&request.query) {
+    let response = match refused_unread(&request.query) {
         Some(cause) => GraphqlAnswer::refusal(&cause),
         None => schema::SCHEMA
             .execute(request.with_data(ledger_info))
             .await
             .into(),
     };
-    LedgerResponse::json(ledger_info, &answer)
+    LedgerResponse::json(ledger_info, &response)
 }
 
 /// Describes [`graphql`].
@@ -115,7 +115,7 @@ pub(super) fn describe_graphql() -> Operation {
         "query": query,
         "variables": {"where_condition": {"processor": {"_eq": "fungible_asset_processor"}}},
     });
-    let answer = json!({"data": {"processor_status": [{
+    let response = json!({"data": {"processor_status": [{
         "last_success_version": 7,
         "processor": "fungible_asset_processor",
         "last_updated": "2026-01-01T00:00:00.000000",
@@ -123,7 +123,7 @@ pub(super) fn describe_graphql() -> Operation {
     let success = Success::ok(
         "What was asked for; or, as GraphQL has it, `errors` with the same status where the query is any other.",
     )
-    .json(json_schema::<GraphqlAnswer>(), answer);
+    .json(json_schema::<GraphqlAnswer>(), response);
     Operation::new(
         "graphql",
         Tag::Node,

@@ -61,7 +61,7 @@ pub(crate) async fn auxiliary_info(
     let (ledger_info, places) = cx
         .read(move |snapshot| places(snapshot, start, limit))
         .await?;
-    cx.answer(
+    cx.respond(
         ledger_info,
         || {
             let all = places.iter().copied();

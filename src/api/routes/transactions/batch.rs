@@ -25,6 +25,7 @@ use crate::{
         schemas::schema,
     },
 };
+use actix_web::http;
 use futures::future::join_all;
 use ledger_actors::Accepted;
 use ledger_types::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
@@ -141,9 +142,9 @@ async fn outcome(
         return Err(all_failed(failures).at(ledger_info));
     }
     let status = if failures.is_empty() {
-        StatusCode::ACCEPTED
+        http::StatusCode::ACCEPTED
     } else {
-        StatusCode::PARTIAL_CONTENT
+        http::StatusCode::PARTIAL_CONTENT
     };
     let failures = failures
         .into_iter()
@@ -152,7 +153,7 @@ async fn outcome(
             transaction_index,
         });
     let transaction_failures: Vec<_> = failures.collect();
-    let answer = match cx.format() {
+    let response = match cx.format() {
         Format::Json => LedgerResponse::json(
             ledger_info,
             &BatchJson {
@@ -164,7 +165,7 @@ async fn outcome(
             LedgerResponse::bcs(ledger_info, &failures)
         }
     };
-    Ok(answer?.with_status(status))
+    Ok(response?.with_status(status))
 }
 
 /// What a batch of which nothing is in the pool is answered with: where the node could not take one,

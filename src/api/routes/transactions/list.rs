@@ -116,7 +116,7 @@ pub(crate) async fn transactions(
             }
         })
         .await?;
-    listing.answer(&cx, ledger_info).await
+    listing.respond(&cx, ledger_info).await
 }
 
 /// Describes [`transactions`].
@@ -175,7 +175,7 @@ pub(crate) async fn of_account(
             }
         })
         .await?;
-    listing.answer(&cx, ledger_info).await
+    listing.respond(&cx, ledger_info).await
 }
 
 /// Describes [`of_account`].
@@ -247,7 +247,7 @@ struct Listed {
 }
 
 impl Listing {
-    async fn answer(
+    async fn respond(
         self,
         cx: &RequestContext,
         ledger_info: LedgerInfo,
@@ -297,7 +297,7 @@ impl Reader {
         Self {
             chain: cx.chain().clone(),
             format: cx.format(),
-            large_responses: cx.state.large_responses().clone(),
+            large_responses: cx.state.large_responses.clone(),
         }
     }
 

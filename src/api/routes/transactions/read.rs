@@ -101,20 +101,20 @@ pub(crate) async fn by_hash(
     cx: RequestContext,
     Path(hash): Path<TransactionHash>,
 ) -> Result<LedgerResponse, ApiError> {
-    let subject = CacheKey::TransactionByHash(hash);
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+    let cache_key = CacheKey::TransactionByHash(hash);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let (ledger_info, lookup) = cx.node().transaction_by_hash(hash).await?;
     let committed_version = match &lookup {
         TransactionStatus::Committed(committed) => Some(committed.version),
         _ => None,
     };
-    let answer = render_status(&cx, ledger_info, hash, lookup).await?;
+    let response = render_status(&cx, ledger_info, hash, lookup).await?;
     if let Some(version) = committed_version {
-        cx.keep(subject, version, &answer);
+        cx.cache(cache_key, version, &response);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// Describes [`by_hash`].
@@ -157,18 +157,18 @@ pub(crate) async fn by_version(
     cx: RequestContext,
     Path(DecimalText(version)): Path<TransactionVersion>,
 ) -> Result<LedgerResponse, ApiError> {
-    let subject = CacheKey::TransactionByVersion(version);
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+    let cache_key = CacheKey::TransactionByVersion(version);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let chain = cx.chain().clone();
     let format = cx.format();
     let (ledger_info, found) = cx
         .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
         .await?;
-    let answer = answer(&cx, ledger_info, found).await?;
-    cx.keep(subject, version, &answer);
-    Ok(answer)
+    let response = respond(&cx, ledger_info, found).await?;
+    cx.cache(cache_key, version, &response);
+    Ok(response)
 }
 
 /// Describes [`by_version`].
@@ -240,7 +240,7 @@ async fn render_status(
         Err(ErrorKind::TransactionNotFound { name, left }.at(ledger_info))
     };
     match lookup {
-        TransactionStatus::Pending(pending) => cx.answer(
+        TransactionStatus::Pending(pending) => cx.respond(
             ledger_info,
             || TransactionJson::pending(cx.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
@@ -258,7 +258,7 @@ async fn render_status(
                     ))
                 }
             };
-            answer(cx, ledger_info, found).await
+            respond(cx, ledger_info, found).await
         }
         TransactionStatus::Pruned { version } => {
             Err(ErrorKind::VersionPruned(version).at(ledger_info))
@@ -305,7 +305,7 @@ struct TransactionWithTables {
     tables: TableTypes,
 }
 
-async fn answer(
+async fn respond(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     found: LoadedTransaction,
@@ -313,10 +313,10 @@ async fn answer(
     match found {
         LoadedTransaction::Json(shown) => {
             let size_bytes = size_bytes(&shown.transaction);
-            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             let chain = cx.chain().clone();
             large_responses::render(cx.node(), permit, move || {
-                shown.answer(&chain, ledger_info, size_bytes)
+                shown.respond(&chain, ledger_info, size_bytes)
             })
             .await
         }
@@ -329,9 +329,9 @@ async fn answer(
                     size_bytes(&transaction)
                 }
             };
-            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             large_responses::render(cx.node(), permit, move || {
-                answer_bcs(ledger_info, &committed, size_bytes)
+                respond_in_bcs(ledger_info, &committed, size_bytes)
             })
             .await
         }
@@ -352,7 +352,7 @@ impl TransactionWithTables {
         }
     }
 
-    fn answer(
+    fn respond(
         &self,
         chain: &Chain,
         ledger_info: LedgerInfo,
@@ -369,7 +369,7 @@ impl TransactionWithTables {
     }
 }
 
-fn answer_bcs(
+fn respond_in_bcs(
     ledger_info: LedgerInfo,
     committed: &CommittedTransaction,
     size_bytes: usize,

@@ -265,7 +265,7 @@ fn render(
 ) -> Result<LedgerResponse, ApiError> {
     let Simulated { executed, tables } = simulated;
     let version = ledger_info.version;
-    let answer = match format {
+    let response = match format {
         Format::Json => {
             let view = CommittedJson {
                 version,
@@ -280,5 +280,5 @@ fn render(
             LedgerResponse::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed)))
         }
     };
-    Ok(answer?.with_gas_used(executed.info.v0().gas_used))
+    Ok(response?.with_gas_used(executed.info.v0().gas_used))
 }

@@ -18,14 +18,13 @@ use crate::{
         schemas::schema,
     },
 };
-use actix_web::rt;
+use actix_web::{http, rt};
 use bytes::Bytes;
 use ledger_actors::{Accepted, SubmitError};
 use ledger_types::{
     CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
 };
 use ledger_vm::Chain;
-use serde_json::json;
 use std::{
     pin::Pin,
     task::{Context, Poll},
@@ -127,7 +126,7 @@ async fn accepted(
     let accepted = submit_checked(&cx, checked)
         .await
         .map_err(|error| ErrorKind::from(error).at(cx.newest()))?;
-    let answer = match cx.format() {
+    let response = match cx.format() {
         Format::Json => {
             let pending = PendingJson::new(cx.chain(), &accepted.transaction);
             LedgerResponse::json(accepted.ledger_info, &pending)?
@@ -135,7 +134,7 @@ async fn accepted(
         // The client can hash what it sent, so the BCS answer is the empty one of the reference.
         Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
-    Ok(answer.with_status(StatusCode::ACCEPTED))
+    Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
 
 /// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits

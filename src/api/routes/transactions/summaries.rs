@@ -63,7 +63,7 @@ pub(crate) async fn summaries(
             Ok(snapshot.transaction_summaries(&address, versions, take, limit)?)
         })
         .await?;
-    cx.answer(
+    cx.respond(
         ledger_info,
         || summaries.iter().map(SummaryJson::from).collect::<Vec<_>>(),
         || summaries.iter().map(SummaryBcs::from).collect::<Vec<_>>(),
