@@ -14,7 +14,6 @@ mod clock;
 mod config;
 mod crash;
 mod disk;
-mod door;
 mod faucet;
 mod filter;
 mod golden;
@@ -31,11 +30,14 @@ mod overload;
 mod pruned;
 mod run;
 mod second_signature;
+mod security;
 mod signals;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;
+mod tls_clients;
 mod upgrades;
+mod version;
 
 #[path = "../kit/mod.rs"]
 mod kit;

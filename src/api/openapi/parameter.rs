@@ -104,16 +104,6 @@ pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
-/// The address of an account, in a path.
-pub(crate) fn address() -> Parameter {
-    path(
-        "address",
-        "The address of the account, with or without `0x`; leading zeros may be left out.",
-        address_text(),
-        "0x1",
-    )
-}
-
 /// Which version of the state is read.
 pub(crate) fn ledger_version() -> Parameter {
     query(

@@ -1,7 +1,8 @@
 //! One HTTP listener of the node: bound, served on its own threads, stopped in order.
 
+use super::error::RunError;
 use super::net::{ConnectionOptions, ListenerMetrics, PipelineOptions, pipeline};
-use crate::{cli::Failure, config::API_WORKERS_MAX};
+use crate::config::API_WORKERS_MAX;
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
 use ledger_limits::KeyedLimit;
@@ -60,14 +61,14 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the address cannot be bound.
-    pub fn start<F>(options: &ListenerOptions, routes: F) -> Result<Self, Failure>
+    /// Returns [`RunError::Fatal`] if the address cannot be bound.
+    pub fn start<F>(options: &ListenerOptions, routes: F) -> Result<Self, RunError>
     where
         F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
     {
         let name = options.name;
         let failure =
-            |error| Failure::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
+            |error| RunError::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
         let workers = worker_threads(options.workers);
         let server = Server::build()
             .workers(workers)
@@ -114,8 +115,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the listener ended instead. Do not call [`Listener::ended`] then.
-    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
+    /// Returns [`RunError::Fatal`] if the listener ended instead. Do not call [`Listener::ended`] then.
+    pub async fn wait_until_serving(&mut self) -> Result<(), RunError> {
         // actix-server handles commands once its threads run. Resuming a server that is not paused has no effect.
         self.handle.resume().await;
         if self.serving.is_finished() {
@@ -125,13 +126,13 @@ impl Listener {
     }
 
     /// Ends when the listener does, which without [`Listener::stop`] is an error.
-    pub async fn ended(&mut self) -> Failure {
+    pub async fn ended(&mut self) -> RunError {
         let reason = match (&mut self.serving).await {
             Ok(Ok(())) => "it stopped".to_owned(),
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Failure::Fatal(format!("the {} listener ended: {reason}", self.name))
+        RunError::Fatal(format!("the {} listener ended: {reason}", self.name))
     }
 
     /// Accepts no more, finishes what is being served within the shutdown timeout, and joins its

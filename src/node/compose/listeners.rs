@@ -2,15 +2,16 @@
 //! is wanted a second one for GraphQL.
 
 use super::{
-    ConnectionLimits, Listener, ListenerOptions, OpenListeners, api_config,
-    listener::worker_threads,
-    net::{ConnectionOptions, Http2Limits},
+    descriptors::ConnectionLimits,
+    error::RunError,
+    limits::api_config,
+    listener::{Listener, ListenerOptions, worker_threads},
+    net::{ConnectionOptions, Http2Limits, OpenListeners},
     threads::check_thread_limit,
 };
 use crate::{
-    access::{Pages, Token, Visitors},
+    access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
     admin,
-    cli::Failure,
     config::Settings,
     faucet::{self, Faucet},
 };
@@ -26,9 +27,6 @@ use std::{future::pending, net::SocketAddr, time::Duration};
 const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
 /// How much longer a stop waits, so that answers reach their clients.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
-/// Maximum number of open connections of a listener beside the API's: enough for a few scripts and a page or
-/// two of each of some hundred users.
-pub const SIDE_CONNECTIONS_MAX: usize = 1_024;
 /// One address may have this part of them open, so that it cannot keep the others out.
 const SIDE_ADDRESS_SHARE: usize = 2;
 /// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
@@ -42,6 +40,17 @@ pub struct Listeners {
     graphql: Option<Listener>,
     faucet: Option<Listener>,
     admin: Listener,
+}
+
+/// What the listeners need beside settings and actors.
+#[derive(Debug)]
+pub struct ListenerResources {
+    /// Maximum numbers of open connections.
+    pub connections: ConnectionLimits,
+    /// Certificate and key of the API listener, which then serves TLS only.
+    pub tls: Option<ServerConfig>,
+    /// Token that the admin listener requires.
+    pub admin_token: RequiredToken,
 }
 
 /// The settings and limits of the listeners, and their metrics.
@@ -67,38 +76,33 @@ fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKe
 impl Listeners {
     /// Binds all addresses and starts the listeners; they serve after [`Self::wait_until_serving`].
     ///
-    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
-    /// carry it.
-    ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
+    /// Returns [`RunError::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
     pub fn start(
         settings: &Settings,
-        connections: ConnectionLimits,
         genesis: &Genesis,
         node: &NodeHandle,
-        tls: Option<ServerConfig>,
-        admin_token: Option<Token>,
-    ) -> Result<Self, Failure> {
+        resources: ListenerResources,
+    ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
         // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
         let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let doing = format!("the {threads} threads of the listeners cannot be started");
-            Failure::fatal(doing, &error)
+            RunError::fatal(doing, &error)
         })?;
         let state = ApiState::new(node.clone(), api_config(settings));
         let parts = Parts {
             settings,
-            connections,
+            connections: resources.connections,
             opened: OpenListeners::default(),
         };
         // Their order is that of the metrics that operators see.
-        let api_options = parts.api_options(tls);
+        let api_options = parts.api_options(resources.tls);
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), admin_token)?;
+        let admin = parts.admin(node, state.clone(), resources.admin_token)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
         let api = Listener::start(&api_options, move |config| {
             ledger_api::configure(config, &state);
@@ -115,8 +119,8 @@ impl Listeners {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if a listener ended.
-    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
+    /// Returns [`RunError::Fatal`] if a listener ended.
+    pub async fn wait_until_serving(&mut self) -> Result<(), RunError> {
         let all = [
             Some(&mut self.admin),
             self.graphql.as_mut(),
@@ -146,7 +150,7 @@ impl Listeners {
     }
 
     /// Ends when one of them does, which without [`Self::stop`] is an error.
-    pub async fn ended(&mut self) -> Failure {
+    pub async fn ended(&mut self) -> RunError {
         tokio::select! {
             failure = self.api.ended() => failure,
             failure = ended(self.graphql.as_mut()) => failure,
@@ -167,7 +171,7 @@ impl Listeners {
 }
 
 impl Parts<'_> {
-    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, Failure> {
+    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, RunError> {
         let Some(address) = self.settings.graphql.listen else {
             return Ok(None);
         };
@@ -178,7 +182,7 @@ impl Parts<'_> {
         Ok(Some(listener))
     }
 
-    fn faucet(&self, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, Failure> {
+    fn faucet(&self, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, RunError> {
         let Some(key) = faucet_key(self.settings, genesis) else {
             return Ok(None);
         };
@@ -193,16 +197,22 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        token: Option<Token>,
-    ) -> Result<Listener, Failure> {
+        token: RequiredToken,
+    ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
-        let visitors = Visitors {
+        let policy = HostOriginPolicy {
             section: "admin",
             hosts: settings.hosts.clone(),
-            pages: Pages::Own,
+            origins: AllowedOrigins::SameOrigin,
         };
         let data_dir = self.settings.storage.data_dir.clone();
-        let admin = admin::Admin::new(node.clone(), state, visitors, token, data_dir);
+        let admin = admin::Admin {
+            node: node.clone(),
+            api: state,
+            policy,
+            token,
+            data_dir,
+        };
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
@@ -250,7 +260,7 @@ impl Parts<'_> {
     }
 }
 
-async fn ended(listener: Option<&mut Listener>) -> Failure {
+async fn ended(listener: Option<&mut Listener>) -> RunError {
     match listener {
         Some(listener) => listener.ended().await,
         None => pending().await,

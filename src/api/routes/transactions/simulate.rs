@@ -88,7 +88,7 @@ pub(crate) async fn simulate(
         .await?;
     let permit = cx
         .state
-        .large_responses()
+        .large_responses
         .acquire_for(size_bytes(&simulated.executed))?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     large_responses::render(cx.node(), permit, move || {

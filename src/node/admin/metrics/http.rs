@@ -1,18 +1,18 @@
-//! Of HTTP: answers by route and status, and the connections of each listener.
+//! Metrics of HTTP: responses by route and status, and connections by listener.
 
 use super::family::{Families, Row, Unit};
 use crate::compose::{ConnectionStatus, OpenListeners};
 use ledger_api::{ApiState, ResponseCacheStatus};
 
-/// Tells of both.
-pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
+/// Appends the metrics of HTTP.
+pub fn collect(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
     routes(api, families);
-    kept_answers(&api.kept_answers(), families);
+    kept_answers(&api.cache.status(), families);
     connections(&listeners.status(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {
-    let routes = api.routes();
+    let routes = api.route_meters.status();
     let mut answers = families.counter((
         "ledger_http_requests_total",
         "Requests of the interface that were answered, by route and status; what fits no route is counted together.",
@@ -97,7 +97,7 @@ const CONNECTION_COUNTERS: [Row<ConnectionStatus>; 4] = [
 
 fn connections(all: &[ConnectionStatus], families: &mut Families) {
     let labels = |count: &ConnectionStatus| [("listener", count.listener)];
-    families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
+    families.add_rows(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
     let mut cut = families.counter((
         "ledger_connections_cut_total",
         "Connections that were cut: responses were not read, a head was not complete in time, or HTTP/2 was misused.",

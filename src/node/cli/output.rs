@@ -1,11 +1,13 @@
-//! Standard output: what the commands say to their user. Logs go to standard error instead.
+//! Standard output: the results of commands. The log is on standard error.
 
 use std::io::{self, ErrorKind, Write as _};
 
-/// Writes a line to standard output, at once.
+/// Writes a line to standard output and flushes it.
 ///
 /// # Errors
-/// When it cannot be written; a reader that went away is none, as for `ledger-node config | head`.
+///
+/// Returns the error of the write. A reader that has closed its end is no error, as in
+/// `ledger-node config | head`.
 pub fn line(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());

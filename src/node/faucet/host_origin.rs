@@ -1,7 +1,9 @@
-//! Who gets to the routes. A faucet pays whoever asks, but not whatever page its user happens to look at: that
-//! could drain it through the browser.
+//! Check of the `Host` and `Origin` headers.
+//!
+//! The faucet pays every client, but not every web page that a user of the faucet opens: such a page
+//! could drain the faucet through the browser.
 
-use super::{Faucet, FaucetError};
+use super::{error::FaucetError, handle::Faucet};
 use actix_web::{
     Error,
     body::{EitherBody, MessageBody},
@@ -10,22 +12,24 @@ use actix_web::{
     web::Data,
 };
 
-/// Refuses a request with a foreign `Host` or `Origin`, before any route or browser's question sees it.
+/// Passes a request to its route or to CORS if its headers are accepted. Responds with 403 to a
+/// foreign `Host` or `Origin`.
 ///
 /// # Errors
-/// Those of the routes.
-pub async fn check<B: MessageBody>(
+///
+/// Returns the error of the route.
+pub async fn check_host_and_origin<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let refused = match request.app_data::<Data<Faucet>>() {
+    let checked = match request.app_data::<Data<Faucet>>() {
         Some(faucet) => faucet
-            .visitors
+            .policy
             .check(request.headers())
             .map_err(FaucetError::Foreign),
         None => Err(FaucetError::Internal),
     };
-    match refused {
+    match checked {
         Err(error) => Ok(request.into_response(error.json()).map_into_right_body()),
         Ok(()) => next
             .call(request)

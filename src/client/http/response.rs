@@ -185,15 +185,27 @@ fn number<T: FromStr>(value: &[u8]) -> Option<T> {
 impl Response {
     /// Returns the number in the field `name` of the head, or `None` if there is no such field.
     pub fn number(&self, name: &str) -> Option<u64> {
+        self.find_field(|field, value| field.eq_ignore_ascii_case(name).then(|| number(value))?)
+    }
+
+    /// Returns the text in the field `name` of the head, or `None` if there is no such field.
+    pub(crate) fn field(&self, name: &str) -> Option<String> {
+        self.find_field(|field, value| {
+            let text = String::from_utf8_lossy(value);
+            field.eq_ignore_ascii_case(name).then(|| text.into_owned())
+        })
+    }
+
+    /// Returns the first result of `find` for the name and the value of a field of the head.
+    pub(crate) fn find_field<T>(
+        &self,
+        mut find: impl FnMut(&str, &[u8]) -> Option<T>,
+    ) -> Option<T> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut response = httparse::Response::new(&mut fields);
         response.parse(&self.head).ok()?;
         let mut fields = response.headers.iter();
-        number(
-            fields
-                .find(|field| field.name.eq_ignore_ascii_case(name))?
-                .value,
-        )
+        fields.find_map(|field| find(field.name, field.value))
     }
 }
 
@@ -290,5 +302,6 @@ mod tests {
         let answer = head.take_response(&mut received, false).unwrap().unwrap();
         assert_eq!(answer.number("x-version"), Some(17));
         assert_eq!(answer.number("x-other"), None);
+        assert_eq!(answer.field("x-version").as_deref(), Some("17"));
     }
 }

@@ -1,7 +1,9 @@
-//! Who gets to the routes: requests of this listener's own pages or of programs, with the token where one is
-//! set. Who is sent away leaves the connection too: such as stay would keep the operator out.
+//! Authorization of requests: `Host` and `Origin` headers, and the token.
+//!
+//! The connection of a rejected request is closed. Otherwise clients without the token could hold all
+//! connections of the listener.
 
-use super::{Admin, refusal};
+use super::context::{Admin, error_response};
 use actix_web::{
     Error, HttpResponse,
     body::{EitherBody, MessageBody},
@@ -15,26 +17,29 @@ use actix_web::{
 };
 use ledger_api::ErrorCode;
 
-/// How a client is told what to carry (RFC 6750, section 3).
+/// Challenge of a 401 response (RFC 6750, section 3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"admin\"");
 
-/// Refuses a request with a foreign `Host` or `Origin`, or without the token, before any route sees it.
+/// Passes a request to its route if its headers are accepted.
+///
+/// Responds with 403 to a foreign `Host` or `Origin`, and with 401 if the token is missing.
 ///
 /// # Errors
-/// Those of the routes.
-pub async fn check<B: MessageBody>(
+///
+/// Returns the error of the route.
+pub async fn authorize<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let refused = match request.app_data::<Data<Admin>>() {
-        Some(admin) => refused(admin, &request),
-        None => Some(refusal(
+    let rejection = match request.app_data::<Data<Admin>>() {
+        Some(admin) => rejection(admin, &request),
+        None => Some(error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
-            "the listener does not know whom to let in",
+            "the listener has no access policy",
         )),
     };
-    match refused {
+    match rejection {
         Some(mut response) => {
             response
                 .head_mut()
@@ -48,23 +53,22 @@ pub async fn check<B: MessageBody>(
     }
 }
 
-/// The answer to a request that may not go on.
-fn refused(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
-    if let Err(message) = admin.visitors.check(request.headers()) {
-        return Some(refusal(
+/// Returns the response to a request that is rejected.
+fn rejection(admin: &Admin, request: &ServiceRequest) -> Option<HttpResponse> {
+    if let Err(message) = admin.policy.check(request.headers()) {
+        return Some(error_response(
             StatusCode::FORBIDDEN,
             ErrorCode::WebFrameworkError,
             message,
         ));
     }
-    let token = admin.token.as_ref()?;
-    if token.is_in(request.headers()) {
+    if admin.token.permits(request.headers()) {
         return None;
     }
-    let mut response = refusal(
+    let mut response = error_response(
         StatusCode::UNAUTHORIZED,
         ErrorCode::WebFrameworkError,
-        "the header \"Authorization: Bearer TOKEN\" with the token of admin.token_file is needed",
+        "the header \"Authorization: Bearer TOKEN\" with the token of admin.token_file is required",
     );
     response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
     Some(response)

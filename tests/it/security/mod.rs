@@ -1,4 +1,4 @@
-//! Who gets in, and what gets out: the listeners that can change or give away something, and secrets.
+//! Network security: access to the admin and faucet listeners, secrets, and deep input.
 
 mod admin;
 mod depth;
@@ -46,7 +46,7 @@ fn not_public() -> Vec<String> {
 
 #[test]
 fn the_table_of_the_operators_routes_is_whole() {
-    let source = include_str!("../../../src/node/admin/mod.rs");
+    let source = include_str!("../../../src/node/admin/routes.rs");
     let after = source.split("web::resource(\"").skip(1);
     let registered: Vec<_> = after.map(|text| text.split('"').next().unwrap()).collect();
     let mut listed = OPERATORS.map(|(route, _)| route).to_vec();

@@ -8,48 +8,48 @@ use ledger_actors::StorageUnavailable;
 use ledger_crypto::HashValue;
 use serde::Serialize;
 
-/// Why nobody was funded.
+/// Reasons why a request is not funded.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum FaucetError {
-    /// The request makes no sense.
+    /// The request cannot be understood.
     #[error("{0}")]
     InvalidRequest(String),
-    /// It comes from a page that may not ask, or asks under a name that is not the faucet's.
+    /// The `Host` or `Origin` header is foreign.
     #[error("{0}")]
     Foreign(String),
-    /// No such route.
+    /// There is no such route.
     #[error("not found: the routes are /, /fund and /mint")]
     UnknownRoute,
-    /// The route knows another method.
+    /// The route has another method.
     #[error("method not allowed, use {0}")]
     MethodNotAllowed(&'static str),
-    /// The body is above the limit.
+    /// The body exceeds the limit.
     #[error("payload too large: a body has at most {limit_bytes} bytes")]
     BodyTooLarge {
-        /// The limit.
+        /// Maximum size of a body, in bytes.
         limit_bytes: usize,
     },
-    /// There are too many requests, here or in the node.
+    /// A queue of the faucet or of the node is full.
     #[error("the faucet is overloaded: {0}; try again soon")]
     Overloaded(&'static str),
-    /// The ledger is not written at the moment, so nobody can be paid.
+    /// The ledger cannot be written.
     #[error(transparent)]
     Unwritable(StorageUnavailable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
-    /// The transaction was committed and failed, or was never committed: nobody was paid.
+    /// The transaction failed, or was rejected. It paid no one.
     #[error("the funding transaction failed: {0}")]
     Failed(String),
-    /// The node forgot the transaction before its outcome was seen; it may have paid.
-    #[error("the outcome of the funding transaction {0} is pruned already; look at the balance")]
+    /// The transaction was pruned before its outcome was read. It may have paid.
+    #[error("the outcome of the funding transaction {0} is already pruned; check the balance")]
     Unclear(HashValue),
-    /// The ledger could not be read; the cause is in the log.
-    #[error("the faucet could not read the ledger")]
+    /// The ledger cannot be read. The log has the cause.
+    #[error("the faucet cannot read the ledger")]
     Internal,
 }
 
-/// The faucet's error body.
+/// Body of an error response.
 #[derive(Serialize)]
 struct Body {
     message: String,
@@ -59,7 +59,7 @@ struct Body {
 }
 
 impl FaucetError {
-    fn row(&self) -> (StatusCode, &'static str) {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
             Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
@@ -74,9 +74,9 @@ impl FaucetError {
         }
     }
 
-    /// The answer of `/fund`, and where there is no route: JSON.
+    /// Returns the JSON response of `/fund` and of unknown routes.
     pub fn json(&self) -> HttpResponse {
-        let (status, error_code) = self.row();
+        let (status, error_code) = self.status_and_code();
         self.start(status).json(Body {
             message: self.to_string(),
             error_code,
@@ -85,9 +85,9 @@ impl FaucetError {
         })
     }
 
-    /// The answer of `/mint`: plain text.
+    /// Returns the plain text response of `/mint`.
     pub fn text(&self) -> HttpResponse {
-        self.start(self.row().0)
+        self.start(self.status_and_code().0)
             .content_type("text/plain; charset=utf-8")
             .body(self.to_string())
     }

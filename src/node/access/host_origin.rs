@@ -1,8 +1,8 @@
-//! Who may ask through a browser.
+//! The `Host` and `Origin` headers that a listener accepts.
 //!
-//! A page from elsewhere can make its visitor's browser send requests to this machine, also under a host
-//! name that it points here (DNS rebinding). Such requests carry the foreign name in `Host` or `Origin`,
-//! which no page can change. Programs send no `Origin`, and need no leave.
+//! A foreign web page can make a browser send requests to this machine, also under a host name of its
+//! own that resolves to this machine (DNS rebinding). Such requests have the foreign name in `Host` or
+//! `Origin`, which a page cannot change. Programs other than browsers send no `Origin` and are accepted.
 
 use super::origins::{Origins, authority_of};
 use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -12,64 +12,67 @@ use std::{
     str::FromStr,
 };
 
-/// The longest name that the DNS has, in bytes (RFC 1035).
+/// Maximum length of a DNS name, in bytes (RFC 1035).
 const NAME_BYTES_MAX: usize = 253;
 
-/// Which requests a listener takes.
+/// The `Host` and `Origin` headers that a listener accepts.
 #[derive(Clone, Debug)]
-pub struct Visitors {
-    /// The section of the settings whose `hosts` and `origins` these are.
+pub struct HostOriginPolicy {
+    /// Section of the settings `hosts` and `origins`, for messages.
     pub section: &'static str,
-    /// The names under which the listener is asked for, beside those of this machine.
+    /// Names of the listener, beside `localhost` and IP addresses.
     pub hosts: HostNames,
-    /// The pages that may ask.
-    pub pages: Pages,
+    /// Origins of web pages that may send requests.
+    pub origins: AllowedOrigins,
 }
 
-/// The pages that may ask.
+/// Origins of web pages that may send requests to a listener.
 #[derive(Clone, Debug)]
-pub enum Pages {
-    /// Those of the listener itself.
-    Own,
-    /// Those that this machine serves, on any port, and these.
-    OfThisMachineAnd(Origins),
+pub enum AllowedOrigins {
+    /// The origin of the listener itself.
+    SameOrigin,
+    /// The origin of the listener, all origins of this machine on any port, and the listed ones.
+    LocalhostAnd(Origins),
 }
 
-impl Visitors {
-    /// Looks at the headers of a request.
+impl HostOriginPolicy {
+    /// Checks the headers of a request.
     ///
     /// # Errors
-    /// Why it is refused and what would let it in.
+    ///
+    /// Returns the reason for the rejection, with the setting that would accept the request.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), String> {
         let section = self.section;
         let host = only(headers, &HOST).filter(|host| self.is_own(host));
         let Some(host) = host else {
             return Err(format!(
-                "the Host header is neither localhost nor an IP address; other names of this listener are \
-                 to be listed in {section}.hosts"
+                "the Host header is neither localhost, an IP address, nor listed in {section}.hosts"
             ));
         };
         if !headers.contains_key(ORIGIN) {
             return Ok(());
         }
         let origin = only(headers, &ORIGIN).unwrap_or_default();
-        match &self.pages {
+        match &self.origins {
             _ if authority_of(origin).is_some_and(|own| own.eq_ignore_ascii_case(host)) => Ok(()),
-            Pages::Own => Err("the Origin header is not of a page of this listener".to_owned()),
-            Pages::OfThisMachineAnd(origins)
+            AllowedOrigins::SameOrigin => {
+                Err("the Origin header is not the origin of this listener".to_owned())
+            }
+            AllowedOrigins::LocalhostAnd(origins)
                 if is_of_this_machine(origin) || origins.allow(origin) =>
             {
                 Ok(())
             }
-            Pages::OfThisMachineAnd(_) => Err(format!(
-                "the Origin header is of a page of elsewhere; those that may ask are to be listed in \
-                 {section}.origins"
+            AllowedOrigins::LocalhostAnd(_) => Err(format!(
+                "the Origin header is neither an origin of this machine nor listed in {section}.origins"
             )),
         }
     }
 
-    /// Whether `HOST` or `HOST:PORT` is a name of this listener. Under an IP address no page of elsewhere
-    /// can be: a browser asks there for nothing but what is served there.
+    /// Returns whether `HOST` or `HOST:PORT` names this listener.
+    ///
+    /// Every IP address does. A foreign page cannot have one as its host: its browser would load the
+    /// page from that address.
     fn is_own(&self, authority: &str) -> bool {
         match host_of(authority) {
             Some(Host::Ip(_)) => true,
@@ -79,7 +82,7 @@ impl Visitors {
     }
 }
 
-/// The only value of a header; none when it is absent, repeated, or no text.
+/// Returns the value of a header, or `None` if the header is absent, repeated, or not ASCII.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name);
     let first = values.next()?;
@@ -89,7 +92,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Whether pages of `origin` are served by the machine on which they are looked at.
+/// Returns whether `origin` is served by the machine of its browser.
 fn is_of_this_machine(origin: &str) -> bool {
     match authority_of(origin).and_then(host_of) {
         Some(Host::Ip(ip)) => ip.is_loopback(),
@@ -98,20 +101,21 @@ fn is_of_this_machine(origin: &str) -> bool {
     }
 }
 
-/// `localhost`, and the names below it, which mean this machine and can be nobody's (RFC 6761).
+/// Returns whether `name` is `localhost` or below it. These names always mean this machine
+/// (RFC 6761).
 fn is_localhost(name: &str) -> bool {
     let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
     last.eq_ignore_ascii_case("localhost")
 }
 
-/// A host, without its port.
+/// A host without a port.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Host<'a> {
     Ip(IpAddr),
     Name(&'a str),
 }
 
-/// The host of `HOST` or `HOST:PORT`; none where it is neither.
+/// Returns the host of `HOST` or `HOST:PORT`, or `None` for any other text.
 pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
     let (host, rest) = match authority.strip_prefix('[') {
         Some(bracketed) => {
@@ -135,18 +139,18 @@ pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
     is_whole.then_some(host)
 }
 
-/// Whether `text` can be the name of a host. The underscore stands in names of containers.
+/// Returns whether `text` can be the name of a host. Names of containers may have underscores.
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(is_part)
 }
 
-/// Names under which a listener is asked for: `admin.hosts`, `faucet.hosts`.
+/// Host names of a listener: `admin.hosts`, `faucet.hosts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostNames(Vec<String>);
 
 impl HostNames {
-    /// How many there may be; each is compared with that of every request.
+    /// Maximum number of names. Each is compared with the host of every request.
     pub const COUNT_MAX: usize = 100;
 
     fn contain(&self, name: &str) -> bool {
@@ -156,7 +160,7 @@ impl HostNames {
     }
 }
 
-/// Reads names with commas between.
+/// Parses a list of names, separated by commas.
 impl FromStr for HostNames {
     type Err = NoHostNames;
 
@@ -171,11 +175,11 @@ impl FromStr for HostNames {
     }
 }
 
-/// A text that is no list of host names.
+/// The text is not a list of host names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoHostNames;
 
-/// What is allowed, in words.
+/// Describes the accepted texts.
 impl fmt::Display for NoHostNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -192,11 +196,11 @@ mod tests {
     use actix_web::http::header::HeaderValue;
     use proptest::prelude::*;
 
-    fn visitors(hosts: &str, pages: Pages) -> Visitors {
-        Visitors {
+    fn policy(hosts: &str, origins: AllowedOrigins) -> HostOriginPolicy {
+        HostOriginPolicy {
             section: "admin",
             hosts: hosts.parse().unwrap(),
-            pages,
+            origins,
         }
     }
 
@@ -209,8 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_and_listed_ones_are_own() {
-        let visitors = visitors("node.example, ledger_node", Pages::Own);
+    fn accepts_only_names_of_this_machine_and_listed_hosts() {
+        let policy = policy("node.example, ledger_node", AllowedOrigins::SameOrigin);
         for own in [
             "localhost",
             "LOCALHOST:9101",
@@ -223,7 +227,7 @@ mod tests {
             "NODE.example:443",
             "ledger_node:9101",
         ] {
-            assert!(visitors.is_own(own), "{own}");
+            assert!(policy.is_own(own), "{own}");
         }
         for foreign in [
             "",
@@ -242,16 +246,16 @@ mod tests {
             "[::1]9101",
             "::1",
         ] {
-            assert!(!visitors.is_own(foreign), "{foreign}");
+            assert!(!policy.is_own(foreign), "{foreign}");
         }
     }
 
     #[test]
-    fn the_listeners_own_pages_are_of_exactly_its_host() {
-        let visitors = visitors("", Pages::Own);
+    fn accepts_the_origin_of_exactly_the_listeners_host() {
+        let policy = policy("", AllowedOrigins::SameOrigin);
         let check = |origin: &str| {
             let pairs = [(HOST, "localhost:9101"), (ORIGIN, origin)];
-            visitors.check(&headers(&pairs)).is_ok()
+            policy.check(&headers(&pairs)).is_ok()
         };
         for own in ["http://localhost:9101", "https://LOCALHOST:9101"] {
             assert!(check(own), "{own}");
@@ -272,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_this_machine_are_of_any_port() {
-        let visitors = visitors(
+    fn accepts_origins_of_this_machine_on_any_port() {
+        let policy = policy(
             "",
-            Pages::OfThisMachineAnd("https://wallet.example".parse().unwrap()),
+            AllowedOrigins::LocalhostAnd("https://wallet.example".parse().unwrap()),
         );
         let check = |origin: &str| {
             let pairs = [(HOST, "127.0.0.1:8081"), (ORIGIN, origin)];
-            visitors.check(&headers(&pairs)).is_ok()
+            policy.check(&headers(&pairs)).is_ok()
         };
         for near in [
             "http://localhost:5173",
@@ -302,18 +306,18 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_stands_twice_is_refused() {
-        let visitors = visitors("", Pages::OfThisMachineAnd("*".parse().unwrap()));
+    fn rejects_repeated_headers() {
+        let policy = policy("", AllowedOrigins::LocalhostAnd("*".parse().unwrap()));
         for pairs in [
             &[(HOST, "localhost"), (HOST, "localhost")][..],
             &[(ORIGIN, "http://localhost")],
             &[],
         ] {
-            assert!(visitors.check(&headers(pairs)).is_err(), "{pairs:?}");
+            assert!(policy.check(&headers(pairs)).is_err(), "{pairs:?}");
         }
-        let strict = Visitors {
-            pages: Pages::Own,
-            ..visitors
+        let strict = HostOriginPolicy {
+            origins: AllowedOrigins::SameOrigin,
+            ..policy
         };
         let twice = [
             (HOST, "localhost"),
@@ -324,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_no_setting() {
+    fn rejects_texts_that_are_not_host_names() {
         for text in [
             "localhost:9101",
             "a,,b",
@@ -338,10 +342,9 @@ mod tests {
     }
 
     proptest! {
-        /// Reading is total, and what is no IP address, no localhost and not listed is never own.
         #[test]
-        fn any_text_may_be_asked_under(host in "[a-z0-9.:@\\[\\]]{0,24}") {
-            let own = visitors("", Pages::Own).is_own(&host);
+        fn rejects_any_text_without_localhost_or_an_ip_address(host in "[a-z0-9.:@\\[\\]]{0,24}") {
+            let own = policy("", AllowedOrigins::SameOrigin).is_own(&host);
             let has_own_form = host.contains("localhost") || host.starts_with(|c: char| c.is_ascii_digit() || c == '[');
             prop_assert!(!own || has_own_form);
         }
