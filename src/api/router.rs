@@ -20,7 +20,7 @@
 
 use crate::{
     config::ApiConfig,
-    context::{ApiState, ROOT, RequestContext, extract::format::response_format},
+    context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
     limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits},
     middleware::{
@@ -325,20 +325,10 @@ impl Router {
             // The handler reads no body: discard it now instead of holding it until the response.
             payload = Payload::None;
         }
-        let format = response_format(request.headers());
-        let body_lease = Arc::new(self.state.bodies.lease());
-        let context = RequestContext {
-            state: Rc::clone(&self.state),
-            pattern: route.path(),
-            operation: Rc::clone(operation),
-            format,
-            is_head,
-            request: request.clone(),
-            payload,
-            body_lease: Arc::clone(&body_lease),
-        };
-        let result = match check_switches(&self.state.switches, operation, format) {
-            Ok(()) => (route.handler())(context).await,
+        let context = RequestContext::new(Rc::clone(&self.state), request.clone(), is_head);
+        let body_lease = Arc::clone(&context.body_lease);
+        let result = match check_switches(&self.state.switches, operation, context.format) {
+            Ok(()) => (route.handler())(context, payload).await,
             Err(error) => Err(error.into()),
         };
         let response = match result {

@@ -11,7 +11,7 @@ use crate::{
     error::{ErrorBody, LedgerHeaders},
     model::{
         MediaTypes,
-        format::{BCS, CONTENT_CODINGS, JSON},
+        format::{CONTENT_CODINGS, JSON},
     },
 };
 use ledger_types::Vendor;
@@ -242,19 +242,9 @@ impl Writer {
             if let Some(example) = &body.example {
                 written["example"] = example.clone();
             }
-            content.insert(self.media_type(body.media).to_owned(), written);
+            content.insert(body.media.name(&self.media_types).to_owned(), written);
         }
         content
-    }
-
-    fn media_type(&self, media: Media) -> &str {
-        match media {
-            Media::Json => JSON,
-            Media::Bcs => BCS,
-            Media::SignedTransactionBcs => &self.media_types.signed_transaction,
-            Media::ViewFunctionBcs => &self.media_types.view_function,
-            Media::Text(name) | Media::Bytes(name) => name,
-        }
     }
 
     /// Returns references to the ledger headers that every success has. Errors have them only if

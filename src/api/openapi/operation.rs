@@ -6,7 +6,13 @@ use super::{
     parameter::{Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
-use crate::error::{ErrorCode, Switch};
+use crate::{
+    error::{ErrorCode, Switch},
+    model::{
+        MediaTypes,
+        format::{BCS, JSON},
+    },
+};
 use serde_json::Value;
 
 /// Groups of operations in the document.
@@ -79,6 +85,19 @@ pub(crate) enum Media {
     Text(&'static str),
     /// Other bytes, by the name of the media type.
     Bytes(&'static str),
+}
+
+impl Media {
+    /// Returns the name of the type on a chain with these media types.
+    pub fn name(self, of_chain: &MediaTypes) -> &str {
+        match self {
+            Self::Json => JSON,
+            Self::Bcs => BCS,
+            Self::SignedTransactionBcs => &of_chain.signed_transaction,
+            Self::ViewFunctionBcs => &of_chain.view_function,
+            Self::Text(name) | Self::Bytes(name) => name,
+        }
+    }
 }
 
 /// A body of a request or response in one media type.
@@ -323,11 +342,5 @@ impl Operation {
     pub fn declares_error(&self, status: u16, code: ErrorCode) -> bool {
         let mut errors = self.errors.iter();
         errors.any(|error| (error.status.as_u16(), error.code) == (status, code))
-    }
-
-    /// Returns whether this parameter is declared.
-    pub fn declares_parameter(&self, place: ParameterLocation, name: &str) -> bool {
-        let mut parameters = self.parameters.iter();
-        parameters.any(|parameter| (parameter.place, parameter.name) == (place, name))
     }
 }

@@ -105,16 +105,6 @@ pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
-/// Returns the path parameter with the address of an account.
-pub(crate) fn address() -> Parameter {
-    path(
-        "address",
-        "Address of the account, with or without `0x` and leading zeros.",
-        address_text(),
-        "0x1",
-    )
-}
-
 /// Returns the query parameter with the version of the state to read.
 pub(crate) fn ledger_version() -> Parameter {
     query(
