@@ -11,7 +11,7 @@ mod visit;
 
 use crate::{
     access::{Token, Visitors},
-    compose::OpenListeners,
+    compose::ListenerRegistry,
 };
 use actix_web::{
     Error, HttpResponse,
@@ -60,7 +60,7 @@ impl Admin {
 }
 
 /// Registers the routes; `listeners` are those of the node.
-pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenListeners) {
+pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &ListenerRegistry) {
     config.service(
         web::scope("")
             .app_data(web::Data::new(admin.clone()))

@@ -2,7 +2,7 @@
 //! is wanted a second one for GraphQL.
 
 use super::{
-    ConnectionLimits, Listener, ListenerOptions, OpenListeners, api_config,
+    ConnectionLimits, Listener, ListenerOptions, ListenerRegistry, api_config,
     listener::worker_threads,
     net::{ConnectionOptions, Http2Limits},
     threads::check_thread_limit,
@@ -49,7 +49,7 @@ pub struct Listeners {
 struct Parts<'a> {
     settings: &'a Settings,
     connections: ConnectionLimits,
-    opened: OpenListeners,
+    opened: ListenerRegistry,
 }
 
 /// Returns the number of listeners beside the API's.
@@ -92,7 +92,7 @@ impl Listeners {
         let parts = Parts {
             settings,
             connections,
-            opened: OpenListeners::default(),
+            opened: ListenerRegistry::default(),
         };
         // Their order is that of the metrics that operators see.
         let api_options = parts.api_options(tls);

@@ -20,7 +20,7 @@ pub use genesis::{ConfiguredGenesis, configured_genesis};
 pub use ledger::{OpenLedger, open_ledger};
 pub use limits::{api_config, node_config};
 pub use listener::{Listener, ListenerOptions};
-pub use net::{ConnectionStatus, OpenListeners};
+pub use net::{ConnectionStatus, ListenerRegistry};
 pub use panic_hook::tell_of_damage;
 pub use scheduling::set_scheduling_policy;
 pub use service::{ServeError, Service};

@@ -1,11 +1,11 @@
 //! Of HTTP: answers by route and status, and the connections of each listener.
 
 use super::family::{Families, Row, Unit};
-use crate::compose::{ConnectionStatus, OpenListeners};
+use crate::compose::{ConnectionStatus, ListenerRegistry};
 use ledger_api::{ApiState, KeptAnswersStatus};
 
 /// Tells of both.
-pub fn tell(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
+pub fn tell(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
     kept_answers(&api.kept_answers(), families);
     connections(&listeners.status(), families);

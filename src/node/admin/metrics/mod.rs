@@ -11,14 +11,14 @@ mod ledger;
 mod process;
 
 use super::{Admin, refusal};
-use crate::compose::OpenListeners;
+use crate::compose::ListenerRegistry;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use family::Families;
 use ledger_api::ErrorCode;
 use prometheus::TEXT_FORMAT;
 
 /// `GET /metrics`.
-pub async fn show(admin: Data<Admin>, listeners: Data<OpenListeners>) -> HttpResponse {
+pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> HttpResponse {
     let mut families = Families::default();
     actors::tell(&admin.node, &mut families);
     ledger::tell(&admin.node, &admin.data_dir, &mut families);

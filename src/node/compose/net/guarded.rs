@@ -1,6 +1,6 @@
 //! A socket that fails where its peer does not take what is written to it.
 
-use super::{ListenerMetrics, pace::Patience};
+use super::{ListenerMetrics, pace::SlowClientTimer};
 use std::{
     io::{self, ErrorKind, IoSlice},
     pin::Pin,
@@ -17,7 +17,7 @@ use tokio::{
 /// A TCP connection whose writes end with [`ErrorKind::TimedOut`] where the patience with its peer is over. As
 /// long as the peer keeps up, it costs one branch for each write.
 #[derive(Debug)]
-pub struct Guarded {
+pub struct SlowClientStream {
     tcp: TcpStream,
     send_timeout: Duration,
     /// There is one as soon as the peer was waited for.
@@ -27,13 +27,13 @@ pub struct Guarded {
 
 #[derive(Debug)]
 struct Waiting {
-    patience: Patience,
+    patience: SlowClientTimer,
     /// Whether something is waited for that could not be written.
     is_blocked: bool,
     timer: Pin<Box<Sleep>>,
 }
 
-impl Guarded {
+impl SlowClientStream {
     /// Guards `tcp`, whose peer may take nothing for `send_timeout` at most.
     pub fn new(tcp: TcpStream, send_timeout: Duration, metrics: Arc<ListenerMetrics>) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Guarded {
     fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let waiting = self.waiting.get_or_insert_with(|| {
             Box::new(Waiting {
-                patience: Patience::new(self.send_timeout, Instant::now()),
+                patience: SlowClientTimer::new(self.send_timeout, Instant::now()),
                 is_blocked: false,
                 timer: Box::pin(sleep(self.send_timeout)),
             })
@@ -100,7 +100,7 @@ impl Guarded {
     }
 }
 
-impl AsyncRead for Guarded {
+impl AsyncRead for SlowClientStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -110,7 +110,7 @@ impl AsyncRead for Guarded {
     }
 }
 
-impl AsyncWrite for Guarded {
+impl AsyncWrite for SlowClientStream {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -9,9 +9,9 @@ use super::{
     PipelineOptions,
     idle::Idle,
     pipeline::DISCONNECT_TIMEOUT,
-    slices::Slices,
+    slices::ChunkedBody,
     transport::Transport,
-    watched::{Activity, Watched},
+    watched::{ConnectionState, TrackedStream},
 };
 use actix_http::{
     ConnectionType, HttpService, KeepAlive, Payload, Request, Response, Version,
@@ -38,12 +38,12 @@ use tokio::time::{Sleep, sleep};
 
 /// What serves HTTP/1.1 connections on one thread.
 pub trait Http1:
-    Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError>
+    Service<(TrackedStream, Option<SocketAddr>), Response = (), Error = DispatchError>
 {
 }
 
 impl<H> Http1 for H where
-    H: Service<(Watched, Option<SocketAddr>), Response = (), Error = DispatchError>
+    H: Service<(TrackedStream, Option<SocketAddr>), Response = (), Error = DispatchError>
 {
 }
 
@@ -57,7 +57,7 @@ where
 {
     let stopping = options.stopping.clone();
     let served = fn_service(move |mut request: Request| {
-        let Some(activity) = request.conn_data::<Rc<Activity>>().cloned() else {
+        let Some(activity) = request.conn_data::<Rc<ConnectionState>>().cloned() else {
             // Each connection has one.
             return Either::Right(pending());
         };
@@ -88,7 +88,7 @@ where
                 head.set_connection_type(ConnectionType::Close);
                 activity.set_last();
             }
-            response.map_body(|_, body| Slices::new(body, Some(serving)))
+            response.map_body(|_, body| ChunkedBody::new(body, Some(serving)))
         }))
     });
     HttpService::build()
@@ -105,7 +105,7 @@ where
             let stopping = stopping.clone();
             async move { stopping.notified().await }
         })
-        .on_connect_ext(|watched: &Watched, data: &mut Extensions| {
+        .on_connect_ext(|watched: &TrackedStream, data: &mut Extensions| {
             data.insert(Rc::new(Connection::default()));
             data.insert(Rc::clone(watched.activity()));
         })
@@ -115,7 +115,7 @@ where
 }
 
 /// Lets `activity` know what is taken of the body.
-fn report_body(request: &mut Request, activity: &Rc<Activity>) {
+fn report_body(request: &mut Request, activity: &Rc<ConnectionState>) {
     let payload = match request.take_payload() {
         Payload::None => return,
         payload => payload,
@@ -133,8 +133,8 @@ pub async fn serve<H: Http1>(
     peer: SocketAddr,
     options: &PipelineOptions,
 ) {
-    let activity = Rc::new(Activity::default());
-    let watched = Watched::new(transport, Rc::clone(&activity));
+    let activity = Rc::new(ConnectionState::default());
+    let watched = TrackedStream::new(transport, Rc::clone(&activity));
     let mut dispatcher = pin!(http1.call((watched, Some(peer))));
     let mut watch = Watch::new(activity, options);
     poll_fn(|context| {
@@ -148,7 +148,7 @@ pub async fn serve<H: Http1>(
 
 /// The deadlines of a connection between requests.
 struct Watch<'a> {
-    activity: Rc<Activity>,
+    activity: Rc<ConnectionState>,
     options: &'a PipelineOptions,
     /// Until when the head that has begun must be complete.
     head: Option<Pin<Box<Sleep>>>,
@@ -159,7 +159,7 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Watches a connection whose first byte has arrived.
-    fn new(activity: Rc<Activity>, options: &'a PipelineOptions) -> Self {
+    fn new(activity: Rc<ConnectionState>, options: &'a PipelineOptions) -> Self {
         Self {
             activity,
             head: None,

@@ -1,6 +1,6 @@
 //! The idle deadline of an HTTP/1.1 connection between two requests.
 
-use super::watched::Activity;
+use super::watched::ConnectionState;
 use std::{
     pin::Pin,
     task::{Context, Poll, Waker},
@@ -35,7 +35,7 @@ impl Idle {
     /// Ready once, when the connection has been idle for too long.
     ///
     /// The time before the first request and the head of a request have deadlines of their own.
-    pub fn poll(&mut self, activity: &Activity, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll(&mut self, activity: &ConnectionState, context: &mut Context<'_>) -> Poll<()> {
         while self.look.poll(context).is_ready() {
             let calls = activity.calls();
             let waits = calls > 0 && !activity.is_serving() && !activity.is_head_begun();
@@ -98,11 +98,11 @@ mod tests {
     const KEEP_ALIVE: Duration = Duration::from_secs(4);
 
     /// Polls for `time`; returns whether the connection was idle for too long.
-    async fn is_ended_within(idle: &mut Idle, activity: &Activity, time: Duration) -> bool {
+    async fn is_ended_within(idle: &mut Idle, activity: &ConnectionState, time: Duration) -> bool {
         timeout(time, ended(idle, activity)).await.is_ok()
     }
 
-    async fn ended(idle: &mut Idle, activity: &Activity) {
+    async fn ended(idle: &mut Idle, activity: &ConnectionState) {
         poll_fn(|context| idle.poll(activity, context)).await;
     }
 
@@ -110,7 +110,7 @@ mod tests {
     async fn keeps_a_connection_for_the_idle_time_and_up_to_a_quarter_longer() {
         for served_ms in [0, 300, 999, 1_001, 7_900, 40_000] {
             for first_ms in [1, 500, 990, 3_700] {
-                let activity = Rc::new(Activity::default());
+                let activity = Rc::new(ConnectionState::default());
                 let mut idle = Idle::after(KEEP_ALIVE);
                 assert!(
                     !is_ended_within(&mut idle, &activity, Duration::from_millis(first_ms)).await
@@ -135,7 +135,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn leaves_the_first_request_to_its_own_deadline() {
-        let activity = Rc::new(Activity::default());
+        let activity = Rc::new(ConnectionState::default());
         assert!(!is_ended_within(&mut Idle::after(KEEP_ALIVE), &activity, 10 * KEEP_ALIVE).await);
     }
 }

@@ -23,5 +23,5 @@ mod transport;
 mod watched;
 
 pub use http2::Http2Limits;
-pub use metrics::{ConnectionStatus, ListenerMetrics, OpenListeners};
+pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};
 pub use pipeline::{ConnectionOptions, PipelineOptions, pipeline};

@@ -12,7 +12,7 @@ const BYTES_PER_SEC_MIN: u32 = 2 * 1024;
 
 /// The patience with one client.
 #[derive(Debug)]
-pub struct Patience {
+pub struct SlowClientTimer {
     max: Duration,
     left: Duration,
     /// When it was last counted.
@@ -21,7 +21,7 @@ pub struct Patience {
     is_waiting: bool,
 }
 
-impl Patience {
+impl SlowClientTimer {
     /// With a client that may keep us waiting for `max` at once.
     pub fn new(max: Duration, now: Instant) -> Self {
         Self {
@@ -73,7 +73,7 @@ mod tests {
     /// A client that takes so many bytes each second, until it is cut or `seconds` are over: whether it was cut.
     fn is_cut(bytes_per_sec: usize, seconds: u64) -> bool {
         let begin = Instant::now();
-        let mut patience = Patience::new(MAX, begin);
+        let mut patience = SlowClientTimer::new(MAX, begin);
         patience.wait(begin);
         (1..=seconds).any(|second| {
             let now = begin + Duration::from_secs(second);
@@ -97,7 +97,7 @@ mod tests {
     fn patience_comes_back_while_nobody_waits_and_never_beyond_its_whole() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
-        let mut patience = Patience::new(MAX, begin);
+        let mut patience = SlowClientTimer::new(MAX, begin);
         patience.wait(begin);
         patience.rest(at(20));
         assert_eq!(patience.wait(at(25)), Duration::from_secs(15));

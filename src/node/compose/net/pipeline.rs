@@ -3,7 +3,7 @@
 
 use super::{
     ListenerMetrics,
-    guarded::Guarded,
+    guarded::SlowClientStream,
     http1,
     http2::{self, Http2Limits},
     transport::{ALPN_HTTP1, ALPN_HTTP2, Transport},
@@ -149,7 +149,7 @@ where
         // It only makes answers later where it fails.
         let _ = tcp.set_nodelay(true);
         let options = &self.options;
-        let guarded = Guarded::new(
+        let guarded = SlowClientStream::new(
             tcp,
             options.connection.client_send_timeout,
             Arc::clone(&options.metrics),
@@ -188,7 +188,7 @@ where
     }
 
     /// `None` where the TLS handshake failed or took too long.
-    async fn transport(&self, guarded: Guarded) -> Option<Transport> {
+    async fn transport(&self, guarded: SlowClientStream) -> Option<Transport> {
         let Some(tls) = &self.tls else {
             return Some(Transport::Plain(guarded));
         };

@@ -1,7 +1,7 @@
 //! Answers in pieces: the body of an answer stays, and with it the places of its request, until all but the
 //! last piece of it was written.
 
-use super::watched::Serving;
+use super::watched::RequestGuard;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 use std::{
@@ -13,16 +13,16 @@ use std::{
 pub const SLICE_BYTES_MAX: usize = 16 * 1024;
 
 /// A body that hands out its bytes in pieces of at most [`SLICE_BYTES_MAX`].
-pub struct Slices {
+pub struct ChunkedBody {
     body: BoxBody,
     /// What the body gave and is not handed out yet.
     rest: Bytes,
-    _serving: Option<Serving>,
+    _serving: Option<RequestGuard>,
 }
 
-impl Slices {
+impl ChunkedBody {
     /// The pieces of `body`; its request is being served until this is dropped.
-    pub fn new(body: BoxBody, serving: Option<Serving>) -> Self {
+    pub fn new(body: BoxBody, serving: Option<RequestGuard>) -> Self {
         Self {
             body,
             rest: Bytes::new(),
@@ -31,7 +31,7 @@ impl Slices {
     }
 }
 
-impl MessageBody for Slices {
+impl MessageBody for ChunkedBody {
     type Error = <BoxBody as MessageBody>::Error;
 
     fn size(&self) -> BodySize {

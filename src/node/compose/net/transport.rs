@@ -1,6 +1,6 @@
 //! What HTTP is spoken over: a guarded socket, plain or with TLS.
 
-use super::guarded::Guarded;
+use super::guarded::SlowClientStream;
 use std::{
     future::poll_fn,
     io::{self, IoSlice},
@@ -19,9 +19,9 @@ pub const ALPN_HTTP1: &[u8] = b"http/1.1";
 #[derive(Debug)]
 pub enum Transport {
     /// As it is.
-    Plain(Guarded),
+    Plain(SlowClientStream),
     /// Encrypted; the state of TLS is large.
-    Tls(Box<TlsStream<Guarded>>),
+    Tls(Box<TlsStream<SlowClientStream>>),
 }
 
 impl Transport {

@@ -17,11 +17,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 const READ_AHEAD_BYTES_MAX: usize = 4 * 1024;
 
 /// So much that comes after the end is thrown away at once, before others have their turn.
-const LEFTOVER_BYTES_MAX: usize = 64 * 1024;
+const DRAIN_BYTES_MAX: usize = 64 * 1024;
 
 /// What goes on on a connection.
 #[derive(Debug, Default)]
-pub struct Activity {
+pub struct ConnectionState {
     /// How many requests began to be served.
     calls: Cell<u64>,
     /// Whether one is being served, its answer included.
@@ -54,13 +54,13 @@ enum End {
     Closed,
 }
 
-impl Activity {
+impl ConnectionState {
     /// A request begins to be served, until what this gives is dropped.
-    pub fn serve(self: &Rc<Self>) -> Serving {
+    pub fn serve(self: &Rc<Self>) -> RequestGuard {
         self.calls.set(self.calls.get().wrapping_add(1));
         self.is_serving.set(true);
         self.is_head_begun.set(false);
-        Serving(Rc::clone(self))
+        RequestGuard(Rc::clone(self))
     }
 
     /// How many requests began to be served.
@@ -145,9 +145,9 @@ impl Activity {
 
 /// A request that is being served.
 #[derive(Debug)]
-pub struct Serving(Rc<Activity>);
+pub struct RequestGuard(Rc<ConnectionState>);
 
-impl Drop for Serving {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.is_serving.set(false);
     }
@@ -155,17 +155,17 @@ impl Drop for Serving {
 
 /// A connection and what goes on on it.
 #[derive(Debug)]
-pub struct Watched {
+pub struct TrackedStream {
     /// With so many bytes that may be read.
     transport: Take<Transport>,
-    activity: Rc<Activity>,
+    activity: Rc<ConnectionState>,
     /// Rest of a response that is sent before the connection is closed.
     final_response: Bytes,
 }
 
-impl Watched {
+impl TrackedStream {
     /// Tells `activity` what goes on on `transport`.
-    pub fn new(transport: Transport, activity: Rc<Activity>) -> Self {
+    pub fn new(transport: Transport, activity: Rc<ConnectionState>) -> Self {
         Self {
             transport: transport.take(0),
             activity,
@@ -174,7 +174,7 @@ impl Watched {
     }
 
     /// What goes on.
-    pub fn activity(&self) -> &Rc<Activity> {
+    pub fn activity(&self) -> &Rc<ConnectionState> {
         &self.activity
     }
 
@@ -201,9 +201,9 @@ impl Watched {
 
     /// Ready when the client has closed its side: were what it sent not read, the system would end the
     /// connection so that the client may lose the last answer.
-    fn poll_leftover(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut room = [0; 4096];
-        for _ in 0..LEFTOVER_BYTES_MAX / room.len() {
+        for _ in 0..DRAIN_BYTES_MAX / room.len() {
             let mut buffer = ReadBuf::new(&mut room);
             ready!(self.transport().poll_read(context, &mut buffer))?;
             if buffer.filled().is_empty() {
@@ -215,7 +215,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for TrackedStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -246,7 +246,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for TrackedStream {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -279,7 +279,7 @@ impl AsyncWrite for Watched {
         ready!(this.transport().poll_shutdown(context))?;
         if this.activity.had_last() {
             this.activity.end.set(End::Closed);
-            return this.poll_leftover(context);
+            return this.poll_drain(context);
         }
         Poll::Ready(Ok(()))
     }

@@ -2,8 +2,8 @@
 //! that. The body of the answer, and with it the places of its request, stays until the last of it went to the
 //! socket.
 
-use super::patience::{ConnectionPatience, StreamPatience};
-use crate::compose::net::{date::date, slices::Slices};
+use super::patience::{ConnectionTimer, StreamTimer};
+use crate::compose::net::{date::date, slices::ChunkedBody};
 use actix_http::{Response, ResponseHead};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody as _},
@@ -21,7 +21,7 @@ pub enum Outcome {
     /// It was sent.
     Sent,
     /// Its client took the request back, or has gone.
-    TakenBack,
+    Reset,
     /// Its client did not take it in time.
     Unread,
     /// It could not be made to its end.
@@ -33,7 +33,7 @@ pub async fn send(
     response: Response<BoxBody>,
     mut respond: SendResponse<Bytes>,
     is_head: bool,
-    patience: Rc<ConnectionPatience>,
+    patience: Rc<ConnectionTimer>,
 ) -> Outcome {
     let (response, body) = response.into_parts();
     let size = body.size();
@@ -43,20 +43,20 @@ pub async fn send(
     };
     let is_whole = is_head || size.is_eof();
     let Ok(stream) = respond.send_response(head, is_whole) else {
-        return Outcome::TakenBack;
+        return Outcome::Reset;
     };
     if is_whole {
         return Outcome::Sent;
     }
     let mut sending = Sending {
         stream,
-        patience: StreamPatience::new(patience),
+        patience: StreamTimer::new(patience),
     };
-    let outcome = sending.body(Slices::new(body, None)).await;
+    let outcome = sending.body(ChunkedBody::new(body, None)).await;
     match outcome {
         Outcome::Unread => sending.stream.send_reset(Reason::CANCEL),
         Outcome::Broken => sending.stream.send_reset(Reason::INTERNAL_ERROR),
-        Outcome::Sent | Outcome::TakenBack => {}
+        Outcome::Sent | Outcome::Reset => {}
     }
     outcome
 }
@@ -69,7 +69,7 @@ pub fn refuse(status: StatusCode, mut respond: SendResponse<Bytes>) -> Outcome {
     add_date(head.headers_mut());
     match respond.send_response(head, true) {
         Ok(_) => Outcome::Sent,
-        Err(_) => Outcome::TakenBack,
+        Err(_) => Outcome::Reset,
     }
 }
 
@@ -113,11 +113,11 @@ fn is_of_connection(name: &old::HeaderName) -> bool {
 
 struct Sending {
     stream: SendStream<Bytes>,
-    patience: StreamPatience,
+    patience: StreamTimer,
 }
 
 impl Sending {
-    async fn body(&mut self, mut slices: Slices) -> Outcome {
+    async fn body(&mut self, mut slices: ChunkedBody) -> Outcome {
         let mut left = match slices.size() {
             BodySize::Sized(length) => Some(length),
             BodySize::None | BodySize::Stream => None,
@@ -135,7 +135,7 @@ impl Sending {
         }
         match self.stream.send_data(Bytes::new(), true) {
             Ok(()) => Outcome::Sent,
-            Err(_) => Outcome::TakenBack,
+            Err(_) => Outcome::Reset,
         }
     }
 
@@ -164,7 +164,7 @@ impl Sending {
             self.patience.took(piece.len());
             let is_end = is_last && slice.is_empty();
             let sent = self.stream.send_data(piece, is_end);
-            sent.map_err(|_| Outcome::TakenBack)?;
+            sent.map_err(|_| Outcome::Reset)?;
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Sending {
         let capacity = poll_fn(|context| self.stream.poll_capacity(context));
         match self.patience.bear(capacity).await {
             Some(Some(Ok(capacity))) => Ok(capacity),
-            Some(Some(Err(_)) | None) => Err(Outcome::TakenBack),
+            Some(Some(Err(_)) | None) => Err(Outcome::Reset),
             None => Err(Outcome::Unread),
         }
     }

@@ -2,10 +2,9 @@
 //! long, its client breaks the protocol, or the node stops.
 
 use super::{
-    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, SEND_BUFFER_BYTES_MAX,
-    TAKEN_BACK_MAX,
+    CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, RESETS_MAX, SEND_BUFFER_BYTES_MAX,
     answer::{self, Outcome},
-    patience::ConnectionPatience,
+    patience::ConnectionTimer,
     request::{is_too_long, request},
 };
 use crate::compose::net::{ListenerMetrics, PipelineOptions, transport::Transport};
@@ -46,9 +45,7 @@ where
         }
     };
     let memory = Rc::new(Connection::default());
-    let patience = Rc::new(ConnectionPatience::new(
-        options.connection.client_send_timeout,
-    ));
+    let patience = Rc::new(ConnectionTimer::new(options.connection.client_send_timeout));
     let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
         let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
         serve_stream(stream, peer, app, memory, Rc::clone(&patience))
@@ -98,11 +95,11 @@ async fn run<F>(
             Some(outcome) = served.next(), if !served.is_empty() => {
                 match outcome {
                     Outcome::Sent => taken_back = taken_back.saturating_sub(1),
-                    Outcome::TakenBack => taken_back += 1,
+                    Outcome::Reset => taken_back += 1,
                     Outcome::Unread => metrics.counters.reset_unread_streams.increment(),
                     Outcome::Broken => {}
                 }
-                if taken_back > TAKEN_BACK_MAX {
+                if taken_back > RESETS_MAX {
                     metrics.counters.cut_misbehaving.increment();
                     connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     break;
@@ -141,7 +138,7 @@ async fn serve_stream<S>(
     peer: SocketAddr,
     app: Rc<S>,
     memory: Rc<Connection>,
-    patience: Rc<ConnectionPatience>,
+    patience: Rc<ConnectionTimer>,
 ) -> Outcome
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
@@ -162,7 +159,7 @@ where
             Err(error) => error.into(),
         },
         // Nobody waits for the answer: the request is dropped, as with a connection of HTTP/1.1.
-        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::TakenBack,
+        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::Reset,
     };
     answer::send(response, respond, is_head, patience).await
 }

@@ -35,7 +35,7 @@ const SEND_BUFFER_BYTES_MAX: usize = 32 * 1024;
 
 /// How many requests more a client may take back than it reads answers, before its connection is cut: a page
 /// that is left takes back what a browser has under way, some hundred at most.
-const TAKEN_BACK_MAX: u32 = 256;
+const RESETS_MAX: u32 = 256;
 
 /// How long a connection may take to end after the last answer.
 const CLOSE_TIMEOUT: Duration = super::pipeline::DISCONNECT_TIMEOUT;

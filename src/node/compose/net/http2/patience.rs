@@ -1,7 +1,7 @@
 //! The patience with the client of a connection, which the answers that are sent over it share: how fast the
 //! line is, is a matter of the connection, and what one answer gets the others do not.
 
-use crate::compose::net::pace::Patience;
+use crate::compose::net::pace::SlowClientTimer;
 use std::{
     cell::{Cell, RefCell},
     future::Future,
@@ -18,19 +18,19 @@ const STREAM_TIMEOUTS: u32 = 10;
 
 /// The patience with a connection, while any of its answers waits for the client.
 #[derive(Debug)]
-pub struct ConnectionPatience {
+pub struct ConnectionTimer {
     max: Duration,
-    patience: RefCell<Patience>,
+    patience: RefCell<SlowClientTimer>,
     /// How many answers wait.
     waiting: Cell<usize>,
 }
 
-impl ConnectionPatience {
+impl ConnectionTimer {
     /// With a client that may keep all answers waiting for `max` at once.
     pub fn new(max: Duration) -> Self {
         Self {
             max,
-            patience: RefCell::new(Patience::new(max, Instant::now())),
+            patience: RefCell::new(SlowClientTimer::new(max, Instant::now())),
             waiting: Cell::new(0),
         }
     }
@@ -43,7 +43,7 @@ impl ConnectionPatience {
 }
 
 /// One answer waits until this is dropped.
-struct Waiting<'a>(&'a ConnectionPatience);
+struct Waiting<'a>(&'a ConnectionTimer);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
@@ -57,15 +57,15 @@ impl Drop for Waiting<'_> {
 
 /// The patience with one answer.
 #[derive(Debug)]
-pub struct StreamPatience {
-    connection: Rc<ConnectionPatience>,
+pub struct StreamTimer {
+    connection: Rc<ConnectionTimer>,
     /// When something of it was taken.
     taken: Instant,
 }
 
-impl StreamPatience {
+impl StreamTimer {
     /// Of an answer that begins to be sent.
-    pub fn new(connection: Rc<ConnectionPatience>) -> Self {
+    pub fn new(connection: Rc<ConnectionTimer>) -> Self {
         Self {
             connection,
             taken: Instant::now(),
@@ -116,9 +116,9 @@ mod tests {
     /// An answer that waits beside another one, of which so many bytes are taken each second: after how many
     /// seconds it is given up, at most an hour.
     fn given_up_after(bytes_per_sec_of_other: usize, is_taken_too: bool) -> Option<u64> {
-        let connection = Rc::new(ConnectionPatience::new(MAX));
-        let mut waits = StreamPatience::new(Rc::clone(&connection));
-        let mut other = StreamPatience::new(Rc::clone(&connection));
+        let connection = Rc::new(ConnectionTimer::new(MAX));
+        let mut waits = StreamTimer::new(Rc::clone(&connection));
+        let mut other = StreamTimer::new(Rc::clone(&connection));
         let begin = Instant::now();
         let _waiting = connection.wait(begin);
         (1..=3_600).find(|&second| {
