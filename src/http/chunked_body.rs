@@ -1,7 +1,6 @@
 //! Answers in pieces: the body of an answer stays, and with it the places of its request, until all but the
 //! last piece of it was written.
 
-use super::watched::RequestGuard;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 use std::{
@@ -13,25 +12,25 @@ use std::{
 pub const SLICE_BYTES_MAX: usize = 16 * 1024;
 
 /// A body that hands out its bytes in pieces of at most [`SLICE_BYTES_MAX`].
-pub struct ChunkedBody {
+pub struct ChunkedBody<G> {
     body: BoxBody,
     /// What the body gave and is not handed out yet.
     rest: Bytes,
-    _serving: Option<RequestGuard>,
+    _guard: G,
 }
 
-impl ChunkedBody {
-    /// The pieces of `body`; its request is being served until this is dropped.
-    pub fn new(body: BoxBody, serving: Option<RequestGuard>) -> Self {
+impl<G> ChunkedBody<G> {
+    /// The pieces of `body`; `guard` is dropped with them.
+    pub fn new(body: BoxBody, guard: G) -> Self {
         Self {
             body,
             rest: Bytes::new(),
-            _serving: serving,
+            _guard: guard,
         }
     }
 }
 
-impl MessageBody for ChunkedBody {
+impl<G: Unpin> MessageBody for ChunkedBody<G> {
     type Error = <BoxBody as MessageBody>::Error;
 
     fn size(&self) -> BodySize {

@@ -1,15 +1,17 @@
-//! What happens to a connection: it is counted for its address, encrypted where the listener is, guarded, and
-//! served with the HTTP that its client chose.
+//! The steps of a connection, in order:
+//!
+//! 1. It takes a permit of its client's address, or is closed.
+//! 2. The TLS handshake, on a listener with TLS.
+//! 3. The wait for the first byte of the first request.
+//! 4. HTTP/2 if the client chose it in the handshake, HTTP/1.1 otherwise.
 
-use super::{
-    ListenerMetrics,
-    guarded::SlowClientStream,
-    http1,
-    http2::{self, Http2Limits},
-    transport::{ALPN_HTTP1, ALPN_HTTP2, Transport},
+use crate::{
+    context::ListenerContext,
+    http1, http2,
+    slow_client::SlowClientStream,
+    transport::{ALPN_HTTP1, ALPN_HTTP2, DISCONNECT_TIMEOUT, Transport},
 };
 use actix_http::{Request, body::BoxBody};
-use actix_server::GracefulShutdownSignal;
 use actix_service::{IntoServiceFactory as _, Service, ServiceFactory, fn_factory, fn_service};
 use actix_web::{
     App,
@@ -22,7 +24,6 @@ use std::{
     net::{IpAddr, SocketAddr},
     rc::Rc,
     sync::Arc,
-    time::Duration,
 };
 use tokio::{
     io::AsyncWriteExt as _,
@@ -31,69 +32,49 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// How long a closing connection may take to read the rest of its last answer and to close its own side.
-pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How a connection is served.
-#[derive(Debug, Clone)]
-pub struct ConnectionOptions {
-    /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
-    pub tls: Option<ServerConfig>,
-    /// How long a TLS handshake may take.
-    pub tls_handshake_timeout: Duration,
-    /// How long a connection is kept without a request, before its first one as well as between
-    /// two.
-    pub keep_alive: Duration,
-    /// How long a client may take to send a request's head, from its first byte.
-    pub client_request_timeout: Duration,
-    /// How long a client may take nothing of what is sent to it.
-    pub client_send_timeout: Duration,
-    /// What one HTTP/2 connection may have at once.
-    pub http2: Http2Limits,
-}
-
-/// How the connections of a listener are served.
+/// What admits a connection before its first request.
 #[derive(Clone)]
-pub struct PipelineOptions {
-    /// The connections of each address.
+pub struct Admission {
+    /// Limit on the open connections of each address.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
-    /// What is refused and cut.
-    pub metrics: Arc<ListenerMetrics>,
-    /// How each is served.
-    pub connection: ConnectionOptions,
-    /// Resolves when the listener begins to stop.
-    pub stopping: GracefulShutdownSignal,
+    /// The TLS configuration, or `None` for plain HTTP/1.1.
+    pub tls: Option<ServerConfig>,
 }
 
-/// What one thread serves connections with.
-struct Worker<S, H> {
-    options: PipelineOptions,
+/// Serves the connections of one worker thread.
+struct Worker<S, H, D> {
+    context: ListenerContext<D>,
+    addresses: Arc<KeyedLimit<IpAddr>>,
     tls: Option<TlsAcceptor>,
     app: Rc<S>,
     http1: H,
 }
 
-/// Makes, on each thread, what serves connections with the routes that `routes` registers.
-pub fn pipeline<F>(
-    options: &PipelineOptions,
+/// Returns a factory of the service that serves connections with the routes that `routes`
+/// registers. Each worker thread makes its own.
+pub fn service<F, D>(
+    context: &ListenerContext<D>,
+    admission: &Admission,
     routes: F,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<F>
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<F, D>
 where
     F: Fn(&mut ServiceConfig) + Clone + 'static,
+    D: Clone + 'static,
 {
-    let options = options.clone();
+    let (context, admission) = (context.clone(), admission.clone());
     fn_factory(move || {
-        let options = options.clone();
+        let (context, admission) = (context.clone(), admission.clone());
         let app = app(routes.clone());
         async move {
             let app = Rc::new(app.new_service(AppConfig::default()).await?);
-            let http1 = http1::service(Rc::clone(&app), &options).await?;
-            let tls = options.connection.tls.clone().map(|mut tls| {
+            let http1 = http1::service(Rc::clone(&app), &context).await?;
+            let tls = admission.tls.map(|mut tls| {
                 tls.alpn_protocols = vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()];
                 TlsAcceptor::from(Arc::new(tls))
             });
             let worker = Rc::new(Worker {
-                options,
+                context,
+                addresses: admission.addresses,
                 tls,
                 app,
                 http1,
@@ -124,18 +105,19 @@ where
     App::new().configure(routes).into_factory()
 }
 
-impl<S, H> Worker<S, H>
+impl<S, H, D> Worker<S, H, D>
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
     H: http1::Http1,
+    D: Clone + 'static,
 {
     async fn serve(&self, tcp: TcpStream) {
-        let metrics = &self.options.metrics;
+        let metrics = &self.context.metrics;
         // Without an address, the client has gone already.
         let Ok(peer) = tcp.peer_addr() else {
             return;
         };
-        let Some(_permit) = self.options.addresses.try_acquire(network_of(peer.ip())) else {
+        let Some(_permit) = self.addresses.try_acquire(network_of(peer.ip())) else {
             metrics.counters.refused_of_address.increment();
             let _ = tcp.set_zero_linger();
             return;
@@ -148,14 +130,14 @@ where
     async fn serve_admitted(&self, tcp: TcpStream, peer: SocketAddr) {
         // It only makes answers later where it fails.
         let _ = tcp.set_nodelay(true);
-        let options = &self.options;
-        let guarded = SlowClientStream::new(
+        let context = &self.context;
+        let stream = SlowClientStream::new(
             tcp,
-            options.connection.client_send_timeout,
-            Arc::clone(&options.metrics),
+            context.config.client_send_timeout,
+            Arc::clone(&context.metrics),
         );
-        let Some(mut transport) = self.transport(guarded).await else {
-            options.metrics.counters.failed_handshakes.increment();
+        let Some(mut transport) = self.transport(stream).await else {
+            context.metrics.counters.failed_handshakes.increment();
             return;
         };
         if !self.has_request(&mut transport).await {
@@ -165,9 +147,9 @@ where
             return;
         }
         if transport.is_http2() {
-            http2::serve(transport, peer, Rc::clone(&self.app), options).await;
+            http2::serve(transport, peer, Rc::clone(&self.app), context).await;
         } else {
-            http1::serve(&self.http1, transport, peer, options).await;
+            http1::serve(&self.http1, transport, peer, context).await;
         }
     }
 
@@ -176,25 +158,25 @@ where
     /// Returns whether it has arrived. The connection is to be closed otherwise: it was idle for
     /// too long, its client has gone, or the node stops.
     async fn has_request(&self, transport: &mut Transport) -> bool {
-        let options = &self.options;
+        let context = &self.context;
         tokio::select! {
             received = transport.has_bytes() => matches!(received, Ok(true)),
-            () = options.stopping.notified() => false,
-            () = sleep(options.connection.keep_alive) => {
-                options.metrics.counters.closed_idle.increment();
+            () = context.stopping.notified() => false,
+            () = sleep(context.config.keep_alive) => {
+                context.metrics.counters.closed_idle.increment();
                 false
             }
         }
     }
 
     /// `None` where the TLS handshake failed or took too long.
-    async fn transport(&self, guarded: SlowClientStream) -> Option<Transport> {
+    async fn transport(&self, stream: SlowClientStream) -> Option<Transport> {
         let Some(tls) = &self.tls else {
-            return Some(Transport::Plain(guarded));
+            return Some(Transport::Plain(stream));
         };
         let handshake = timeout(
-            self.options.connection.tls_handshake_timeout,
-            tls.accept(guarded),
+            self.context.config.tls_handshake_timeout,
+            tls.accept(stream),
         );
         // Boxed, so that the state of a handshake is not kept for as long as the connection.
         let stream = Box::pin(handshake).await.ok()?.ok()?;

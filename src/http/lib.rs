@@ -1,27 +1,36 @@
-//! How connections are served, so that none of them can hurt the others:
+//! The HTTP server of the node: listeners whose connections cannot exhaust it.
 //!
-//! | to find | look in |
+//! It serves the routes of an actix-web app and knows nothing about them. Its caller passes in the
+//! limits, the metrics, and a function that makes the data of a new connection.
+//!
+//! | file | content |
 //! |---|---|
-//! | what happens to a connection, in order | `pipeline.rs` |
-//! | how fast a client must take what is sent to it | `pace.rs`, `guarded.rs` |
-//! | plain or encrypted | `transport.rs` |
-//! | HTTP/1.1: what the library's dispatcher leaves open | `http1.rs`, `watched.rs`, `idle.rs` |
-//! | HTTP/2 | `http2/` |
-//! | answers in pieces | `slices.rs` |
-//! | what was refused, closed or cut | `metrics.rs` |
+//! | [`listener`] | a bound address with its worker threads |
+//! | [`connection`] | the steps of a connection, in order |
+//! | [`tls`] | the certificate and its private key |
+//! | [`transport`] | a connection with or without TLS |
+//! | [`slow_client`] | the minimum speed at which a client reads |
+//! | [`chunked_body`] | response bodies in chunks |
+//! | [`http1`] | HTTP/1.1: deadlines and limits beside those of actix-http |
+//! | [`http2`] | HTTP/2, by the crate h2 |
+//! | [`metrics`] | counters of rejected and closed connections |
 
+mod chunked_body;
+mod config;
+mod connection;
+mod context;
 mod date;
-mod guarded;
+mod error;
 mod http1;
 mod http2;
-mod idle;
+mod listener;
 mod metrics;
-mod pace;
-mod pipeline;
-mod slices;
+mod slow_client;
+mod tls;
 mod transport;
-mod watched;
 
-pub use http2::Http2Limits;
+pub use config::ConnectionConfig;
+pub use error::{ListenerError, TlsError};
+pub use listener::{Listener, ListenerOptions, WORKERS_MAX};
 pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};
-pub use pipeline::{ConnectionOptions, PipelineOptions, pipeline};
+pub use tls::CertificateFiles;

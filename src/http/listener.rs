@@ -1,19 +1,26 @@
-//! One HTTP listener of the node: bound, served on its own threads, stopped in order.
+//! One HTTP listener: bound, served on its own threads, stopped in order.
 
-use super::net::{ConnectionOptions, ListenerMetrics, PipelineOptions, pipeline};
-use crate::{cli::Failure, config::API_WORKERS_MAX};
+use crate::{
+    config::ConnectionConfig,
+    connection::{self, Admission},
+    context::ListenerContext,
+    error::ListenerError,
+    metrics::ListenerMetrics,
+};
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
 use ledger_limits::KeyedLimit;
+use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
-    net::{SocketAddr, TcpListener},
-    num::NonZero,
+    net::{IpAddr, SocketAddr, TcpListener},
     sync::Arc,
-    thread::available_parallelism,
     time::Duration,
 };
+
+/// Maximum number of worker threads of a listener. actix-server panics above it.
+pub const WORKERS_MAX: usize = 512;
 
 /// What the kernel keeps of an answer that its client does not read, in bytes; it takes twice as much for its
 /// own records. As large as to send 1 MB/s over a line with a delay of 100 ms, and as small as to show soon
@@ -22,25 +29,32 @@ const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// How a listener serves.
 #[derive(Debug, Clone)]
-pub struct ListenerOptions {
-    /// Its name in messages: `api`.
+pub struct ListenerOptions<D> {
+    /// Name of the listener in messages and of its threads.
     pub name: &'static str,
-    /// What it refuses and cuts is counted here.
+    /// Counters of rejected and closed connections.
     pub metrics: Arc<ListenerMetrics>,
-    /// Where it listens; port 0 picks a free one.
+    /// Address to bind; port 0 picks a free one.
     pub address: SocketAddr,
-    /// Number of worker threads, as [`worker_threads`] reads it.
+    /// Number of worker threads, from 1 to [`WORKERS_MAX`].
     pub workers: usize,
-    /// Connections that wait to be accepted.
+    /// Maximum number of connections that wait to be accepted.
     pub backlog: u32,
-    /// Connections that are open at once, over all threads and up to one for each thread more; others wait
-    /// to be accepted.
+    /// Maximum number of open connections of all threads. Each thread may exceed its part by one.
+    /// Further connections wait to be accepted.
     pub max_connections: usize,
-    /// Connections that one address has open at once; more are closed at once.
-    pub max_connections_per_address: usize,
-    /// How each connection is served.
-    pub connection: ConnectionOptions,
-    /// How long a stop waits for the requests that are being served.
+    /// Limit on the open connections of each address. A connection beyond it is closed.
+    pub addresses: Arc<KeyedLimit<IpAddr>>,
+    /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
+    pub tls: Option<ServerConfig>,
+    /// Limits and deadlines of each connection.
+    pub connection: ConnectionConfig,
+    /// Makes the data of a new connection.
+    ///
+    /// A handler finds it with [`HttpRequest::conn_data`](actix_web::HttpRequest::conn_data) if its
+    /// request came over HTTP/1.1, and in the extensions of the request if it came over HTTP/2.
+    pub on_connect: fn() -> D,
+    /// Maximum time for which a stop waits for the requests in flight.
     pub shutdown_timeout: Duration,
 }
 
@@ -56,45 +70,55 @@ pub struct Listener {
 
 impl Listener {
     /// Binds the address and starts to serve what `routes` registers. The threads exist after
-    /// [`Listener::wait_until_serving`].
+    /// [`Self::wait_until_serving`].
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the address cannot be bound.
-    pub fn start<F>(options: &ListenerOptions, routes: F) -> Result<Self, Failure>
+    /// Returns [`ListenerError::Bind`] if the address cannot be bound.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the number of workers is 0 or above [`WORKERS_MAX`].
+    pub fn start<F, D>(options: &ListenerOptions<D>, routes: F) -> Result<Self, ListenerError>
     where
         F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
+        D: Clone + 'static,
     {
         let name = options.name;
-        let failure =
-            |error| Failure::fatal(format!("{name}.listen = \"{}\"", options.address), &error);
-        let workers = worker_threads(options.workers);
+        let bind_error = |source| ListenerError::Bind {
+            address: options.address,
+            source,
+        };
         let server = Server::build()
-            .workers(workers)
-            .max_concurrent_connections(options.max_connections.div_ceil(workers))
+            .workers(options.workers)
+            .max_concurrent_connections(options.max_connections.div_ceil(options.workers))
             // Whole seconds, rounded up.
             .shutdown_timeout(options.shutdown_timeout.as_millis().div_ceil(1000) as u64)
-            // Signals are the node's: they stop listeners and actors in order.
+            // The caller stops the listener.
             .disable_signals();
-        let pipeline_options = PipelineOptions {
-            addresses: Arc::new(KeyedLimit::new(options.max_connections_per_address)),
+        let context = ListenerContext {
+            config: options.connection.clone(),
             metrics: Arc::clone(&options.metrics),
-            connection: options.connection.clone(),
             stopping: server.graceful_shutdown_signal(),
+            on_connect: options.on_connect,
         };
-        let socket = bind(options).map_err(failure)?;
-        let address = socket.local_addr().map_err(failure)?;
+        let admission = Admission {
+            addresses: Arc::clone(&options.addresses),
+            tls: options.tls.clone(),
+        };
+        let socket = bind(options.address, options.backlog).map_err(bind_error)?;
+        let address = socket.local_addr().map_err(bind_error)?;
         // HTTP/2 only inside TLS: without it, no client of this interface asks for HTTP/2.
-        let scheme = if options.connection.tls.is_some() {
+        let scheme = if options.tls.is_some() {
             "https"
         } else {
             "http"
         };
         let server = server
             .listen(name, socket, move || {
-                pipeline(&pipeline_options, routes.clone())
+                connection::service(&context, &admission, routes.clone())
             })
-            .map_err(failure)?
+            .map_err(bind_error)?
             .run();
         Ok(Self {
             name,
@@ -105,18 +129,25 @@ impl Listener {
         })
     }
 
-    /// `api=http://HOST:PORT` or `api=https://HOST:PORT`, the listener's part of the ready line.
-    pub fn ready_words(&self) -> String {
-        format!("{}={}://{}", self.name, self.scheme, self.address)
+    /// Returns the name of the listener.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the URL of the bound address: `http://HOST:PORT` or `https://HOST:PORT`.
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Waits until all worker threads of the listener run and connections are accepted.
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the listener ended instead. Do not call [`Listener::ended`] then.
-    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
-        // actix-server handles commands once its threads run. Resuming a server that is not paused has no effect.
+    /// Returns [`ListenerError::Ended`] if the listener ended instead. Do not call [`Self::ended`]
+    /// then.
+    pub async fn wait_until_serving(&mut self) -> Result<(), ListenerError> {
+        // actix-server handles commands once its threads run. Resuming a server that is not paused
+        // has no effect.
         self.handle.resume().await;
         if self.serving.is_finished() {
             return Err(self.ended().await);
@@ -124,52 +155,38 @@ impl Listener {
         Ok(())
     }
 
-    /// Ends when the listener does, which without [`Listener::stop`] is an error.
-    pub async fn ended(&mut self) -> Failure {
+    /// Waits for the end of the listener, which is an error unless [`Self::stop`] caused it.
+    pub async fn ended(&mut self) -> ListenerError {
         let reason = match (&mut self.serving).await {
             Ok(Ok(())) => "it stopped".to_owned(),
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Failure::Fatal(format!("the {} listener ended: {reason}", self.name))
+        ListenerError::Ended {
+            name: self.name,
+            reason,
+        }
     }
 
-    /// Accepts no more, finishes what is being served within the shutdown timeout, and joins its
-    /// threads.
+    /// Stops accepting connections, finishes the requests in flight within the shutdown timeout,
+    /// and joins the threads.
     pub async fn stop(self) {
         self.handle.stop(true).await;
     }
 }
 
-/// Returns the number of worker threads of a listener for a value of `api.workers`, from 1 to [`API_WORKERS_MAX`].
-///
-/// 0 is one thread per core.
-pub fn worker_threads(configured: usize) -> usize {
-    worker_threads_on(configured, available_parallelism().ok())
-}
-
-/// Returns [`worker_threads`] of a machine with `cores`, or of one whose number of cores is unknown.
-fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize {
-    let wanted = match configured {
-        0 => cores.map_or(1, NonZero::get),
-        threads => threads,
-    };
-    wanted.min(usize::try_from(API_WORKERS_MAX).unwrap_or(usize::MAX))
-}
-
-/// A socket that listens; those of the connections get its options.
-fn bind(options: &ListenerOptions) -> io::Result<TcpListener> {
+/// Returns a listening socket. Connections inherit its options.
+fn bind(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     let socket = Socket::new(
-        Domain::for_address(options.address),
+        Domain::for_address(address),
         Type::STREAM,
         Some(Protocol::TCP),
     )?;
-    // A node that is started again may listen although connections of the last one are still ending.
+    // A restarted node binds the address although connections of its predecessor still end.
     socket.set_reuse_address(true)?;
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
-    socket.bind(&options.address.into())?;
-    let backlog = i32::try_from(options.backlog).unwrap_or(i32::MAX);
-    socket.listen(backlog)?;
+    socket.bind(&address.into())?;
+    socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
 }
@@ -179,28 +196,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn starts_no_more_worker_threads_than_actix_server_allows() {
-        let cores = NonZero::new;
-        for (configured, cores, expected) in [
-            (0, None, 1),
-            (0, cores(2), 2),
-            (0, cores(512), 512),
-            (0, cores(1_000), 512),
-            (1, cores(1_000), 1),
-            (512, cores(2), 512),
-        ] {
-            assert_eq!(
-                worker_threads_on(configured, cores),
-                expected,
-                "{configured}, {cores:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn actix_server_takes_the_largest_number_of_worker_threads_on() {
-        let cores = NonZero::new(usize::MAX);
-        // It panics on a number that it does not take.
-        let _builder = Server::build().workers(worker_threads_on(0, cores));
+    fn actix_server_accepts_the_maximum_number_of_worker_threads() {
+        // It panics on a number that it does not accept.
+        let _builder = Server::build().workers(WORKERS_MAX);
     }
 }

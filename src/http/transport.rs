@@ -1,14 +1,18 @@
 //! What HTTP is spoken over: a guarded socket, plain or with TLS.
 
-use super::guarded::SlowClientStream;
+use crate::slow_client::SlowClientStream;
 use std::{
     future::poll_fn,
     io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::io::{AsyncBufRead as _, AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
+
+/// How long a closing connection may take to read the rest of its last answer and to close its own side.
+pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// HTTP/2 as TLS names it (RFC 9113, section 3.2).
 pub const ALPN_HTTP2: &[u8] = b"h2";

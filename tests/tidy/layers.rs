@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 2] = [
+const LAYERS: [(&str, Layers); 3] = [
     (
         "src/store/lib.rs",
         &[
@@ -48,6 +48,20 @@ const LAYERS: [(&str, Layers); 2] = [
             ],
             &["node"],
             &["fuzzing"],
+        ],
+    ),
+    (
+        "src/http/lib.rs",
+        &[
+            &["error", "config"],
+            &["metrics", "date"],
+            &["context", "tls"],
+            &["slow_client"],
+            &["transport"],
+            &["chunked_body"],
+            &["http1", "http2"],
+            &["connection"],
+            &["listener"],
         ],
     ),
 ];

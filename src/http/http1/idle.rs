@@ -1,6 +1,6 @@
 //! The idle deadline of an HTTP/1.1 connection between two requests.
 
-use super::watched::ConnectionState;
+use super::read_ahead::ConnectionState;
 use std::{
     pin::Pin,
     task::{Context, Poll, Waker},

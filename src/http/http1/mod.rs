@@ -5,13 +5,13 @@
 //! and its deadline for the next request is a timer that is created and dropped for each. Here
 //! [`Watch`] keeps the deadlines of each connection.
 
-use super::{
-    PipelineOptions,
-    idle::Idle,
-    pipeline::DISCONNECT_TIMEOUT,
-    slices::ChunkedBody,
-    transport::Transport,
-    watched::{ConnectionState, TrackedStream},
+mod idle;
+mod read_ahead;
+
+use crate::{
+    chunked_body::ChunkedBody,
+    context::ListenerContext,
+    transport::{DISCONNECT_TIMEOUT, Transport},
 };
 use actix_http::{
     ConnectionType, HttpService, KeepAlive, Payload, Request, Response, Version,
@@ -25,7 +25,8 @@ use futures::{
     future::{Either, TryFutureExt as _, pending},
     stream::{Stream, StreamExt as _},
 };
-use ledger_api::Connection;
+use idle::Idle;
+use read_ahead::{ConnectionState, TrackedStream};
 use std::{
     future::{Future as _, poll_fn},
     net::SocketAddr,
@@ -51,11 +52,16 @@ impl<H> Http1 for H where
 ///
 /// # Errors
 /// None: what it is made of is there.
-pub async fn service<S>(app: Rc<S>, options: &PipelineOptions) -> Result<impl Http1 + use<S>, ()>
+pub async fn service<S, D>(
+    app: Rc<S>,
+    context: &ListenerContext<D>,
+) -> Result<impl Http1 + use<S, D>, ()>
 where
+    D: 'static,
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
 {
-    let stopping = options.stopping.clone();
+    let stopping = context.stopping.clone();
+    let on_connect = context.on_connect;
     let served = fn_service(move |mut request: Request| {
         let Some(activity) = request.conn_data::<Rc<ConnectionState>>().cloned() else {
             // Each connection has one.
@@ -88,7 +94,7 @@ where
                 head.set_connection_type(ConnectionType::Close);
                 activity.set_last();
             }
-            response.map_body(|_, body| ChunkedBody::new(body, Some(serving)))
+            response.map_body(|_, body| ChunkedBody::new(body, serving))
         }))
     });
     HttpService::build()
@@ -105,8 +111,8 @@ where
             let stopping = stopping.clone();
             async move { stopping.notified().await }
         })
-        .on_connect_ext(|watched: &TrackedStream, data: &mut Extensions| {
-            data.insert(Rc::new(Connection::default()));
+        .on_connect_ext(move |watched: &TrackedStream, data: &mut Extensions| {
+            data.insert(on_connect());
             data.insert(Rc::clone(watched.activity()));
         })
         .h1(served)
@@ -127,16 +133,16 @@ fn report_body(request: &mut Request, activity: &Rc<ConnectionState>) {
 }
 
 /// Serves a connection whose first byte has arrived to its end.
-pub async fn serve<H: Http1>(
+pub async fn serve<H: Http1, D>(
     http1: &H,
     transport: Transport,
     peer: SocketAddr,
-    options: &PipelineOptions,
+    context: &ListenerContext<D>,
 ) {
     let activity = Rc::new(ConnectionState::default());
     let watched = TrackedStream::new(transport, Rc::clone(&activity));
     let mut dispatcher = pin!(http1.call((watched, Some(peer))));
-    let mut watch = Watch::new(activity, options);
+    let mut watch = Watch::new(activity, context);
     poll_fn(|context| {
         if dispatcher.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
@@ -147,9 +153,9 @@ pub async fn serve<H: Http1>(
 }
 
 /// The deadlines of a connection between requests.
-struct Watch<'a> {
+struct Watch<'a, D> {
     activity: Rc<ConnectionState>,
-    options: &'a PipelineOptions,
+    context: &'a ListenerContext<D>,
     /// Until when the head that has begun must be complete.
     head: Option<Pin<Box<Sleep>>>,
     /// Until when a connection that is being closed may take.
@@ -157,15 +163,15 @@ struct Watch<'a> {
     idle: Idle,
 }
 
-impl<'a> Watch<'a> {
+impl<'a, D> Watch<'a, D> {
     /// Watches a connection whose first byte has arrived.
-    fn new(activity: Rc<ConnectionState>, options: &'a PipelineOptions) -> Self {
+    fn new(activity: Rc<ConnectionState>, context: &'a ListenerContext<D>) -> Self {
         Self {
             activity,
             head: None,
             closing: None,
-            idle: Idle::after(options.connection.keep_alive),
-            options,
+            idle: Idle::after(context.config.keep_alive),
+            context,
         }
     }
 
@@ -179,10 +185,10 @@ impl<'a> Watch<'a> {
             if self.activity.is_closed() {
                 // The response was sent, and only the client keeps the connection open.
             } else if self.poll_head(context).is_ready() {
-                self.options.metrics.counters.cut_slow_heads.increment();
+                self.context.metrics.counters.cut_slow_heads.increment();
                 self.activity.end_late_head();
             } else if self.idle.poll(&self.activity, context).is_ready() {
-                self.options.metrics.counters.closed_idle.increment();
+                self.context.metrics.counters.closed_idle.increment();
                 self.activity.end_idle();
             } else {
                 return Poll::Pending;
@@ -203,7 +209,7 @@ impl<'a> Watch<'a> {
             self.head = None;
             return Poll::Pending;
         }
-        let timeout = self.options.connection.client_request_timeout;
+        let timeout = self.context.config.client_request_timeout;
         let head = self.head.get_or_insert_with(|| Box::pin(sleep(timeout)));
         head.as_mut().poll(context)
     }

@@ -1,7 +1,7 @@
 //! A connection of HTTP/1.1 that tells what goes on: whether a request is served, and what is read; and that
 //! decides how much of it is read.
 
-use super::{date::date, transport::Transport};
+use crate::{date::date, transport::Transport};
 use bytes::{Buf as _, Bytes, BytesMut};
 use std::{
     cell::Cell,

@@ -3,11 +3,14 @@
 
 use super::{
     CLOSE_TIMEOUT, HEADER_LIST_BYTES_MAX, RECEIVE_WINDOW_BYTES, RESETS_MAX, SEND_BUFFER_BYTES_MAX,
-    answer::{self, Outcome},
-    patience::ConnectionTimer,
     request::{is_too_long, request},
+    response::{self, Outcome},
+    slow_client::ConnectionTimer,
 };
-use crate::compose::net::{ListenerMetrics, PipelineOptions, transport::Transport};
+use crate::{
+    config::ConnectionConfig, context::ListenerContext, metrics::ListenerMetrics,
+    transport::Transport,
+};
 use actix_http::{Request, Response};
 use actix_service::Service;
 use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
@@ -18,7 +21,6 @@ use h2::{
     server::{self, SendResponse},
 };
 use http::{Method, StatusCode};
-use ledger_api::Connection;
 use std::{
     future::{Future, poll_fn},
     net::SocketAddr,
@@ -28,36 +30,41 @@ use std::{
 use tokio::time::{Instant, sleep, timeout};
 
 /// Serves a connection whose first byte has arrived to its end.
-pub async fn serve<S>(transport: Transport, peer: SocketAddr, app: Rc<S>, options: &PipelineOptions)
-where
+pub async fn serve<S, D>(
+    transport: Transport,
+    peer: SocketAddr,
+    app: Rc<S>,
+    context: &ListenerContext<D>,
+) where
+    D: Clone + 'static,
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
 {
-    let handshake = builder(options).handshake(transport);
-    let connection = match timeout(options.connection.client_request_timeout, handshake).await {
+    let handshake = builder(&context.config).handshake(transport);
+    let connection = match timeout(context.config.client_request_timeout, handshake).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            count_misbehavior(&error, &options.metrics);
+            count_misbehavior(&error, &context.metrics);
             return;
         }
         Err(_) => {
-            options.metrics.counters.cut_slow_heads.increment();
+            context.metrics.counters.cut_slow_heads.increment();
             return;
         }
     };
-    let memory = Rc::new(Connection::default());
-    let patience = Rc::new(ConnectionTimer::new(options.connection.client_send_timeout));
+    let data = (context.on_connect)();
+    let patience = Rc::new(ConnectionTimer::new(context.config.client_send_timeout));
     let serve_stream = |stream: (http::Request<RecvStream>, SendResponse<Bytes>)| {
-        let (app, memory) = (Rc::clone(&app), Rc::clone(&memory));
-        serve_stream(stream, peer, app, memory, Rc::clone(&patience))
+        let (app, data) = (Rc::clone(&app), data.clone());
+        serve_stream(stream, peer, app, data, Rc::clone(&patience))
     };
     // Boxed, as it is larger than what serves HTTP/1.1, and most connections are that.
-    Box::pin(run(connection, options, serve_stream)).await;
+    Box::pin(run(connection, context, serve_stream)).await;
 }
 
-fn builder(options: &PipelineOptions) -> server::Builder {
+fn builder(config: &ConnectionConfig) -> server::Builder {
     let mut builder = server::Builder::new();
     builder
-        .max_concurrent_streams(options.connection.http2.max_streams)
+        .max_concurrent_streams(config.max_streams)
         .max_header_list_size(HEADER_LIST_BYTES_MAX)
         .initial_window_size(RECEIVE_WINDOW_BYTES)
         .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
@@ -69,18 +76,18 @@ type Streams = server::Connection<Transport, Bytes>;
 
 /// Serves streams until the connection ends. What is being served then is dropped with it, as on a connection
 /// of HTTP/1.1.
-async fn run<F>(
+async fn run<F, D>(
     mut connection: Streams,
-    options: &PipelineOptions,
+    context: &ListenerContext<D>,
     serve_stream: impl Fn((http::Request<RecvStream>, SendResponse<Bytes>)) -> F,
 ) where
     F: Future<Output = Outcome>,
 {
-    let metrics = &options.metrics;
+    let metrics = &context.metrics;
     let mut served = FuturesUnordered::new();
-    let mut stopping = pin!(options.stopping.notified());
+    let mut stopping = pin!(context.stopping.notified());
     let mut is_stopping = false;
-    let mut idle = pin!(sleep(options.connection.keep_alive));
+    let mut idle = pin!(sleep(context.config.keep_alive));
     let mut taken_back = 0_u32;
     loop {
         tokio::select! {
@@ -105,7 +112,7 @@ async fn run<F>(
                     break;
                 }
                 if served.is_empty() {
-                    idle.as_mut().reset(Instant::now() + options.connection.keep_alive);
+                    idle.as_mut().reset(Instant::now() + context.config.keep_alive);
                 }
             },
             () = &mut stopping, if !is_stopping => {
@@ -133,26 +140,27 @@ fn count_misbehavior(error: &h2::Error, metrics: &ListenerMetrics) {
     }
 }
 
-async fn serve_stream<S>(
+async fn serve_stream<S, D>(
     (stream, mut respond): (http::Request<RecvStream>, SendResponse<Bytes>),
     peer: SocketAddr,
     app: Rc<S>,
-    memory: Rc<Connection>,
+    data: D,
     patience: Rc<ConnectionTimer>,
 ) -> Outcome
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
+    D: 'static,
 {
     let (head, body) = stream.into_parts();
     let is_head = head.method == Method::HEAD;
     if is_too_long(&head.headers) {
-        return answer::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
+        return response::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
     }
     let Some(request) = request(&head, body, peer) else {
         return Outcome::Broken;
     };
     drop(head);
-    request.extensions_mut().insert(memory);
+    request.extensions_mut().insert(data);
     let response: Response<BoxBody> = tokio::select! {
         answered = app.call(request) => match answered {
             Ok(response) => response.into(),
@@ -161,5 +169,5 @@ where
         // Nobody waits for the answer: the request is dropped, as with a connection of HTTP/1.1.
         _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::Reset,
     };
-    answer::send(response, respond, is_head, patience).await
+    response::send(response, respond, is_head, patience).await
 }

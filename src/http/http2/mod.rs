@@ -3,21 +3,14 @@
 //! The library reads frames and keeps the rules of the protocol; here is decided how much of anything there
 //! may be, and how long it may take.
 
-mod answer;
 mod connection;
-mod patience;
 mod request;
+mod response;
+mod slow_client;
 
 pub use connection::serve;
 
 use std::time::Duration;
-
-/// What one connection may have at once.
-#[derive(Clone, Copy, Debug)]
-pub struct Http2Limits {
-    /// Streams that are open.
-    pub max_streams: u32,
-}
 
 /// The longest headers of a request without its path, in bytes as RFC 9113 counts them (section 6.5.2); above it
 /// the answer is 431. A byte on the wire may stand for a header that came before, and becomes a copy of it.
@@ -38,4 +31,4 @@ const SEND_BUFFER_BYTES_MAX: usize = 32 * 1024;
 const RESETS_MAX: u32 = 256;
 
 /// How long a connection may take to end after the last answer.
-const CLOSE_TIMEOUT: Duration = super::pipeline::DISCONNECT_TIMEOUT;
+const CLOSE_TIMEOUT: Duration = crate::transport::DISCONNECT_TIMEOUT;

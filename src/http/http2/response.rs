@@ -2,8 +2,8 @@
 //! that. The body of the answer, and with it the places of its request, stays until the last of it went to the
 //! socket.
 
-use super::patience::{ConnectionTimer, StreamTimer};
-use crate::compose::net::{date::date, slices::ChunkedBody};
+use super::slow_client::{ConnectionTimer, StreamTimer};
+use crate::{chunked_body::ChunkedBody, date::date};
 use actix_http::{Response, ResponseHead};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody as _},
@@ -52,7 +52,7 @@ pub async fn send(
         stream,
         patience: StreamTimer::new(patience),
     };
-    let outcome = sending.body(ChunkedBody::new(body, None)).await;
+    let outcome = sending.body(ChunkedBody::new(body, ())).await;
     match outcome {
         Outcome::Unread => sending.stream.send_reset(Reason::CANCEL),
         Outcome::Broken => sending.stream.send_reset(Reason::INTERNAL_ERROR),
@@ -117,7 +117,7 @@ struct Sending {
 }
 
 impl Sending {
-    async fn body(&mut self, mut slices: ChunkedBody) -> Outcome {
+    async fn body(&mut self, mut slices: ChunkedBody<()>) -> Outcome {
         let mut left = match slices.size() {
             BodySize::Sized(length) => Some(length),
             BodySize::None | BodySize::Stream => None,

@@ -1,7 +1,7 @@
 //! The patience with the client of a connection, which the answers that are sent over it share: how fast the
 //! line is, is a matter of the connection, and what one answer gets the others do not.
 
-use crate::compose::net::pace::SlowClientTimer;
+use crate::slow_client::SlowClientTimer;
 use std::{
     cell::{Cell, RefCell},
     future::Future,

@@ -9,10 +9,7 @@ mod storage;
 mod switches;
 mod visit;
 
-use crate::{
-    access::{Token, Visitors},
-    compose::ListenerRegistry,
-};
+use crate::access::{Token, Visitors};
 use actix_web::{
     Error, HttpResponse,
     http::StatusCode,
@@ -23,6 +20,7 @@ use ledger_actors::NodeHandle;
 use ledger_api::{
     ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method,
 };
+use ledger_http::ListenerRegistry;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 

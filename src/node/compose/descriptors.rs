@@ -4,8 +4,8 @@
 //! numbers, so they are limited to what the store, the threads and the other listeners leave.
 
 use super::{
-    listener::worker_threads,
     listeners::{SIDE_CONNECTIONS_MAX, side_listeners},
+    threads::worker_threads,
 };
 use crate::{cli::Failure, config::Settings, open_files::raise_limit};
 use ledger_types::Genesis;

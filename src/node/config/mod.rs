@@ -14,7 +14,7 @@ pub use error::ConfigError;
 pub use layers::Origin;
 pub use render::defaults;
 pub use setting::{Kind, RawValue, Setting};
-pub use table::{API_WORKERS_MAX, FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
+pub use table::{FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
 pub use value::{FromValue, Value};
 
 use layers::Entry;

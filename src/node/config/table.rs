@@ -13,8 +13,8 @@ const MAX: u64 = i64::MAX as u64;
 /// How many messages a mailbox may be set to hold, at the start and later.
 pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
-/// Maximum number of threads that serve a listener: actix-server panics above it.
-pub const API_WORKERS_MAX: u64 = 512;
+/// Maximum number of threads that serve a listener.
+const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
 
 macro_rules! settings {
     ($(

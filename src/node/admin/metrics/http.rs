@@ -1,8 +1,8 @@
 //! Of HTTP: answers by route and status, and the connections of each listener.
 
 use super::family::{Families, Row, Unit};
-use crate::compose::{ConnectionStatus, ListenerRegistry};
 use ledger_api::{ApiState, KeptAnswersStatus};
+use ledger_http::{ConnectionStatus, ListenerRegistry};
 
 /// Tells of both.
 pub fn tell(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {

@@ -11,10 +11,10 @@ mod ledger;
 mod process;
 
 use super::{Admin, refusal};
-use crate::compose::ListenerRegistry;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use family::Families;
 use ledger_api::ErrorCode;
+use ledger_http::ListenerRegistry;
 use prometheus::TEXT_FORMAT;
 
 /// `GET /metrics`.
