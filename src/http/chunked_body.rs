@@ -1,5 +1,7 @@
-//! Answers in pieces: the body of an answer stays, and with it the places of its request, until all but the
-//! last piece of it was written.
+//! Response bodies in chunks.
+//!
+//! A body holds the permits of its request. In chunks, it is dropped only after all but its last
+//! chunk have been written, so a client that does not read holds the permits of its request.
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
@@ -8,23 +10,24 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// The largest piece, in bytes: what a connection buffers of an answer that its client does not read.
-pub const SLICE_BYTES_MAX: usize = 16 * 1024;
+/// Maximum size of a chunk, in bytes. A connection buffers as much of a response that its client
+/// does not read.
+pub const CHUNK_BYTES_MAX: usize = 16 * 1024;
 
-/// A body that hands out its bytes in pieces of at most [`SLICE_BYTES_MAX`].
+/// A body that yields its bytes in chunks of at most [`CHUNK_BYTES_MAX`].
 pub struct ChunkedBody<G> {
     body: BoxBody,
-    /// What the body gave and is not handed out yet.
-    rest: Bytes,
+    /// Rest of the bytes that `body` yielded last.
+    remaining: Bytes,
     _guard: G,
 }
 
 impl<G> ChunkedBody<G> {
-    /// The pieces of `body`; `guard` is dropped with them.
+    /// Divides `body` into chunks. `guard` is dropped with the body.
     pub fn new(body: BoxBody, guard: G) -> Self {
         Self {
             body,
-            rest: Bytes::new(),
+            remaining: Bytes::new(),
             _guard: guard,
         }
     }
@@ -42,13 +45,13 @@ impl<G: Unpin> MessageBody for ChunkedBody<G> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
-        if this.rest.is_empty() {
+        if this.remaining.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_next(context)) {
-                Some(Ok(bytes)) => this.rest = bytes,
+                Some(Ok(bytes)) => this.remaining = bytes,
                 end => return Poll::Ready(end),
             }
         }
-        let length = this.rest.len().min(SLICE_BYTES_MAX);
-        Poll::Ready(Some(Ok(this.rest.split_to(length))))
+        let length = this.remaining.len().min(CHUNK_BYTES_MAX);
+        Poll::Ready(Some(Ok(this.remaining.split_to(length))))
     }
 }

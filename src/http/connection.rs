@@ -1,9 +1,10 @@
-//! The steps of a connection, in order:
+//! The steps of a connection, in order (docs/http.md):
 //!
-//! 1. It takes a permit of its client's address, or is closed.
-//! 2. The TLS handshake, on a listener with TLS.
-//! 3. The wait for the first byte of the first request.
-//! 4. HTTP/2 if the client chose it in the handshake, HTTP/1.1 otherwise.
+//! 1. It acquires a permit of its client's address, or is closed.
+//! 2. Its writes time out if the client reads too slowly ([`SlowClientStream`]).
+//! 3. On a listener with TLS, the handshake.
+//! 4. It waits for the first byte of the first request.
+//! 5. It is served with HTTP/2 if the client chose that in the handshake, with HTTP/1.1 otherwise.
 
 use crate::{
     context::ListenerContext,
@@ -108,27 +109,28 @@ where
 impl<S, H, D> Worker<S, H, D>
 where
     S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
-    H: http1::Http1,
+    H: http1::Http1Service,
     D: Clone + 'static,
 {
     async fn serve(&self, tcp: TcpStream) {
         let metrics = &self.context.metrics;
-        // Without an address, the client has gone already.
+        // A client without an address has closed the connection already.
         let Ok(peer) = tcp.peer_addr() else {
             return;
         };
         let Some(_permit) = self.addresses.try_acquire(network_of(peer.ip())) else {
             metrics.counters.refused_of_address.increment();
+            // An error means that the connection has ended already.
             let _ = tcp.set_zero_linger();
             return;
         };
-        // A task that is dropped releases the permit too.
+        // Both permits are released when the task is dropped, too.
         let _open = Permit::acquire(&metrics.open);
         self.serve_admitted(tcp, peer).await;
     }
 
     async fn serve_admitted(&self, tcp: TcpStream, peer: SocketAddr) {
-        // It only makes answers later where it fails.
+        // An error only delays responses.
         let _ = tcp.set_nodelay(true);
         let context = &self.context;
         let stream = SlowClientStream::new(
@@ -141,8 +143,7 @@ where
             return;
         };
         if !self.has_request(&mut transport).await {
-            // An error means that the client has gone already; after the timeout the socket is
-            // dropped.
+            // After the timeout, or with an error, the socket is dropped all the same.
             let _ = timeout(DISCONNECT_TIMEOUT, transport.shutdown()).await;
             return;
         }
@@ -155,8 +156,8 @@ where
 
     /// Waits for the first byte of the first request, for as long as a connection may be idle.
     ///
-    /// Returns whether it has arrived. The connection is to be closed otherwise: it was idle for
-    /// too long, its client has gone, or the node stops.
+    /// Returns `false` if the connection must be closed instead: it was idle for too long, its
+    /// client has closed it, or the listener stops.
     async fn has_request(&self, transport: &mut Transport) -> bool {
         let context = &self.context;
         tokio::select! {
@@ -169,7 +170,7 @@ where
         }
     }
 
-    /// `None` where the TLS handshake failed or took too long.
+    /// Performs the TLS handshake, if any. Returns `None` if it failed or took too long.
     async fn transport(&self, stream: SlowClientStream) -> Option<Transport> {
         let Some(tls) = &self.tls else {
             return Some(Transport::Plain(stream));
@@ -178,7 +179,7 @@ where
             self.context.config.tls_handshake_timeout,
             tls.accept(stream),
         );
-        // Boxed, so that the state of a handshake is not kept for as long as the connection.
+        // Boxed, so that the connection does not hold the state of the handshake until it ends.
         let stream = Box::pin(handshake).await.ok()?.ok()?;
         Some(Transport::Tls(Box::new(stream)))
     }

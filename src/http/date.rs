@@ -6,9 +6,21 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+/// The text of one second.
+struct FormattedDate {
+    /// Seconds since the Unix epoch.
+    second: u64,
+    text: HeaderValue,
+}
+
 thread_local! {
-    /// A second since the epoch and its text.
-    static WRITTEN: RefCell<(u64, HeaderValue)> = const { RefCell::new((0, HeaderValue::from_static(""))) };
+    /// The date that was formatted last.
+    static FORMATTED: RefCell<FormattedDate> = const {
+        RefCell::new(FormattedDate {
+            second: 0,
+            text: HeaderValue::from_static(""),
+        })
+    };
 }
 
 /// Returns the current date.
@@ -17,12 +29,12 @@ pub fn date() -> HeaderValue {
     let second = now
         .duration_since(UNIX_EPOCH)
         .map_or(0, |passed| passed.as_secs());
-    WRITTEN.with_borrow_mut(|(written_of, text)| {
-        if *written_of != second
-            && let Ok(value) = HeaderValue::from_str(&httpdate::fmt_http_date(now))
+    FORMATTED.with_borrow_mut(|formatted| {
+        if formatted.second != second
+            && let Ok(text) = HeaderValue::from_str(&httpdate::fmt_http_date(now))
         {
-            (*written_of, *text) = (second, value);
+            *formatted = FormattedDate { second, text };
         }
-        text.clone()
+        formatted.text.clone()
     })
 }

@@ -1,4 +1,4 @@
-//! One HTTP listener: bound, served on its own threads, stopped in order.
+//! A listener: a bound address with its own worker threads.
 
 use crate::{
     config::ConnectionConfig,
@@ -22,9 +22,11 @@ use std::{
 /// Maximum number of worker threads of a listener. actix-server panics above it.
 pub const WORKERS_MAX: usize = 512;
 
-/// What the kernel keeps of an answer that its client does not read, in bytes; it takes twice as much for its
-/// own records. As large as to send 1 MB/s over a line with a delay of 100 ms, and as small as to show soon
-/// how fast a client reads: the writer hears of it when a third is free.
+/// Size of a socket's send buffer, in bytes: what the kernel holds of a response that its client
+/// does not read. The kernel reserves twice as much for its own records.
+///
+/// It suffices to send 1 MB/s over a line with a delay of 100 ms. A larger one would delay the
+/// detection of slow clients, because the kernel reports progress when a third of it is free.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// How a listener serves.
@@ -108,7 +110,7 @@ impl Listener {
         };
         let socket = bind(options.address, options.backlog).map_err(bind_error)?;
         let address = socket.local_addr().map_err(bind_error)?;
-        // HTTP/2 only inside TLS: without it, no client of this interface asks for HTTP/2.
+        // HTTP/2 is offered inside TLS only: without TLS, clients do not ask for it.
         let scheme = if options.tls.is_some() {
             "https"
         } else {

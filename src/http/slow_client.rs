@@ -1,9 +1,10 @@
-//! How fast a client must take what is sent to it.
+//! The minimum speed at which a client reads.
 //!
-//! Who waits for a client has so much patience. Waiting uses it up; each byte that is taken gives some
-//! back, as much as it may take at the slowest speed that is borne, and so does each moment without waiting.
-//! A client that reads nothing is cut after the whole of it, and so is, later, one that reads a byte now and
-//! then.
+//! A [`SlowClientTimer`] is a budget of time. Waiting for the client spends it. Each byte that the
+//! client reads restores as much as the byte may take at the minimum speed, and time without
+//! waiting restores itself. The budget runs out for a client that reads nothing, and later for one
+//! that reads a byte now and then, so a few bytes do not renew the whole timeout.
+
 use crate::metrics::ListenerMetrics;
 use std::{
     io::{self, ErrorKind, IoSlice},
@@ -18,89 +19,93 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// The slowest speed at which a client may read for long, in bytes a second: that of a bad modem.
+/// Minimum speed of a client over a long time, in bytes per second: that of a bad modem.
 const BYTES_PER_SEC_MIN: u32 = 2 * 1024;
 
-/// The patience with one client.
+/// The time for which the server still waits for a client.
 #[derive(Debug)]
 pub struct SlowClientTimer {
     max: Duration,
-    left: Duration,
-    /// When it was last counted.
-    counted: Instant,
-    /// Whether the client is waited for since.
+    remaining: Duration,
+    /// Time of the last change of `remaining`.
+    updated_at: Instant,
     is_waiting: bool,
 }
 
 impl SlowClientTimer {
-    /// With a client that may keep us waiting for `max` at once.
+    /// Creates the timer of a client that may read nothing for `max`. It does not wait yet.
     pub fn new(max: Duration, now: Instant) -> Self {
         Self {
             max,
-            left: max,
-            counted: now,
+            remaining: max,
+            updated_at: now,
             is_waiting: false,
         }
     }
 
-    /// From now on the client is waited for: how long at most.
-    pub fn wait(&mut self, now: Instant) -> Duration {
-        self.count(now);
+    /// Starts to wait for the client, or continues. Returns the remaining time.
+    pub fn start_waiting(&mut self, now: Instant) -> Duration {
+        self.update(now);
         self.is_waiting = true;
-        self.left
+        self.remaining
     }
 
-    /// The client that was waited for has taken so many bytes.
-    pub fn took(&mut self, bytes: usize, now: Instant) {
-        self.count(now);
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let gained = Duration::from_secs(1) * bytes / BYTES_PER_SEC_MIN;
-        self.left = self.left.saturating_add(gained).min(self.max);
-    }
-
-    /// From now on the client is not waited for.
-    pub fn rest(&mut self, now: Instant) {
-        self.count(now);
+    /// Stops waiting for the client.
+    pub fn stop_waiting(&mut self, now: Instant) {
+        self.update(now);
         self.is_waiting = false;
     }
 
-    fn count(&mut self, now: Instant) {
-        let passed = now.saturating_duration_since(self.counted);
-        self.counted = now;
-        self.left = if self.is_waiting {
-            self.left.saturating_sub(passed)
+    /// Returns whether the server waits for the client.
+    pub fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// Restores the time of `bytes` that the client has read.
+    pub fn record_read(&mut self, bytes: usize, now: Instant) {
+        self.update(now);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let restored = Duration::from_secs(1) * bytes / BYTES_PER_SEC_MIN;
+        self.remaining = self.remaining.saturating_add(restored).min(self.max);
+    }
+
+    fn update(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.updated_at);
+        self.updated_at = now;
+        self.remaining = if self.is_waiting {
+            self.remaining.saturating_sub(passed)
         } else {
-            self.left.saturating_add(passed).min(self.max)
+            self.remaining.saturating_add(passed).min(self.max)
         };
     }
 }
 
-/// A TCP connection whose writes end with [`ErrorKind::TimedOut`] where the patience with its peer is over. As
-/// long as the peer keeps up, it costs one branch for each write.
+/// A TCP connection whose writes fail with [`ErrorKind::TimedOut`] if the client reads too slowly.
+///
+/// A write that does not block costs one branch more.
 #[derive(Debug)]
 pub struct SlowClientStream {
     tcp: TcpStream,
     send_timeout: Duration,
-    /// There is one as soon as the peer was waited for.
-    waiting: Option<Box<Waiting>>,
+    /// Created by the first write that blocks.
+    timeout: Option<Box<WriteTimeout>>,
     metrics: Arc<ListenerMetrics>,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    patience: SlowClientTimer,
-    /// Whether something is waited for that could not be written.
-    is_blocked: bool,
-    timer: Pin<Box<Sleep>>,
+struct WriteTimeout {
+    timer: SlowClientTimer,
+    /// Wakes the task when the timer runs out.
+    sleep: Pin<Box<Sleep>>,
 }
 
 impl SlowClientStream {
-    /// Guards `tcp`, whose peer may take nothing for `send_timeout` at most.
+    /// Wraps a connection whose client may read nothing for `send_timeout`.
     pub fn new(tcp: TcpStream, send_timeout: Duration, metrics: Arc<ListenerMetrics>) -> Self {
         Self {
             tcp,
             send_timeout,
-            waiting: None,
+            timeout: None,
             metrics,
         }
     }
@@ -111,26 +116,26 @@ impl SlowClientStream {
     ///
     /// # Errors
     ///
-    /// Returns the error of the socket, after which the connection is of no use.
+    /// Returns the error of the socket, after which the connection cannot be used.
     pub fn poll_has_bytes(&self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let mut byte = [0];
         let peeked = self.tcp.poll_peek(context, &mut ReadBuf::new(&mut byte));
         peeked.map_ok(|bytes| bytes > 0)
     }
 
-    /// Hands on what a write of the socket came to.
-    fn written(
+    /// Returns the result of a write to the socket, or the timeout of a write that blocks.
+    fn track_write(
         &mut self,
         written: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
         match &written {
-            Poll::Pending => ready!(self.poll_patience(context))?,
+            Poll::Pending => ready!(self.poll_timeout(context))?,
             Poll::Ready(Ok(bytes)) => {
-                if let Some(waiting) = &mut self.waiting
-                    && waiting.is_blocked
+                if let Some(timeout) = &mut self.timeout
+                    && timeout.timer.is_waiting()
                 {
-                    waiting.patience.took(*bytes, Instant::now());
+                    timeout.timer.record_read(*bytes, Instant::now());
                 }
             }
             Poll::Ready(Err(_)) => {}
@@ -138,24 +143,23 @@ impl SlowClientStream {
         written
     }
 
-    /// Pending while there is patience, then an error; wakes the task when it is over.
-    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let waiting = self.waiting.get_or_insert_with(|| {
-            Box::new(Waiting {
-                patience: SlowClientTimer::new(self.send_timeout, Instant::now()),
-                is_blocked: false,
-                timer: Box::pin(sleep(self.send_timeout)),
+    /// Waits for the client, and returns [`ErrorKind::TimedOut`] when its time has run out.
+    fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let timeout = self.timeout.get_or_insert_with(|| {
+            Box::new(WriteTimeout {
+                timer: SlowClientTimer::new(self.send_timeout, Instant::now()),
+                sleep: Box::pin(sleep(self.send_timeout)),
             })
         });
-        waiting.is_blocked = true;
         let now = Instant::now();
-        let left = waiting.patience.wait(now);
-        if !left.is_zero() {
-            waiting.timer.as_mut().reset((now + left).into());
-            ready!(waiting.timer.as_mut().poll(context));
+        let remaining = timeout.timer.start_waiting(now);
+        if !remaining.is_zero() {
+            timeout.sleep.as_mut().reset((now + remaining).into());
+            ready!(timeout.sleep.as_mut().poll(context));
         }
         self.metrics.counters.cut_unread.increment();
-        // Else the kernel would keep what was not taken, and try for minutes to send it.
+        // Without this, the kernel holds the unread bytes and retries for minutes. An error means
+        // that the connection has ended already.
         let _ = self.tcp.set_zero_linger();
         Poll::Ready(Err(ErrorKind::TimedOut.into()))
     }
@@ -179,7 +183,7 @@ impl AsyncWrite for SlowClientStream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.tcp).poll_write(context, bytes);
-        this.written(written, context)
+        this.track_write(written, context)
     }
 
     fn poll_write_vectored(
@@ -189,21 +193,20 @@ impl AsyncWrite for SlowClientStream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.tcp).poll_write_vectored(context, slices);
-        this.written(written, context)
+        this.track_write(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.tcp.is_write_vectored()
     }
 
-    /// Called by the layers above when they have written all that they had.
+    /// Stops waiting for the client: the layers above flush when they have nothing left to write.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if let Some(waiting) = &mut this.waiting
-            && waiting.is_blocked
+        if let Some(timeout) = &mut this.timeout
+            && timeout.timer.is_waiting()
         {
-            waiting.is_blocked = false;
-            waiting.patience.rest(Instant::now());
+            timeout.timer.stop_waiting(Instant::now());
         }
         Pin::new(&mut this.tcp).poll_flush(context)
     }
@@ -219,40 +222,40 @@ mod tests {
 
     const MAX: Duration = Duration::from_secs(30);
 
-    /// A client that takes so many bytes each second, until it is cut or `seconds` are over: whether it was cut.
-    fn is_cut(bytes_per_sec: usize, seconds: u64) -> bool {
+    /// Returns whether the time of a client that reads `bytes_per_sec` runs out within `seconds`.
+    fn times_out(bytes_per_sec: usize, seconds: u64) -> bool {
         let begin = Instant::now();
-        let mut patience = SlowClientTimer::new(MAX, begin);
-        patience.wait(begin);
+        let mut timer = SlowClientTimer::new(MAX, begin);
+        timer.start_waiting(begin);
         (1..=seconds).any(|second| {
             let now = begin + Duration::from_secs(second);
-            // Who waits has a clock that wakes it when the patience is over: what comes later comes too late.
-            let is_over = patience.wait(now).is_zero();
-            patience.took(bytes_per_sec, now);
+            // The server wakes when the time has run out, so bytes read in this second are late.
+            let is_over = timer.start_waiting(now).is_zero();
+            timer.record_read(bytes_per_sec, now);
             is_over
         })
     }
 
     #[test]
-    fn who_reads_too_slowly_is_cut_and_who_reads_fast_enough_is_not() {
-        assert!(is_cut(0, 30));
-        assert!(!is_cut(0, 29));
-        assert!(is_cut(1, 31));
-        assert!(is_cut(1_500, 3_600));
-        assert!(!is_cut(2_048, 36_000));
+    fn times_out_clients_below_the_minimum_speed() {
+        assert!(times_out(0, 30));
+        assert!(!times_out(0, 29));
+        assert!(times_out(1, 31));
+        assert!(times_out(1_500, 3_600));
+        assert!(!times_out(2_048, 36_000));
     }
 
     #[test]
-    fn patience_comes_back_while_nobody_waits_and_never_beyond_its_whole() {
+    fn restores_at_most_the_whole_time() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
-        let mut patience = SlowClientTimer::new(MAX, begin);
-        patience.wait(begin);
-        patience.rest(at(20));
-        assert_eq!(patience.wait(at(25)), Duration::from_secs(15));
-        patience.rest(at(26));
-        assert_eq!(patience.wait(at(1_000)), MAX);
-        patience.took(usize::MAX, at(1_001));
-        assert_eq!(patience.wait(at(1_001)), MAX);
+        let mut timer = SlowClientTimer::new(MAX, begin);
+        timer.start_waiting(begin);
+        timer.stop_waiting(at(20));
+        assert_eq!(timer.start_waiting(at(25)), Duration::from_secs(15));
+        timer.stop_waiting(at(26));
+        assert_eq!(timer.start_waiting(at(1_000)), MAX);
+        timer.record_read(usize::MAX, at(1_001));
+        assert_eq!(timer.start_waiting(at(1_001)), MAX);
     }
 }

@@ -1,6 +1,6 @@
 //! The idle deadline of an HTTP/1.1 connection between two requests.
 
-use super::read_ahead::ConnectionState;
+use super::state::ConnectionState;
 use std::{
     pin::Pin,
     task::{Context, Poll, Waker},
@@ -8,41 +8,40 @@ use std::{
 };
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Number of successive checks that must see the same silence before a connection has been idle for
-/// too long. The silence may begin up to one interval before the first of them, so a connection is
-/// kept for up to a quarter longer.
+/// Number of successive checks that must find the connection idle. The idle time may begin up to
+/// one interval before the first of them, so a connection is closed up to a quarter later.
 const CHECKS: u32 = 4;
 
-/// Periodic check for requests, which costs less than a timer that is reset for each request.
-pub struct Idle {
-    look: Look,
-    /// Number of requests served when the last check found the connection waiting for the next one.
-    waits_after: Option<u64>,
-    /// Number of checks since then that found it waiting for the same one.
+/// A periodic check for requests, which costs less than a timer that is reset for each request.
+pub struct IdleDeadline {
+    interval: CheckInterval,
+    /// Number of requests before the idle time, if the last check found the connection idle.
+    idle_after: Option<u64>,
+    /// Number of later checks that found it idle after the same request.
     checks: u32,
 }
 
-impl Idle {
+impl IdleDeadline {
     /// Creates the deadline of a connection that may be idle for `keep_alive`.
     pub fn after(keep_alive: Duration) -> Self {
         Self {
-            look: Look::every(keep_alive / CHECKS),
-            waits_after: None,
+            interval: CheckInterval::new(keep_alive / CHECKS),
+            idle_after: None,
             checks: 0,
         }
     }
 
-    /// Ready once, when the connection has been idle for too long.
+    /// Waits until the connection has been idle for too long. Completes once.
     ///
     /// The time before the first request and the head of a request have deadlines of their own.
-    pub fn poll(&mut self, activity: &ConnectionState, context: &mut Context<'_>) -> Poll<()> {
-        while self.look.poll(context).is_ready() {
-            let calls = activity.calls();
-            let waits = calls > 0 && !activity.is_serving() && !activity.is_head_begun();
-            let waits_after = waits.then_some(calls);
-            let still_waits = waits && waits_after == self.waits_after;
-            self.checks = if still_waits { self.checks + 1 } else { 0 };
-            self.waits_after = waits_after;
+    pub fn poll(&mut self, state: &ConnectionState, context: &mut Context<'_>) -> Poll<()> {
+        while self.interval.poll(context).is_ready() {
+            let requests = state.requests();
+            let is_idle = requests > 0 && !state.is_serving() && !state.has_partial_head();
+            let idle_after = is_idle.then_some(requests);
+            let is_still_idle = is_idle && idle_after == self.idle_after;
+            self.checks = if is_still_idle { self.checks + 1 } else { 0 };
+            self.idle_after = idle_after;
             if self.checks == CHECKS {
                 return Poll::Ready(());
             }
@@ -51,41 +50,42 @@ impl Idle {
     }
 }
 
-/// A timer that rings again and again, and costs next to nothing when it is asked in between, as often as its connection's
-/// dispatcher looks.
-struct Look {
-    every: Duration,
-    /// When it rings next: the timer itself is in no cache when a connection has waited for long.
-    rings_at: Instant,
+/// An interval that is polled much more often than it elapses: with each poll of its connection's
+/// dispatcher.
+struct CheckInterval {
+    period: Duration,
+    /// A copy of the timer's deadline. Reading the timer itself would be a cache miss on a
+    /// connection that has waited for long.
+    deadline: Instant,
     timer: Pin<Box<Sleep>>,
-    /// Whom it wakes.
+    /// The waker that is registered with the timer.
     waker: Option<Waker>,
 }
 
-impl Look {
-    fn every(every: Duration) -> Self {
+impl CheckInterval {
+    fn new(period: Duration) -> Self {
         Self {
-            every,
-            rings_at: Instant::now() + every,
-            timer: Box::pin(sleep(every)),
+            period,
+            deadline: Instant::now() + period,
+            timer: Box::pin(sleep(period)),
             waker: None,
         }
     }
 
-    /// Ready once for each ring.
+    /// Completes once per period.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let wakes_this = |waker: &Waker| waker.will_wake(context.waker());
-        if self.waker.as_ref().is_some_and(wakes_this) && Instant::now() < self.rings_at {
+        let is_registered = |waker: &Waker| waker.will_wake(context.waker());
+        if self.waker.as_ref().is_some_and(is_registered) && Instant::now() < self.deadline {
             return Poll::Pending;
         }
         self.waker = Some(context.waker().clone());
-        let rings = self.timer.as_mut().poll(context);
-        if rings.is_ready() {
-            self.rings_at = Instant::now() + self.every;
-            self.timer.as_mut().reset(self.rings_at);
+        let elapsed = self.timer.as_mut().poll(context);
+        if elapsed.is_ready() {
+            self.deadline = Instant::now() + self.period;
+            self.timer.as_mut().reset(self.deadline);
             self.waker = None;
         }
-        rings
+        elapsed
     }
 }
 
@@ -97,37 +97,39 @@ mod tests {
 
     const KEEP_ALIVE: Duration = Duration::from_secs(4);
 
-    /// Polls for `time`; returns whether the connection was idle for too long.
-    async fn is_ended_within(idle: &mut Idle, activity: &ConnectionState, time: Duration) -> bool {
-        timeout(time, ended(idle, activity)).await.is_ok()
+    /// Returns whether the connection has been idle for too long within `time`.
+    async fn elapses_within(
+        deadline: &mut IdleDeadline,
+        state: &ConnectionState,
+        time: Duration,
+    ) -> bool {
+        timeout(time, elapsed(deadline, state)).await.is_ok()
     }
 
-    async fn ended(idle: &mut Idle, activity: &ConnectionState) {
-        poll_fn(|context| idle.poll(activity, context)).await;
+    async fn elapsed(deadline: &mut IdleDeadline, state: &ConnectionState) {
+        poll_fn(|context| deadline.poll(state, context)).await;
     }
 
     #[tokio::test(start_paused = true)]
-    async fn keeps_a_connection_for_the_idle_time_and_up_to_a_quarter_longer() {
+    async fn allows_the_idle_time_and_up_to_a_quarter_more() {
         for served_ms in [0, 300, 999, 1_001, 7_900, 40_000] {
             for first_ms in [1, 500, 990, 3_700] {
-                let activity = Rc::new(ConnectionState::default());
-                let mut idle = Idle::after(KEEP_ALIVE);
-                assert!(
-                    !is_ended_within(&mut idle, &activity, Duration::from_millis(first_ms)).await
-                );
-                let serving = activity.serve();
-                assert!(
-                    !is_ended_within(&mut idle, &activity, Duration::from_millis(served_ms)).await
-                );
-                drop(serving);
-                let begun = Instant::now();
-                ended(&mut idle, &activity).await;
-                let kept = begun.elapsed();
+                let state = Rc::new(ConnectionState::default());
+                let mut deadline = IdleDeadline::after(KEEP_ALIVE);
+                let first = Duration::from_millis(first_ms);
+                assert!(!elapses_within(&mut deadline, &state, first).await);
+                let request = state.begin_request();
+                let served = Duration::from_millis(served_ms);
+                assert!(!elapses_within(&mut deadline, &state, served).await);
+                drop(request);
+                let begin = Instant::now();
+                elapsed(&mut deadline, &state).await;
+                let idle = begin.elapsed();
                 // tokio's timers count milliseconds.
-                let most = KEEP_ALIVE * 5 / 4 + Duration::from_millis(5);
+                let max = KEEP_ALIVE * 5 / 4 + Duration::from_millis(5);
                 assert!(
-                    (KEEP_ALIVE..=most).contains(&kept),
-                    "{kept:?} after {first_ms}, {served_ms}"
+                    (KEEP_ALIVE..=max).contains(&idle),
+                    "{idle:?} after {first_ms}, {served_ms}"
                 );
             }
         }
@@ -135,7 +137,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn leaves_the_first_request_to_its_own_deadline() {
-        let activity = Rc::new(ConnectionState::default());
-        assert!(!is_ended_within(&mut Idle::after(KEEP_ALIVE), &activity, 10 * KEEP_ALIVE).await);
+        let state = Rc::new(ConnectionState::default());
+        let mut deadline = IdleDeadline::after(KEEP_ALIVE);
+        assert!(!elapses_within(&mut deadline, &state, 10 * KEEP_ALIVE).await);
     }
 }

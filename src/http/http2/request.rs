@@ -1,7 +1,5 @@
-//! A stream as a request of the app. The app's library speaks an older version of the common types than the
-//! one for HTTP/2.
+//! A stream as a request of actix-web, which uses an older version of the crate `http` than h2.
 
-use super::HEADERS_BYTES_MAX;
 use actix_http::{Payload, Request, error::PayloadError};
 use actix_web::http::{
     Method, Uri, Version,
@@ -18,47 +16,54 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// Whether the headers are longer than they may be.
-pub fn is_too_long(headers: &HeaderMap) -> bool {
-    /// What a header counts beside its name and value (RFC 9113, section 6.5.2).
-    const HEADER: usize = 32;
-    let lengths = headers
+/// Maximum size of the headers of a request without its path, in bytes as RFC 9113 counts them
+/// (section 6.5.2). Larger ones are rejected with 431.
+///
+/// A byte on the wire may stand for an earlier header (HPACK), of which it becomes a copy.
+pub const HEADERS_BYTES_MAX: usize = 8 * 1024;
+
+/// Returns whether the headers exceed [`HEADERS_BYTES_MAX`].
+pub fn are_headers_too_large(headers: &HeaderMap) -> bool {
+    /// Bytes that a header counts beside its name and value (RFC 9113, section 6.5.2).
+    const OVERHEAD: usize = 32;
+    let sizes = headers
         .iter()
-        .map(|(name, value)| HEADER + name.as_str().len() + value.len());
-    lengths.sum::<usize>() > HEADERS_BYTES_MAX
+        .map(|(name, value)| OVERHEAD + name.as_str().len() + value.len());
+    sizes.sum::<usize>() > HEADERS_BYTES_MAX
 }
 
-/// The request that came with this head; `None` where the older types cannot hold it.
-pub fn request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option<Request> {
+/// Returns the request of a stream, or `None` if actix-web cannot represent its head.
+pub fn actix_request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option<Request> {
     let payload = if body.is_end_stream() {
         Payload::None
     } else {
-        let payload: Pin<Box<dyn Stream<Item = _>>> = Box::pin(Body(body));
+        let payload: Pin<Box<dyn Stream<Item = _>>> = Box::pin(Body { stream: body });
         Payload::Stream { payload }
     };
     let mut request = Request::with_payload(payload);
-    let made = request.head_mut();
-    made.method = Method::from_bytes(head.method.as_str().as_bytes()).ok()?;
-    made.uri = Uri::from_maybe_shared(Bytes::from(head.uri.to_string())).ok()?;
-    made.version = Version::HTTP_2;
-    made.peer_addr = Some(peer);
+    let converted = request.head_mut();
+    converted.method = Method::from_bytes(head.method.as_str().as_bytes()).ok()?;
+    converted.uri = Uri::from_maybe_shared(Bytes::from(head.uri.to_string())).ok()?;
+    converted.version = Version::HTTP_2;
+    converted.peer_addr = Some(peer);
     for (name, value) in &head.headers {
         let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
         let value = HeaderValue::from_bytes(value.as_bytes()).ok()?;
-        made.headers.append(name, value);
+        converted.headers.append(name, value);
     }
     Some(request)
 }
 
-/// The body of a request: what is read makes room for more.
-struct Body(RecvStream);
+/// The body of a request. Each read enlarges the client's window by the bytes read.
+struct Body {
+    stream: RecvStream,
+}
 
 impl Stream for Body {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let stream = &mut self.get_mut().0;
-        let failed = |error: h2::Error| PayloadError::Io(io::Error::other(error));
+        let stream = &mut self.get_mut().stream;
         let Some(read) = ready!(stream.poll_data(context)) else {
             return Poll::Ready(None);
         };
@@ -66,6 +71,10 @@ impl Stream for Body {
             stream.flow_control().release_capacity(bytes.len())?;
             Ok(bytes)
         });
-        Poll::Ready(Some(read.map_err(failed)))
+        Poll::Ready(Some(read.map_err(payload_error)))
     }
+}
+
+fn payload_error(error: h2::Error) -> PayloadError {
+    PayloadError::Io(io::Error::other(error))
 }

@@ -1,6 +1,7 @@
-//! An answer over a stream: sent as fast as its client takes it, and for as long as there is patience with
-//! that. The body of the answer, and with it the places of its request, stays until the last of it went to the
-//! socket.
+//! A response over a stream, sent as fast as its client reads it.
+//!
+//! The body of a response holds the permits of its request. It is dropped when its last bytes have
+//! been written to the socket, or when the slow-client timer has run out.
 
 use super::slow_client::{ConnectionTimer, StreamTimer};
 use crate::{chunked_body::ChunkedBody, date::date};
@@ -15,73 +16,73 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use std::{future::poll_fn, pin::Pin, rc::Rc};
 use tokio::sync::oneshot;
 
-/// What became of an answer.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was sent.
+    /// The whole response has been sent.
     Sent,
-    /// Its client took the request back, or has gone.
+    /// The client reset the stream or closed the connection.
     Reset,
-    /// Its client did not take it in time.
+    /// The client did not read the response in time.
     Unread,
-    /// It could not be made to its end.
-    Broken,
+    /// The request or the response could not be converted, or the body ended with an error.
+    Failed,
 }
 
-/// Sends `response`, to a request with the method HEAD without its body.
+/// Sends a response, without its body if `is_head`.
 pub async fn send(
     response: Response<BoxBody>,
     mut respond: SendResponse<Bytes>,
     is_head: bool,
-    patience: Rc<ConnectionTimer>,
+    timer: Rc<ConnectionTimer>,
 ) -> Outcome {
     let (response, body) = response.into_parts();
     let size = body.size();
-    let Some(head) = head(response.head(), size) else {
+    let Some(head) = response_head(response.head(), size) else {
         respond.send_reset(Reason::INTERNAL_ERROR);
-        return Outcome::Broken;
+        return Outcome::Failed;
     };
-    let is_whole = is_head || size.is_eof();
-    let Ok(stream) = respond.send_response(head, is_whole) else {
+    let has_no_body = is_head || size.is_eof();
+    let Ok(stream) = respond.send_response(head, has_no_body) else {
         return Outcome::Reset;
     };
-    if is_whole {
+    if has_no_body {
         return Outcome::Sent;
     }
-    let mut sending = Sending {
+    let mut sender = BodySender {
         stream,
-        patience: StreamTimer::new(patience),
+        timer: StreamTimer::new(timer),
     };
-    let outcome = sending.body(ChunkedBody::new(body, ())).await;
+    let outcome = sender.send_body(ChunkedBody::new(body, ())).await;
     match outcome {
-        Outcome::Unread => sending.stream.send_reset(Reason::CANCEL),
-        Outcome::Broken => sending.stream.send_reset(Reason::INTERNAL_ERROR),
+        Outcome::Unread => sender.stream.send_reset(Reason::CANCEL),
+        Outcome::Failed => sender.stream.send_reset(Reason::INTERNAL_ERROR),
         Outcome::Sent | Outcome::Reset => {}
     }
     outcome
 }
 
-/// Answers with a status alone.
-pub fn refuse(status: StatusCode, mut respond: SendResponse<Bytes>) -> Outcome {
+/// Sends a response without a body.
+pub fn send_status(status: StatusCode, mut respond: SendResponse<Bytes>) -> Outcome {
     let mut head = http::Response::new(());
     *head.version_mut() = Version::HTTP_2;
     *head.status_mut() = status;
-    add_date(head.headers_mut());
+    insert_date(head.headers_mut());
     match respond.send_response(head, true) {
         Ok(_) => Outcome::Sent,
         Err(_) => Outcome::Reset,
     }
 }
 
-/// The head as the library for HTTP/2 has it; `None` where a header cannot be told in it.
-fn head(head: &ResponseHead, size: BodySize) -> Option<http::Response<()>> {
-    let mut made = http::Response::new(());
-    *made.version_mut() = Version::HTTP_2;
-    *made.status_mut() = StatusCode::from_u16(head.status.as_u16()).ok()?;
-    let headers = made.headers_mut();
+/// Returns the head for h2, or `None` if h2 cannot represent it.
+fn response_head(head: &ResponseHead, size: BodySize) -> Option<http::Response<()>> {
+    let mut converted = http::Response::new(());
+    *converted.version_mut() = Version::HTTP_2;
+    *converted.status_mut() = StatusCode::from_u16(head.status.as_u16()).ok()?;
+    let headers = converted.headers_mut();
     headers.reserve(head.headers.len() + 2);
     for (name, value) in &head.headers {
-        if !is_of_connection(name) {
+        if !is_connection_header(name) {
             let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
             headers.append(name, HeaderValue::from_bytes(value.as_bytes()).ok()?);
         }
@@ -95,40 +96,42 @@ fn head(head: &ResponseHead, size: BodySize) -> Option<http::Response<()>> {
         }
         BodySize::None => {}
     }
-    add_date(headers);
-    Some(made)
+    insert_date(headers);
+    Some(converted)
 }
 
-fn add_date(headers: &mut HeaderMap) {
+fn insert_date(headers: &mut HeaderMap) {
     if !headers.contains_key(header::DATE) {
         headers.insert(header::DATE, date());
     }
 }
 
-/// Whether a header speaks of an HTTP/1.1 connection, which HTTP/2 does not allow (RFC 9113, section 8.2.2).
-fn is_of_connection(name: &old::HeaderName) -> bool {
+/// Returns whether a header describes an HTTP/1.1 connection, which HTTP/2 does not allow
+/// (RFC 9113, section 8.2.2).
+fn is_connection_header(name: &old::HeaderName) -> bool {
     [old::CONNECTION, old::TRANSFER_ENCODING, old::UPGRADE].contains(name)
         || ["keep-alive", "proxy-connection"].contains(&name.as_str())
 }
 
-struct Sending {
+/// The stream of a response whose head has been sent.
+struct BodySender {
     stream: SendStream<Bytes>,
-    patience: StreamTimer,
+    timer: StreamTimer,
 }
 
-impl Sending {
-    async fn body(&mut self, mut slices: ChunkedBody<()>) -> Outcome {
-        let mut left = match slices.size() {
+impl BodySender {
+    async fn send_body(&mut self, mut body: ChunkedBody<()>) -> Outcome {
+        let mut remaining_bytes = match body.size() {
             BodySize::Sized(length) => Some(length),
             BodySize::None | BodySize::Stream => None,
         };
-        while let Some(slice) = poll_fn(|context| Pin::new(&mut slices).poll_next(context)).await {
-            let Ok(slice) = slice else {
-                return Outcome::Broken;
+        while let Some(chunk) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
+            let Ok(chunk) = chunk else {
+                return Outcome::Failed;
             };
-            left = left.map(|left| left.saturating_sub(slice.len() as u64));
-            let is_last = left == Some(0);
-            let sent = self.slice(slice, is_last).await;
+            remaining_bytes = remaining_bytes.map(|left| left.saturating_sub(chunk.len() as u64));
+            let is_last = remaining_bytes == Some(0);
+            let sent = self.send_chunk(chunk, is_last).await;
             if is_last || sent.is_err() {
                 return sent.err().unwrap_or(Outcome::Sent);
             }
@@ -139,40 +142,53 @@ impl Sending {
         }
     }
 
-    /// Sends a slice; the last one is waited for until it went to the socket.
-    async fn slice(&mut self, slice: Bytes, is_last: bool) -> Result<(), Outcome> {
+    /// Sends a chunk. If it is the last one, waits until it has been written to the socket.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Outcome::Reset`] or [`Outcome::Unread`] if the chunk could not be sent.
+    async fn send_chunk(&mut self, chunk: Bytes, is_last: bool) -> Result<(), Outcome> {
         if !is_last {
-            return self.pieces(slice, false).await;
+            return self.send_data(chunk, false).await;
         }
-        let (slice, gone) = tracked(slice);
-        self.pieces(slice, true).await?;
-        // Ends as the bytes are dropped: they were sent, or nobody wants them.
-        match self.patience.bear(gone).await {
+        let (chunk, dropped) = notify_on_drop(chunk);
+        self.send_data(chunk, true).await?;
+        // The bytes are dropped when they have been written, or when the stream has ended.
+        match self.timer.wait_for(dropped).await {
             Some(_) => Ok(()),
             None => Err(Outcome::Unread),
         }
     }
 
-    async fn pieces(&mut self, mut slice: Bytes, is_last: bool) -> Result<(), Outcome> {
-        while !slice.is_empty() {
-            self.stream.reserve_capacity(slice.len());
+    /// Sends bytes as the client's window allows. The last frame ends the stream if `is_last`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Outcome::Reset`] or [`Outcome::Unread`] if not all bytes could be sent.
+    async fn send_data(&mut self, mut bytes: Bytes, is_last: bool) -> Result<(), Outcome> {
+        while !bytes.is_empty() {
+            self.stream.reserve_capacity(bytes.len());
             let capacity = match self.stream.capacity() {
-                0 => self.capacity().await?,
+                0 => self.wait_for_capacity().await?,
                 capacity => capacity,
             };
-            let piece = slice.split_to(capacity.min(slice.len()));
-            self.patience.took(piece.len());
-            let is_end = is_last && slice.is_empty();
-            let sent = self.stream.send_data(piece, is_end);
+            let frame = bytes.split_to(capacity.min(bytes.len()));
+            self.timer.record_read(frame.len());
+            let ends_stream = is_last && bytes.is_empty();
+            let sent = self.stream.send_data(frame, ends_stream);
             sent.map_err(|_| Outcome::Reset)?;
         }
         Ok(())
     }
 
-    /// Waits for the client to let more be sent: how much.
-    async fn capacity(&mut self) -> Result<usize, Outcome> {
+    /// Waits until the client allows more bytes, and returns how many.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Outcome::Unread`] if the timer runs out, or [`Outcome::Reset`] if the stream ends.
+    async fn wait_for_capacity(&mut self) -> Result<usize, Outcome> {
         let capacity = poll_fn(|context| self.stream.poll_capacity(context));
-        match self.patience.bear(capacity).await {
+        match self.timer.wait_for(capacity).await {
             Some(Some(Ok(capacity))) => Ok(capacity),
             Some(Some(Err(_)) | None) => Err(Outcome::Reset),
             None => Err(Outcome::Unread),
@@ -180,21 +196,21 @@ impl Sending {
     }
 }
 
-/// The same bytes, and what ends when the last of them is dropped.
-fn tracked(bytes: Bytes) -> (Bytes, oneshot::Receiver<()>) {
-    struct Tracked {
+/// Returns the same bytes, with a receiver that completes when the last clone of them is dropped.
+fn notify_on_drop(bytes: Bytes) -> (Bytes, oneshot::Receiver<()>) {
+    struct Notifying {
         bytes: Bytes,
-        _gone: oneshot::Sender<()>,
+        _dropped: oneshot::Sender<()>,
     }
-    impl AsRef<[u8]> for Tracked {
+    impl AsRef<[u8]> for Notifying {
         fn as_ref(&self) -> &[u8] {
             &self.bytes
         }
     }
     let (sender, receiver) = oneshot::channel();
-    let owner = Tracked {
+    let owner = Notifying {
         bytes,
-        _gone: sender,
+        _dropped: sender,
     };
     (Bytes::from_owner(owner), receiver)
 }

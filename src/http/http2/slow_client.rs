@@ -1,5 +1,8 @@
-//! The patience with the client of a connection, which the answers that are sent over it share: how fast the
-//! line is, is a matter of the connection, and what one answer gets the others do not.
+//! The slow-client timers of an HTTP/2 connection and of its streams.
+//!
+//! The speed of a client is a property of its connection: what it reads of one response, it cannot
+//! read of another at the same time. So all responses of a connection share one timer, and bytes
+//! that are read of one response restore the time of all.
 
 use crate::slow_client::SlowClientTimer;
 use std::{
@@ -11,99 +14,104 @@ use std::{
 };
 use tokio::time::timeout;
 
-/// An answer of which nothing is taken is given up after so many times what a connection may take, although
-/// others of its connection are taken: its client lets nothing of it come. A client that takes all of its answers
-/// by turns gets to each of them in less.
+/// A response of which the client reads nothing is reset after this many timeouts of a connection,
+/// although the client reads other responses. A client that reads all of its responses in turns
+/// reaches each of them earlier.
 const STREAM_TIMEOUTS: u32 = 10;
 
-/// The patience with a connection, while any of its answers waits for the client.
+/// The timer of a connection, which runs while any of its responses waits for the client.
 #[derive(Debug)]
 pub struct ConnectionTimer {
     max: Duration,
-    patience: RefCell<SlowClientTimer>,
-    /// How many answers wait.
+    timer: RefCell<SlowClientTimer>,
+    /// Number of responses that wait.
     waiting: Cell<usize>,
 }
 
 impl ConnectionTimer {
-    /// With a client that may keep all answers waiting for `max` at once.
+    /// Creates the timer of a client that may read nothing of all responses for `max`.
     pub fn new(max: Duration) -> Self {
         Self {
             max,
-            patience: RefCell::new(SlowClientTimer::new(max, Instant::now())),
+            timer: RefCell::new(SlowClientTimer::new(max, Instant::now())),
             waiting: Cell::new(0),
         }
     }
 
-    fn wait(&self, now: Instant) -> Waiting<'_> {
+    /// Counts one more waiting response until the guard is dropped.
+    fn start_waiting(&self, now: Instant) -> WaitGuard<'_> {
         self.waiting.set(self.waiting.get() + 1);
-        self.patience.borrow_mut().wait(now);
-        Waiting(self)
+        self.timer.borrow_mut().start_waiting(now);
+        WaitGuard { connection: self }
     }
 }
 
-/// One answer waits until this is dropped.
-struct Waiting<'a>(&'a ConnectionTimer);
+/// A response that waits for the client.
+struct WaitGuard<'a> {
+    connection: &'a ConnectionTimer,
+}
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
-        let waiting = self.0.waiting.get() - 1;
-        self.0.waiting.set(waiting);
+        let waiting = self.connection.waiting.get() - 1;
+        self.connection.waiting.set(waiting);
         if waiting == 0 {
-            self.0.patience.borrow_mut().rest(Instant::now());
+            let mut timer = self.connection.timer.borrow_mut();
+            timer.stop_waiting(Instant::now());
         }
     }
 }
 
-/// The patience with one answer.
+/// The timer of one response.
 #[derive(Debug)]
 pub struct StreamTimer {
     connection: Rc<ConnectionTimer>,
-    /// When something of it was taken.
-    taken: Instant,
+    /// Time at which the client last read a part of the response.
+    read_at: Instant,
 }
 
 impl StreamTimer {
-    /// Of an answer that begins to be sent.
+    /// Creates the timer of a response that is about to be sent.
     pub fn new(connection: Rc<ConnectionTimer>) -> Self {
         Self {
             connection,
-            taken: Instant::now(),
+            read_at: Instant::now(),
         }
     }
 
-    /// The client has taken so many bytes of the answer.
-    pub fn took(&mut self, bytes: usize) {
-        self.took_at(bytes, Instant::now());
+    /// Restores the time of `bytes` of the response that the client has read.
+    pub fn record_read(&mut self, bytes: usize) {
+        self.record_read_at(bytes, Instant::now());
     }
 
-    fn took_at(&mut self, bytes: usize, now: Instant) {
-        self.taken = now;
-        self.connection.patience.borrow_mut().took(bytes, now);
+    fn record_read_at(&mut self, bytes: usize, now: Instant) {
+        self.read_at = now;
+        self.connection.timer.borrow_mut().record_read(bytes, now);
     }
 
-    /// Waits for the client; `None` where the patience is over first.
-    pub async fn bear<T>(&self, awaited: impl Future<Output = T>) -> Option<T> {
-        let _waiting = self.connection.wait(Instant::now());
-        let mut awaited = pin!(awaited);
+    /// Waits for the client. Returns `None` if the time runs out before `future` completes.
+    pub async fn wait_for<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let _waiting = self.connection.start_waiting(Instant::now());
+        let mut future = pin!(future);
         loop {
-            // Another answer may have given some back meanwhile.
-            let left = self.left(Instant::now());
-            if left.is_zero() {
+            // The client may have read another response meanwhile, which restores time.
+            let remaining = self.remaining(Instant::now());
+            if remaining.is_zero() {
                 return None;
             }
-            if let Ok(came) = timeout(left, &mut awaited).await {
-                return Some(came);
+            if let Ok(output) = timeout(remaining, &mut future).await {
+                return Some(output);
             }
         }
     }
 
-    /// How long the client is waited for, while it is.
-    fn left(&self, now: Instant) -> Duration {
+    /// Returns the remaining time of a response that waits.
+    fn remaining(&self, now: Instant) -> Duration {
         let connection = &self.connection;
-        let of_stream = connection.max.saturating_mul(STREAM_TIMEOUTS);
-        let of_stream = of_stream.saturating_sub(now.saturating_duration_since(self.taken));
-        connection.patience.borrow_mut().wait(now).min(of_stream)
+        let stream_max = connection.max.saturating_mul(STREAM_TIMEOUTS);
+        let since_read = now.saturating_duration_since(self.read_at);
+        let remaining = connection.timer.borrow_mut().start_waiting(now);
+        remaining.min(stream_max.saturating_sub(since_read))
     }
 }
 
@@ -113,31 +121,32 @@ mod tests {
 
     const MAX: Duration = Duration::from_secs(30);
 
-    /// An answer that waits beside another one, of which so many bytes are taken each second: after how many
-    /// seconds it is given up, at most an hour.
-    fn given_up_after(bytes_per_sec_of_other: usize, is_taken_too: bool) -> Option<u64> {
+    /// Returns after how many seconds, up to an hour, a response times out beside another one of
+    /// which the client reads `other_bytes_per_sec`. With `is_read`, the client reads a byte of the
+    /// first one now and then.
+    fn timeout_secs(other_bytes_per_sec: usize, is_read: bool) -> Option<u64> {
         let connection = Rc::new(ConnectionTimer::new(MAX));
-        let mut waits = StreamTimer::new(Rc::clone(&connection));
+        let mut stream = StreamTimer::new(Rc::clone(&connection));
         let mut other = StreamTimer::new(Rc::clone(&connection));
         let begin = Instant::now();
-        let _waiting = connection.wait(begin);
+        let _waiting = connection.start_waiting(begin);
         (1..=3_600).find(|&second| {
             let now = begin + Duration::from_secs(second);
-            // Whoever waits looks when the time is over, and what comes then is late.
-            let is_over = waits.left(now).is_zero();
-            other.took_at(bytes_per_sec_of_other, now);
-            if is_taken_too && second % 100 == 0 {
-                waits.took_at(1, now);
+            // The server wakes when the time has run out, so bytes read in this second are late.
+            let is_over = stream.remaining(now).is_zero();
+            other.record_read_at(other_bytes_per_sec, now);
+            if is_read && second % 100 == 0 {
+                stream.record_read_at(1, now);
             }
             is_over
         })
     }
 
     #[test]
-    fn what_another_answer_of_the_connection_gets_counts() {
-        assert_eq!(given_up_after(0, true), Some(30));
-        assert_eq!(given_up_after(2_048, true), None);
-        let slow = given_up_after(1_024, true);
+    fn restores_time_by_reads_of_other_responses() {
+        assert_eq!(timeout_secs(0, true), Some(30));
+        assert_eq!(timeout_secs(2_048, true), None);
+        let slow = timeout_secs(1_024, true);
         assert!(
             slow.is_some_and(|seconds| (50..70).contains(&seconds)),
             "{slow:?}"
@@ -145,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_which_nothing_is_taken_is_given_up_later() {
-        let seconds = given_up_after(2_048, false);
+    fn times_out_a_response_that_is_not_read_beside_one_that_is() {
+        let seconds = timeout_secs(2_048, false);
         assert!(
             seconds.is_some_and(|seconds| (299..=301).contains(&seconds)),
             "{seconds:?}"
