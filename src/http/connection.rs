@@ -10,7 +10,7 @@ use crate::{
     context::ListenerContext,
     http1, http2,
     slow_client::SlowClientStream,
-    transport::{ALPN_HTTP1, ALPN_HTTP2, DISCONNECT_TIMEOUT, Transport},
+    transport::{DISCONNECT_TIMEOUT, Transport},
 };
 use actix_http::{Request, body::BoxBody};
 use actix_service::{IntoServiceFactory as _, Service, ServiceFactory, fn_factory, fn_service};
@@ -69,10 +69,9 @@ where
         async move {
             let app = Rc::new(app.new_service(AppConfig::default()).await?);
             let http1 = http1::service(Rc::clone(&app), &context).await?;
-            let tls = admission.tls.map(|mut tls| {
-                tls.alpn_protocols = vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()];
-                TlsAcceptor::from(Arc::new(tls))
-            });
+            let tls = admission
+                .tls
+                .map(|config| TlsAcceptor::from(Arc::new(config)));
             let worker = Rc::new(Worker {
                 context,
                 addresses: admission.addresses,

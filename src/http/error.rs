@@ -43,7 +43,18 @@ pub enum TlsError {
         /// What is wrong.
         message: String,
     },
-    /// The certificate and the private key do not belong together, or rustls does not support them.
-    #[error("{0}")]
-    Unusable(rustls::Error),
+    /// rustls rejects the certificate or the private key, or the key is not that of the certificate.
+    #[error(
+        "{} and {} cannot be used together: {source}",
+        certificate.display(),
+        private_key.display()
+    )]
+    Unusable {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of the private key.
+        private_key: PathBuf,
+        /// The error of rustls.
+        source: rustls::Error,
+    },
 }

@@ -35,4 +35,4 @@ pub use config::ConnectionConfig;
 pub use error::{ListenerError, TlsError};
 pub use listener::{Listener, ListenerOptions, WORKERS_MAX};
 pub use metrics::{ConnectionStatus, ListenerMetrics, ListenerRegistry};
-pub use tls::CertificateFiles;
+pub use tls::{CertificateFiles, CertificateHolder, LoadedCertificate};

@@ -6,11 +6,11 @@ use crate::{
     context::ListenerContext,
     error::ListenerError,
     metrics::ListenerMetrics,
+    tls::CertificateHolder,
 };
 use actix_server::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
 use ledger_limits::KeyedLimit;
-use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
     io,
@@ -48,7 +48,7 @@ pub struct ListenerOptions<D> {
     /// Limit on the open connections of each address. A connection beyond it is closed.
     pub addresses: Arc<KeyedLimit<IpAddr>>,
     /// HTTP over TLS with this certificate; without one, plain HTTP/1.1.
-    pub tls: Option<ServerConfig>,
+    pub tls: Option<CertificateHolder>,
     /// Limits and deadlines of each connection.
     pub connection: ConnectionConfig,
     /// Makes the data of a new connection.
@@ -106,7 +106,7 @@ impl Listener {
         };
         let admission = Admission {
             addresses: Arc::clone(&options.addresses),
-            tls: options.tls.clone(),
+            tls: options.tls.as_ref().map(CertificateHolder::server_config),
         };
         let socket = bind(options.address, options.backlog).map_err(bind_error)?;
         let address = socket.local_addr().map_err(bind_error)?;

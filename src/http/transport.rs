@@ -1,6 +1,6 @@
 //! A connection below HTTP, with or without TLS.
 
-use crate::slow_client::SlowClientStream;
+use crate::{slow_client::SlowClientStream, tls::ALPN_HTTP2};
 use std::{
     future::poll_fn,
     io::{self, IoSlice},
@@ -14,11 +14,6 @@ use tokio_rustls::server::TlsStream;
 /// Maximum time for which a connection that is being closed waits until its client has read the
 /// last response and closed its side.
 pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// ALPN name of HTTP/2 (RFC 9113, section 3.2).
-pub const ALPN_HTTP2: &[u8] = b"h2";
-/// ALPN name of HTTP/1.1 (RFC 7301, section 6).
-pub const ALPN_HTTP1: &[u8] = b"http/1.1";
 
 /// A connection that is ready for HTTP.
 #[derive(Debug)]

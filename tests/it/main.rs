@@ -35,6 +35,7 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;
+mod tls_reload;
 mod upgrades;
 
 #[path = "../kit/mod.rs"]

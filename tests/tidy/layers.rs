@@ -54,8 +54,8 @@ const LAYERS: [(&str, Layers); 3] = [
         "src/http/lib.rs",
         &[
             &["error", "config"],
-            &["metrics", "date"],
-            &["context", "tls"],
+            &["metrics", "date", "tls"],
+            &["context"],
             &["slow_client"],
             &["transport"],
             &["chunked_body"],

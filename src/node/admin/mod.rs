@@ -7,6 +7,7 @@ mod filter;
 mod metrics;
 mod storage;
 mod switches;
+mod tls;
 mod visit;
 
 use crate::access::{Token, Visitors};
@@ -20,7 +21,7 @@ use ledger_actors::NodeHandle;
 use ledger_api::{
     ApiState, ErrorBody, ErrorCode, Problem, extraction_problem, unknown_route, wrong_method,
 };
-use ledger_http::ListenerRegistry;
+use ledger_http::{CertificateHolder, ListenerRegistry};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
@@ -34,17 +35,19 @@ pub struct Admin {
     api: ApiState,
     visitors: Visitors,
     token: Option<Token>,
+    certificate: Option<CertificateHolder>,
     data_dir: PathBuf,
 }
 
 impl Admin {
     /// The operator's view of `node` and of its interface `api`, for those `visitors` who carry the `token`
-    /// where there is one; the ledger lies in `data_dir`.
+    /// where there is one. The API is served with `certificate`; the ledger lies in `data_dir`.
     pub fn new(
         node: NodeHandle,
         api: ApiState,
         visitors: Visitors,
         token: Option<Token>,
+        certificate: Option<CertificateHolder>,
         data_dir: PathBuf,
     ) -> Self {
         Self {
@@ -52,6 +55,7 @@ impl Admin {
             api,
             visitors,
             token,
+            certificate,
             data_dir,
         }
     }
@@ -103,6 +107,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &Listener
                 web::resource("/storage")
                     .route(web::get().to(storage::show))
                     .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/tls/reload")
+                    .route(web::post().to(tls::reload))
+                    .default_service(wrong_method("POST")),
             )
             .service(
                 web::resource("/metrics")

@@ -16,10 +16,11 @@ use actix_web::web::ServiceConfig;
 use ledger_actors::NodeHandle;
 use ledger_api::{ApiState, Connection};
 use ledger_crypto::Ed25519PrivateKey;
-use ledger_http::{ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry};
+use ledger_http::{
+    CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
+};
 use ledger_limits::KeyedLimit;
 use ledger_types::Genesis;
-use rustls::ServerConfig;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
 /// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
@@ -82,7 +83,7 @@ impl Listeners {
         connections: ConnectionLimits,
         genesis: &Genesis,
         node: &NodeHandle,
-        tls: Option<ServerConfig>,
+        tls: Option<CertificateHolder>,
         admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         let side = side_listeners(settings, genesis);
@@ -99,10 +100,10 @@ impl Listeners {
             opened: ListenerRegistry::default(),
         };
         // Their order is that of the metrics that operators see.
-        let api_options = parts.api_options(tls);
+        let api_options = parts.api_options(tls.clone());
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), admin_token)?;
+        let admin = parts.admin(node, state.clone(), admin_token, tls)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
         let api = start(&api_options, move |config| {
             ledger_api::configure(config, &state);
@@ -202,6 +203,7 @@ impl Parts<'_> {
         node: &NodeHandle,
         state: ApiState,
         token: Option<Token>,
+        certificate: Option<CertificateHolder>,
     ) -> Result<Listener, Failure> {
         let settings = &self.settings.admin;
         let visitors = Visitors {
@@ -210,7 +212,7 @@ impl Parts<'_> {
             pages: Pages::Own,
         };
         let data_dir = self.settings.storage.data_dir.clone();
-        let admin = admin::Admin::new(node.clone(), state, visitors, token, data_dir);
+        let admin = admin::Admin::new(node.clone(), state, visitors, token, certificate, data_dir);
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
@@ -219,7 +221,7 @@ impl Parts<'_> {
         })
     }
 
-    fn api_options(&self, tls: Option<ServerConfig>) -> Options {
+    fn api_options(&self, tls: Option<CertificateHolder>) -> Options {
         let api = &self.settings.api;
         ListenerOptions {
             address: api.listen,

@@ -5,10 +5,10 @@ use super::{
 };
 use crate::{access::Token, cli::Failure, config::Settings};
 use ledger_actors::Node;
+use ledger_http::CertificateHolder;
 use ledger_store::Store;
 use ledger_types::Genesis;
 use ledger_vm::Chain;
-use rustls::ServerConfig;
 use std::future::Future;
 
 /// Everything that runs.
@@ -46,7 +46,7 @@ impl Service {
         genesis: &Genesis,
         chain: Chain,
         store: Store,
-        tls: Option<ServerConfig>,
+        tls: Option<CertificateHolder>,
         admin_token: Option<Token>,
     ) -> Result<Self, Failure> {
         tracing::info!(

@@ -1,17 +1,21 @@
 //! TLS of the API listener, from the files that the settings name.
 
-use crate::config::{ConfigError, Settings};
-use ledger_http::{CertificateFiles, TlsError};
-use rustls::ServerConfig;
+use crate::{
+    access::warn_if_key_is_exposed,
+    config::{ConfigError, Settings},
+};
+use ledger_http::{CertificateFiles, CertificateHolder, TlsError};
 
-/// Returns the TLS configuration of the API listener, or `None` if no certificate is set.
+/// Returns the certificate of the API listener, or `None` if none is set.
+///
+/// Logs a warning if every user of the machine can use the private key.
 ///
 /// # Errors
 ///
 /// Returns [`ConfigError::Contradiction`] if only one of the two files is set, or if the key is not
 /// that of the certificate, [`ConfigError::Unreadable`] if a file cannot be read, and
 /// [`ConfigError::Malformed`] if it is not a PEM file of its kind.
-pub fn configured_tls(settings: &Settings) -> Result<Option<ServerConfig>, ConfigError> {
+pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, ConfigError> {
     let files = match (&settings.api.tls_certificate, &settings.api.tls_private_key) {
         (None, None) => return Ok(None),
         (Some(certificate), Some(private_key)) => CertificateFiles {
@@ -21,10 +25,9 @@ pub fn configured_tls(settings: &Settings) -> Result<Option<ServerConfig>, Confi
         (Some(_), None) => return Err(only_one("api.tls_certificate", "api.tls_private_key")),
         (None, Some(_)) => return Err(only_one("api.tls_private_key", "api.tls_certificate")),
     };
-    files
-        .load()
-        .map(Some)
-        .map_err(|error| config_error(&files, error))
+    let certificate = files.load().map_err(config_error)?;
+    warn_if_key_is_exposed(&certificate);
+    Ok(Some(CertificateHolder::new(certificate)))
 }
 
 fn only_one(set: &str, missing: &str) -> ConfigError {
@@ -33,14 +36,19 @@ fn only_one(set: &str, missing: &str) -> ConfigError {
     ))
 }
 
-fn config_error(files: &CertificateFiles, error: TlsError) -> ConfigError {
+/// Returns the error of files that the settings name.
+pub fn config_error(error: TlsError) -> ConfigError {
     match error {
         TlsError::Unreadable { path, source } => ConfigError::Unreadable { path, source },
         TlsError::Malformed { path, message } => ConfigError::Malformed { path, message },
-        TlsError::Unusable(error) => ConfigError::Contradiction(format!(
-            "api.tls_certificate = {} and api.tls_private_key = {} cannot be used together: {error}",
-            files.certificate.display(),
-            files.private_key.display()
+        TlsError::Unusable {
+            certificate,
+            private_key,
+            source,
+        } => ConfigError::Contradiction(format!(
+            "api.tls_certificate = {} and api.tls_private_key = {} cannot be used together: {source}",
+            certificate.display(),
+            private_key.display()
         )),
     }
 }

@@ -1,0 +1,55 @@
+//! `/tls/reload`: reads the certificate of the API listener again.
+
+use super::{Admin, refusal};
+use crate::access::warn_if_key_is_exposed;
+use actix_web::{HttpResponse, http::StatusCode, web::Data};
+use ledger_api::ErrorCode;
+use serde::Serialize;
+
+/// The certificate after a reload.
+#[derive(Debug, Serialize)]
+struct Reloaded<'a> {
+    /// SHA-256 of the server's certificate, as `openssl x509 -fingerprint -sha256` prints it.
+    fingerprint_sha256: &'a str,
+    /// Whether it is another certificate than before.
+    changed: bool,
+}
+
+/// `POST /tls/reload`: reads the files of the certificate and its private key again, for the
+/// handshakes that begin from now on.
+///
+/// Responds with 400 if the files cannot be used, and with 409 if the API is served without TLS. The
+/// previous certificate stays in use after a 400.
+pub async fn reload(admin: Data<Admin>) -> HttpResponse {
+    let Some(certificate) = &admin.certificate else {
+        return refusal(
+            StatusCode::CONFLICT,
+            ErrorCode::InvalidInput,
+            "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set",
+        );
+    };
+    let previous = certificate.current();
+    match certificate.reload() {
+        Ok(current) => {
+            warn_if_key_is_exposed(&current);
+            let changed = current.fingerprint() != previous.fingerprint();
+            tracing::info!(
+                fingerprint_sha256 = current.fingerprint(),
+                changed,
+                "TLS certificate reloaded"
+            );
+            HttpResponse::Ok().json(Reloaded {
+                fingerprint_sha256: current.fingerprint(),
+                changed,
+            })
+        }
+        Err(error) => {
+            tracing::warn!(%error, "TLS certificate not reloaded");
+            refusal(
+                StatusCode::BAD_REQUEST,
+                ErrorCode::InvalidInput,
+                format!("{error}; the previous certificate stays in use"),
+            )
+        }
+    }
+}
