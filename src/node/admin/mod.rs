@@ -24,6 +24,7 @@ use ledger_api::{
 use ledger_http::{CertificateHolder, ListenerRegistry};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
+use tls::ApiCertificate;
 
 /// The largest body that a switch takes, in bytes.
 const BODY_BYTES_MAX: usize = 4096;
@@ -35,7 +36,7 @@ pub struct Admin {
     api: ApiState,
     visitors: Visitors,
     token: Option<Token>,
-    certificate: Option<CertificateHolder>,
+    certificate: ApiCertificate,
     data_dir: PathBuf,
 }
 
@@ -55,7 +56,7 @@ impl Admin {
             api,
             visitors,
             token,
-            certificate,
+            certificate: ApiCertificate(certificate),
             data_dir,
         }
     }
@@ -66,6 +67,7 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &Listener
     config.service(
         web::scope("")
             .app_data(web::Data::new(admin.clone()))
+            .app_data(web::Data::new(admin.certificate.clone()))
             .app_data(web::Data::new(listeners.clone()))
             .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
             .wrap(from_fn(visit::check))

@@ -1,10 +1,14 @@
 //! `/tls/reload`: reads the certificate of the API listener again.
 
-use super::{Admin, refusal};
 use crate::access::warn_if_key_is_exposed;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
-use ledger_api::ErrorCode;
+use ledger_api::{ErrorBody, ErrorCode};
+use ledger_http::CertificateHolder;
 use serde::Serialize;
+
+/// The certificate of the API listener, or `None` if it has no TLS.
+#[derive(Clone, Debug)]
+pub struct ApiCertificate(pub Option<CertificateHolder>);
 
 /// The certificate after a reload.
 #[derive(Debug, Serialize)]
@@ -20,12 +24,12 @@ struct Reloaded<'a> {
 ///
 /// Responds with 400 if the files cannot be used, and with 409 if the API is served without TLS. The
 /// previous certificate stays in use after a 400.
-pub async fn reload(admin: Data<Admin>) -> HttpResponse {
-    let Some(certificate) = &admin.certificate else {
-        return refusal(
+pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
+    let Some(certificate) = &certificate.0 else {
+        return rejection(
             StatusCode::CONFLICT,
-            ErrorCode::InvalidInput,
-            "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set",
+            "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set"
+                .to_owned(),
         );
     };
     let previous = certificate.current();
@@ -45,11 +49,18 @@ pub async fn reload(admin: Data<Admin>) -> HttpResponse {
         }
         Err(error) => {
             tracing::warn!(%error, "TLS certificate not reloaded");
-            refusal(
+            rejection(
                 StatusCode::BAD_REQUEST,
-                ErrorCode::InvalidInput,
                 format!("{error}; the previous certificate stays in use"),
             )
         }
     }
+}
+
+fn rejection(status: StatusCode, message: String) -> HttpResponse {
+    HttpResponse::build(status).json(ErrorBody {
+        message,
+        error_code: ErrorCode::InvalidInput,
+        vm_error_code: None,
+    })
 }
