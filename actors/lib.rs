@@ -85,14 +85,14 @@ pub use error::{
     StorageUnavailable, SubmitError, TuneError,
 };
 pub use filter::{Filtered, SubmissionFilter};
-pub use mempool::{Pool, Removed, meter::PoolStatus};
+pub use mempool::{Pool, meter::PoolStatus};
 pub use node::{
     Node, handle::NodeHandle, lookup::TransactionStatus, meters::MeterStatus, submit::Accepted,
     wait_meter::WaitStatus,
 };
 pub use protocol::{
     block_feed::BlockFeed,
-    mempool::{BatchLimits, GasEstimate, Pending},
+    mempool::{BatchLimits, GasEstimate, Pending, Removed},
 };
 pub use runtime::{
     clock::{Clock, ClockReading, ClockState, ClockStatus},

@@ -18,7 +18,7 @@ use crate::{
             BlocksDurable, CancelWaiters, ExecuteBlock, Finish, NotPending, Peers, SetPeers,
             Subscribe, SubscribeBlocks, TransactionsRemoved,
         },
-        mempool::CheckPending,
+        mempool::{CheckPending, Removed},
         notifier::DurableBlock,
         wait::WaitOutcome,
     },
@@ -196,7 +196,7 @@ impl Handler<BlocksDurable> for Committer {
 
 impl Handler<TransactionsRemoved> for Committer {
     fn handle(&mut self, TransactionsRemoved(removed): TransactionsRemoved) {
-        for (hash, reason) in removed {
+        for Removed { hash, reason } in removed {
             self.waiters
                 .complete_all(&hash, || WaitOutcome::Removed(reason.clone()));
         }

@@ -185,7 +185,10 @@ fn completes_the_wait_for_a_removed_transaction_with_the_reason() {
     let (reply, mut outcome) = oneshot::channel();
     committer.waiters.insert(hash, reply, None);
     let reason = crate::RemovalReason::Expired { at_secs: 7 };
-    committer.handle(TransactionsRemoved(vec![(hash, reason.clone())]));
+    committer.handle(TransactionsRemoved(vec![Removed {
+        hash,
+        reason: reason.clone(),
+    }]));
     assert!(matches!(outcome.try_recv(), Ok(WaitOutcome::Removed(received)) if received == reason));
 }
 

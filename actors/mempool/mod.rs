@@ -17,7 +17,7 @@ use crate::{
         committer::{NotPending, TransactionsRemoved},
         mempool::{
             CheckCapacity, CheckPending, Close, GetGasPrice, GetPending, GetSavedSize, Pending,
-            PendingStatus, PullBatch, RemoveExpired, Submit,
+            PendingStatus, PullBatch, RemoveExpired, Removed, Submit,
         },
         sequencer::Batch,
     },
@@ -29,7 +29,7 @@ use crate::{
     },
     state::head::HeadReader,
 };
-pub use pool::{Pool, Removed};
+pub use pool::Pool;
 
 use gas_price::GasHistory;
 use ledger_types::{
@@ -143,7 +143,7 @@ impl Mempool {
         }
         self.pool.update_gauges(&self.meter);
         let removed = self.pool.drain_removed();
-        for (_, reason) in &removed {
+        for Removed { reason, .. } in &removed {
             self.meter.count_removed(reason);
         }
         if !removed.is_empty() {

@@ -157,7 +157,11 @@ async fn removes_expired_transactions_by_the_timer_of_an_idle_node() {
     let TransactionsRemoved(removed) = received
         .expect("the timer alone removes the transaction")
         .unwrap();
-    assert_eq!(removed, [(transaction.hash(), reason.clone())]);
+    let expected = Removed {
+        hash: transaction.hash(),
+        reason: reason.clone(),
+    };
+    assert_eq!(removed, [expected]);
     assert!(
         matches!(fixture.get_pending(transaction.hash()).await, PendingStatus::Removed(found) if found == reason)
     );
@@ -290,6 +294,10 @@ async fn removes_expired_transactions_while_the_mailbox_is_never_empty() {
     tokio::time::advance(EXPIRY_INTERVAL + RESOLUTION).await;
     let reason = RemovalReason::Expired { at_secs: NOW + 1 };
     let TransactionsRemoved(removed) = fixture.removals.recv().await.unwrap();
-    assert_eq!(removed, [(expired.hash(), reason)]);
+    let expected = Removed {
+        hash: expired.hash(),
+        reason,
+    };
+    assert_eq!(removed, [expected]);
     assert!(flood.is_running());
 }

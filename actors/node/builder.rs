@@ -208,7 +208,7 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
         let executor = Executor::new(self.chain.clone(), tip, reader.clone(), head.clone());
         let faults = {
             let health = health.clone();
-            Recipient::new(move |fault| health.report(fault))
+            Recipient::new(move |fault| health.report(&fault))
         };
         let executor = execution.worker(executor, storage.commits(), faults, self.reporter.clone());
         let peers = WriterPeers {

@@ -276,9 +276,9 @@ impl Query for ReadNonce {
     type Output = Option<NonceSnapshot>;
 
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
-        let state = snapshot.state_at(snapshot.ledger_info().version);
-        NonceSnapshot::read(&self.chain, &state, self.transaction.transaction())
-            .map_err(|error| StoreError::Inconsistent(error.0))
+        snapshot.read_state(snapshot.ledger_info().version, |state| {
+            NonceSnapshot::read(&self.chain, state, self.transaction.transaction())
+        })
     }
 }
 
@@ -295,8 +295,8 @@ impl Query for CheckMultisig {
 
     fn run(self, snapshot: &Snapshot) -> Result<Self::Output, StoreError> {
         let info = snapshot.ledger_info();
-        let state = snapshot.state_at(info.version);
-        validate_multisig_for_admission(&self.chain, &state, info, &self.transaction)
-            .map_err(|error| StoreError::Inconsistent(error.0))
+        snapshot.read_state(info.version, |state| {
+            validate_multisig_for_admission(&self.chain, state, info, &self.transaction)
+        })
     }
 }

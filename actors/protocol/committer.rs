@@ -3,7 +3,7 @@
 use super::{
     block_feed::BlockFeed,
     broadcast::BlockCommitted,
-    mempool::CheckPending,
+    mempool::{CheckPending, Removed},
     notifier::CommitNotifier,
     wait::{WaitOutcome, WaiterId},
 };
@@ -39,10 +39,9 @@ impl ActorMessage for BlocksDurable {
     const LABEL: &'static str = "block_stored";
 }
 
-/// Hashes of transactions that were removed from the mempool without being executed, in order, with
-/// the reasons.
+/// Transactions that were removed from the mempool without being executed, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TransactionsRemoved(pub(crate) Vec<(HashValue, RemovalReason)>);
+pub(crate) struct TransactionsRemoved(pub(crate) Vec<Removed>);
 
 impl ActorMessage for TransactionsRemoved {
     const LABEL: &'static str = "dropped";

@@ -46,6 +46,15 @@ pub struct Pending {
     pub inserted_at_secs: u64,
 }
 
+/// A transaction that was removed from the pool without being executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// Hash of the transaction.
+    pub hash: HashValue,
+    /// Reason of the removal.
+    pub reason: RemovalReason,
+}
+
 /// Estimates of the gas unit price, in the smallest unit of the coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GasEstimate {

@@ -2,7 +2,6 @@
 
 use crate::{
     NodeError,
-    error::StorageFault,
     protocol::{broadcast::SetPaused, committer::CancelWaiters},
     runtime::{actor::ActorMessage, mailbox::Recipient},
 };
@@ -42,18 +41,22 @@ impl<Q: Query> ActorMessage for Read<Q> {
     const LABEL: &'static str = "read";
 }
 
-// The sender publishes the fault before it sends the message.
-impl ActorMessage for StorageFault {
+/// Notification that the published health has its first fault.
+///
+/// The sender publishes the health before it sends this message or [`DiskSpaceChanged`]. Neither
+/// has content, so that the published health is the only source of the storage's state.
+#[derive(Debug)]
+pub(crate) struct FirstFault;
+
+impl ActorMessage for FirstFault {
     const LABEL: &'static str = "storage_fault";
 }
 
-/// Notification that the disk space has become low or sufficient.
+/// Notification that disk space has become low or sufficient, and with it the published health.
 #[derive(Debug)]
-pub(crate) struct DiskSpace {
-    pub(crate) is_low: bool,
-}
+pub(crate) struct DiskSpaceChanged;
 
-impl ActorMessage for DiskSpace {
+impl ActorMessage for DiskSpaceChanged {
     const LABEL: &'static str = "disk_space";
 }
 

@@ -121,7 +121,6 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
             )));
         }
     }
-    let state = snapshot.state_at(newest);
     for wallet in 0..WALLETS {
         let address = &wallets()[wallet].address;
         let listed = snapshot.account_transactions(address, Some(0), LISTED_MAX)?;
@@ -138,8 +137,9 @@ fn check_rows(oracle: &Oracle, snapshot: &Snapshot) -> Result<Option<String>, St
                 "the streams of {address} have {expected:?}, listed are {actual:?}"
             )));
         }
-        let account_snapshot = AccountSnapshot::read(&oracle.fixture.chain, &state, address)
-            .map_err(|error| StoreError::Inconsistent(error.0))?;
+        let account_snapshot = snapshot.read_state(newest, |state| {
+            AccountSnapshot::read(&oracle.fixture.chain, state, address)
+        })?;
         let account = &model.accounts[wallet];
         if (account_snapshot.balance, account_snapshot.sequence_number)
             != (account.balance, account.sequence_number)

@@ -57,9 +57,9 @@ impl Query for ReadAccount {
             }
             value => value?,
         };
-        let state = snapshot.state_at(self.version);
-        let account = AccountSnapshot::read(&self.chain, &state, address)
-            .map_err(|error| StoreError::Inconsistent(error.0))?;
+        let account = snapshot.read_state(self.version, |state| {
+            AccountSnapshot::read(&self.chain, state, address)
+        })?;
         let missing =
             |part: &str| StoreError::Inconsistent(format!("no {part} of version {}", self.version));
         let transaction = snapshot.transaction(self.version)?;

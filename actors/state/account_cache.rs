@@ -66,14 +66,16 @@ impl AccountCache {
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::Inconsistent`] if the account cannot be read or decoded.
+/// Returns the error of the store if the account cannot be read, and [`StoreError::Inconsistent`]
+/// if it does not decode.
 pub(crate) fn read_account_snapshot(
     chain: &Chain,
     snapshot: &Snapshot,
     address: &AccountAddress,
 ) -> Result<AccountSnapshot, StoreError> {
-    let state = snapshot.state_at(snapshot.ledger_info().version);
-    AccountSnapshot::read(chain, &state, address).map_err(|error| StoreError::Inconsistent(error.0))
+    snapshot.read_state(snapshot.ledger_info().version, |state| {
+        AccountSnapshot::read(chain, state, address)
+    })
 }
 
 #[cfg(test)]

@@ -108,14 +108,17 @@ impl StorageHealthPublisher {
         &self.0
     }
 
-    /// Publishes a fault.
-    ///
-    /// Returns whether the fault changes the health. That is the first failed write, unless a read
-    /// has failed before, and the first failed read.
-    pub(crate) fn publish_fault(&self, fault: &StorageFault) -> bool {
+    /// Publishes a fault, and returns its effect on the health.
+    pub(crate) fn publish_fault(&self, fault: &StorageFault) -> FaultEffect {
         let Change { previous, next } =
             self.change(|current| Unhealthy::after_fault(current, fault));
-        previous != next
+        if previous == next {
+            FaultEffect::Unchanged
+        } else if previous.is_some_and(|state| state.fault().is_some()) {
+            FaultEffect::ReadFailed
+        } else {
+            FaultEffect::FirstFault
+        }
     }
 
     /// Publishes whether disk space is low, with a description of the shortage if so.
@@ -151,6 +154,17 @@ impl StorageHealthPublisher {
     }
 }
 
+/// The effect of a fault on the published health.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultEffect {
+    /// The fault is the first one. From now on nothing becomes durable.
+    FirstFault,
+    /// The fault is the first failed read, after a failed write. From now on reads fail too.
+    ReadFailed,
+    /// An earlier fault was the same or worse.
+    Unchanged,
+}
+
 /// The states before and after a change.
 struct Change {
     previous: Option<Arc<Unhealthy>>,
@@ -174,8 +188,9 @@ mod tests {
         let publisher = StorageHealthPublisher::default();
         let health = publisher.health();
         assert_eq!(health.unavailable(), None);
-        assert!(publisher.publish_fault(&fault(FaultKind::Write, "first")));
-        assert!(!publisher.publish_fault(&fault(FaultKind::Write, "second")));
+        let publish = |cause| publisher.publish_fault(&fault(FaultKind::Write, cause));
+        assert_eq!(publish("first"), FaultEffect::FirstFault);
+        assert_eq!(publish("second"), FaultEffect::Unchanged);
         let unavailable = Some(StorageUnavailable::WriteFailed("first".into()));
         assert_eq!(health.unavailable(), unavailable);
         assert_eq!(health.failed(), unavailable);
@@ -193,14 +208,16 @@ mod tests {
         for has_write_failed in [false, true] {
             let publisher = StorageHealthPublisher::default();
             let health = publisher.health();
-            let mut first = fault(FaultKind::Read, "read");
-            if has_write_failed {
-                first = fault(FaultKind::Write, "write");
-                assert!(publisher.publish_fault(&first));
-            }
-            assert!(publisher.publish_fault(&fault(FaultKind::Read, "read")));
-            assert!(!publisher.publish_fault(&fault(FaultKind::Read, "again")));
-            assert!(!publisher.publish_fault(&fault(FaultKind::Write, "late")));
+            let publish = |kind, cause| publisher.publish_fault(&fault(kind, cause));
+            let (first, effect) = if has_write_failed {
+                assert_eq!(publish(FaultKind::Write, "write"), FaultEffect::FirstFault);
+                (fault(FaultKind::Write, "write"), FaultEffect::ReadFailed)
+            } else {
+                (fault(FaultKind::Read, "read"), FaultEffect::FirstFault)
+            };
+            assert_eq!(publish(FaultKind::Read, "read"), effect);
+            assert_eq!(publish(FaultKind::Read, "again"), FaultEffect::Unchanged);
+            assert_eq!(publish(FaultKind::Write, "late"), FaultEffect::Unchanged);
             let unavailable = health.failed().unwrap();
             assert_eq!(unavailable, StorageUnavailable::ReadFailed("read".into()));
             assert!(
@@ -225,7 +242,10 @@ mod tests {
         assert!(publisher.publish_disk_space(None));
         assert_eq!(health.unavailable(), None);
         assert!(publisher.publish_disk_space(Some(&"5 bytes are left".into())));
-        assert!(publisher.publish_fault(&fault(FaultKind::Write, "full")));
+        assert_eq!(
+            publisher.publish_fault(&fault(FaultKind::Write, "full")),
+            FaultEffect::FirstFault
+        );
         assert!(matches!(
             health.unavailable(),
             Some(StorageUnavailable::WriteFailed(_))

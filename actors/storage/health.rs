@@ -2,9 +2,9 @@
 
 use crate::{
     error::{FaultKind, StorageFault},
-    protocol::storage::DiskSpace,
+    protocol::storage::{DiskSpaceChanged, FirstFault},
     runtime::mailbox::Recipient,
-    state::storage_health::{StorageHealth, StorageHealthPublisher},
+    state::storage_health::{FaultEffect, StorageHealth, StorageHealthPublisher},
 };
 use ledger_store::StoreError;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct HealthReporter {
     publisher: StorageHealthPublisher,
-    faults: Recipient<StorageFault>,
-    disk_space: Recipient<DiskSpace>,
+    first_fault: Recipient<FirstFault>,
+    disk_space: Recipient<DiskSpaceChanged>,
 }
 
 impl HealthReporter {
     pub(crate) fn new(
         publisher: StorageHealthPublisher,
-        faults: Recipient<StorageFault>,
-        disk_space: Recipient<DiskSpace>,
+        first_fault: Recipient<FirstFault>,
+        disk_space: Recipient<DiskSpaceChanged>,
     ) -> Self {
         Self {
             publisher,
-            faults,
+            first_fault,
             disk_space,
         }
     }
@@ -42,20 +42,22 @@ impl HealthReporter {
     /// concerns only the caller of the read.
     pub(crate) fn report_read(&self, thread: &'static str, error: &StoreError) {
         if let Some(fault) = StorageFault::of(thread, FaultKind::Read, error) {
-            self.report(fault);
+            self.report(&fault);
         }
     }
 
-    /// Publishes a fault. Logs it and notifies the storage actor if it is the first of its kind.
-    pub(crate) fn report(&self, fault: StorageFault) {
-        if !self.publisher.publish_fault(&fault) {
+    /// Publishes a fault, and logs it if it changes the health. Notifies the storage actor of the
+    /// first one.
+    pub(crate) fn report(&self, fault: &StorageFault) {
+        let effect = self.publisher.publish_fault(fault);
+        if effect == FaultEffect::Unchanged {
             return;
         }
         let StorageFault {
             thread,
             kind,
             cause: error,
-        } = &fault;
+        } = fault;
         match kind {
             FaultKind::Write => tracing::error!(
                 thread,
@@ -70,7 +72,9 @@ impl HealthReporter {
                  memory; repair the disk, then restart the node"
             ),
         }
-        self.faults.send(fault);
+        if effect == FaultEffect::FirstFault {
+            self.first_fault.send(FirstFault);
+        }
     }
 
     /// Publishes whether disk space is low. Notifies the storage actor if that changes the health.
@@ -78,9 +82,7 @@ impl HealthReporter {
     /// `shortage` describes the shortage. It is `None` if disk space suffices.
     pub(crate) fn report_disk_space(&self, shortage: Option<&Arc<str>>) {
         if self.publisher.publish_disk_space(shortage) {
-            self.disk_space.send(DiskSpace {
-                is_low: shortage.is_some(),
-            });
+            self.disk_space.send(DiskSpaceChanged);
         }
     }
 }

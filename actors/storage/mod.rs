@@ -8,13 +8,12 @@ pub(crate) mod writer;
 
 use crate::{
     Clock, NodeError, StorageConfig,
-    error::StorageFault,
     protocol::{
         broadcast::SetPaused,
         commit_queue::{CommitQueue, WriteJob},
         committer::CancelWaiters,
         durable_reader::DurableReader,
-        storage::{DiskSpace, PruneStep, Read, STORAGE, StoragePeers},
+        storage::{DiskSpaceChanged, FirstFault, PruneStep, Read, STORAGE, StoragePeers},
     },
     runtime::{
         actor::{Actor, ActorMessage as _, Handler},
@@ -53,11 +52,8 @@ pub(crate) struct Storage {
     reads: Sender<ReadJob>,
     read_meter: Arc<WorkMeter>,
     inline_store: InlineStore,
+    health: StorageHealth,
     peers: Arc<OnceLock<StoragePeers>>,
-    is_disk_space_low: bool,
-    has_failed: bool,
-    /// Whether the last notification to the other actors was a pause of writes.
-    is_paused: bool,
 }
 
 /// The parts of the storage that other threads use, until those threads are started.
@@ -170,21 +166,18 @@ impl Storage {
             reads,
             read_meter,
             inline_store: parts.inline_store.clone(),
+            health: parts.health(),
             peers: Arc::clone(&parts.peers),
-            is_disk_space_low: false,
-            has_failed: false,
-            is_paused: false,
         };
         (storage, parts)
     }
 
-    /// Notifies the other actors if writes are now paused, or resumed, since the last notification.
-    fn notify_of_pause(&mut self) {
-        let is_paused = self.is_disk_space_low || self.has_failed;
-        if is_paused == self.is_paused {
-            return;
-        }
-        self.is_paused = is_paused;
+    /// Notifies the other actors whether writes are paused, according to the published health.
+    ///
+    /// Two notifications in a row can be the same, for example if a write fails while disk space is
+    /// low.
+    fn notify_of_pause(&self) {
+        let is_paused = self.health.unavailable().is_some();
         if let Some(peers) = self.peers.get() {
             for peer in [&peers.mempool, &peers.sequencer, &peers.pruner] {
                 peer.send(SetPaused(is_paused));
@@ -207,8 +200,8 @@ impl Actor for Storage {
     const LABELS: &'static [&'static str] = &[
         AnyRead::LABEL,
         PruneStep::LABEL,
-        StorageFault::LABEL,
-        DiskSpace::LABEL,
+        FirstFault::LABEL,
+        DiskSpaceChanged::LABEL,
     ];
 }
 
@@ -220,21 +213,17 @@ impl Handler<PruneStep> for Storage {
     }
 }
 
-impl Handler<StorageFault> for Storage {
-    fn handle(&mut self, _: StorageFault) {
-        if !self.has_failed {
-            self.has_failed = true;
-            if let Some(peers) = self.peers.get() {
-                peers.committer.send(CancelWaiters);
-            }
-            self.notify_of_pause();
+impl Handler<FirstFault> for Storage {
+    fn handle(&mut self, _: FirstFault) {
+        if let Some(peers) = self.peers.get() {
+            peers.committer.send(CancelWaiters);
         }
+        self.notify_of_pause();
     }
 }
 
-impl Handler<DiskSpace> for Storage {
-    fn handle(&mut self, DiskSpace { is_low }: DiskSpace) {
-        self.is_disk_space_low = is_low;
+impl Handler<DiskSpaceChanged> for Storage {
+    fn handle(&mut self, _: DiskSpaceChanged) {
         self.notify_of_pause();
     }
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    error::FaultKind,
+    error::{FaultKind, StorageFault, StorageUnavailable},
     runtime::mailbox::Recipient,
     state::{
         committed::IndexedBlock,
@@ -131,8 +131,8 @@ fn fault(kind: FaultKind) -> StorageFault {
     }
 }
 
-/// Returns a storage, and the notifications that it sends, as text.
-fn storage_with_notifications() -> (Storage, Arc<Mutex<Vec<String>>>) {
+/// Returns a storage with its parts, and the notifications that it sends, as text.
+fn storage_with_notifications() -> (Storage, StorageParts, Arc<Mutex<Vec<String>>>) {
     let (storage, parts) = parts();
     let sent: Arc<Mutex<Vec<String>>> = Arc::default();
     let record_pause = |actor: &'static str| {
@@ -151,14 +151,29 @@ fn storage_with_notifications() -> (Storage, Arc<Mutex<Vec<String>>>) {
         pruner: record_pause("pruner"),
     };
     parts.peers.set(peers).unwrap();
-    (storage, sent)
+    (storage, parts, sent)
+}
+
+/// Returns a reporter whose messages `storage` handles immediately.
+fn reporter_to(storage: Storage, parts: &StorageParts) -> HealthReporter {
+    let fault_receiver = Arc::new(Mutex::new(storage));
+    let space_receiver = Arc::clone(&fault_receiver);
+    HealthReporter::new(
+        parts.publisher.clone(),
+        Recipient::new(move |message: FirstFault| fault_receiver.lock().unwrap().handle(message)),
+        Recipient::new(move |message: DiskSpaceChanged| {
+            space_receiver.lock().unwrap().handle(message);
+        }),
+    )
 }
 
 #[test]
 fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
-    let (mut storage, sent) = storage_with_notifications();
+    let (storage, parts, sent) = storage_with_notifications();
+    let reporter = reporter_to(storage, &parts);
+    let shortage: Arc<str> = "7 bytes are left".into();
     for is_low in [true, true, false, false] {
-        storage.handle(DiskSpace { is_low });
+        reporter.report_disk_space(is_low.then_some(&shortage));
     }
     let expected = [true, false].map(|is_paused| {
         ["mempool", "sequencer", "pruner"].map(|actor| format!("{actor} {is_paused}"))
@@ -168,27 +183,40 @@ fn notifies_the_other_actors_of_each_change_of_the_disk_space() {
 
 #[test]
 fn cancels_all_waits_and_pauses_once_after_the_first_fault() {
-    let (mut storage, sent) = storage_with_notifications();
-    storage.handle(fault(FaultKind::Write));
-    storage.handle(fault(FaultKind::Read));
-    storage.handle(DiskSpace { is_low: true });
-    storage.handle(DiskSpace { is_low: false });
+    let (storage, parts, sent) = storage_with_notifications();
+    let reporter = reporter_to(storage, &parts);
+    reporter.report(&fault(FaultKind::Write));
+    reporter.report(&fault(FaultKind::Read));
+    reporter.report_disk_space(Some(&"7 bytes are left".into()));
+    reporter.report_disk_space(None);
     let expected = ["waiters", "mempool true", "sequencer true", "pruner true"];
     assert_eq!(*sent.lock().unwrap(), expected);
 }
 
 #[test]
-fn publishes_the_first_fault_of_each_kind_before_it_notifies_the_storage_actor() {
+fn notifies_the_other_actors_of_the_newest_health() {
+    let (mut storage, parts, sent) = storage_with_notifications();
+    parts
+        .publisher
+        .publish_disk_space(Some(&"7 bytes are left".into()));
+    parts.publisher.publish_disk_space(None);
+    parts.publisher.publish_fault(&fault(FaultKind::Write));
+    storage.handle(DiskSpaceChanged);
+    assert_eq!(
+        *sent.lock().unwrap(),
+        ["mempool true", "sequencer true", "pruner true"]
+    );
+}
+
+#[test]
+fn publishes_the_first_fault_before_it_notifies_the_storage_actor() {
     let (_storage, parts) = parts();
     let health = parts.health();
-    let faults: Arc<Mutex<Vec<_>>> = Arc::default();
-    let received = Arc::clone(&faults);
+    let published: Arc<Mutex<Vec<_>>> = Arc::default();
+    let at_notification = Arc::clone(&published);
     let reporter = HealthReporter::new(
         parts.publisher.clone(),
-        Recipient::new(move |fault: StorageFault| {
-            let is_published = health.failed().is_some();
-            received.lock().unwrap().push((fault.kind, is_published));
-        }),
+        Recipient::new(move |FirstFault| at_notification.lock().unwrap().push(health.fault())),
         Recipient::new(|_| ()),
     );
     reporter.report_read("test", &StoreError::Gap("injected by the test".to_owned()));
@@ -200,9 +228,12 @@ fn publishes_the_first_fault_of_each_kind_before_it_notifies_the_storage_actor()
     let disk_full = io::Error::from(io::ErrorKind::StorageFull);
     let disk_full: StoreError = redb::StorageError::from(disk_full).into();
     for _ in 0..2 {
-        reporter.report(fault(FaultKind::Write));
+        reporter.report(&fault(FaultKind::Write));
         reporter.report_read("test", &disk_full);
     }
-    let expected = [(FaultKind::Write, true), (FaultKind::Read, true)];
-    assert_eq!(*faults.lock().unwrap(), expected);
+    assert_eq!(*published.lock().unwrap(), [Some(fault(FaultKind::Write))]);
+    assert!(matches!(
+        parts.health().failed(),
+        Some(StorageUnavailable::ReadFailed(_))
+    ));
 }

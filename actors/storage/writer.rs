@@ -77,7 +77,7 @@ impl Writer {
                 Ok(pause) => ControlFlow::Continue(pause),
                 Err(error) => match StorageFault::of(THREAD, FaultKind::Write, &error) {
                     Some(fault) => {
-                        health.report(fault);
+                        health.report(&fault);
                         ControlFlow::Continue(None)
                     }
                     None => {

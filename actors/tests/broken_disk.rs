@@ -295,6 +295,47 @@ async fn failed_reads_return_an_error() {
     node.stop().await.unwrap();
 }
 
+/// The account of a submission's sender is read through the state, which has no errors of the store.
+#[actix::test]
+async fn failed_read_of_an_account_is_a_disk_failure() {
+    let mut fixture = FailingDiskNode::new().await;
+    let acknowledged = fixture.transfer().await.unwrap();
+    fixture.committed_version(acknowledged).await;
+    fixture.disk.inject(Fault::Reads { after: 0 });
+    let handle = fixture.handle();
+    // No block has changed the account, so it is read from a row of genesis.
+    let mut sender = funded().remove(1);
+    let error = handle.account_snapshot(sender.address).await.unwrap_err();
+    assert!(
+        matches!(
+            error.storage_unavailable(),
+            Some(StorageUnavailable::ReadFailed(_))
+        ),
+        "{error:?}"
+    );
+    let unavailable = handle.storage_unavailable();
+    assert!(
+        matches!(unavailable, Some(StorageUnavailable::ReadFailed(_))),
+        "{unavailable:?}"
+    );
+    let transaction = sender.transfer(&fixture.chain, Wallet::new(1).address, 1);
+    let rejected = handle.submit(transaction).await.unwrap_err();
+    assert!(
+        matches!(
+            rejected,
+            SubmitError::Node(NodeError::StorageUnavailable(
+                StorageUnavailable::ReadFailed(_)
+            ))
+        ),
+        "{rejected:?}"
+    );
+    drop(handle);
+    let Err(StopError::Storage(error)) = fixture.node.stop().await else {
+        panic!("the stop reports no failure");
+    };
+    assert_eq!((error.kind, error.thread), (FaultKind::Read, "storage"));
+}
+
 #[actix::test]
 async fn failed_read_during_execution_is_a_disk_failure() {
     let mut fixture = FailingDiskNode::new().await;

@@ -31,7 +31,7 @@ fn small_block_parameters() -> Parameters {
 ///
 /// While the gate is shut, a thread blocks if it has not read the clock earlier. The sequencer
 /// reads the clock once it has the transactions of a block, so a blocked sequencer lets the pool
-/// fill. This requires that the sequencer and the mempool run on different threads.
+/// fill. This requires that mempool, sequencer and storage run on threads of their own.
 #[derive(Default)]
 struct ClockGate {
     /// The threads that may read the clock while the gate is shut, and whether it is shut.
@@ -72,12 +72,13 @@ async fn start_with_small_blocks(directory: &Path, clock: Clock) -> Node {
     let mut config = NodeConfig::default();
     // Long enough that only a commit ends a wait within the time of a test.
     config.wait.timeout_ms = 60_000;
+    config.actors.threads = 3;
     let node = Node::start_with_clock(chain, store, Some(directory), config, clock);
     node.await.expect("the node starts")
 }
 
 /// Submits `per_account` transfers of every funded account with the gate shut, and returns their
-/// hashes by account.
+/// hashes by account. The pool holds all of them before the first block is ordered.
 async fn submit_many(
     handle: &NodeHandle,
     gate: &ClockGate,
@@ -101,6 +102,7 @@ async fn submit_many(
         }
         all.push(hashes);
     }
+    assert_eq!(handle.head().ledger_info().block_height, 0);
     gate.open();
     all
 }

@@ -6,7 +6,10 @@ use crate::{
     rpc,
     transfer::Account,
 };
-use ledger_client::load::{Connection, ResourceUsage, Tally};
+use ledger_client::{
+    http::{Connection, Endpoint},
+    load::{ResourceUsage, Tally},
+};
 use serde_json::{Value, json};
 use std::{
     cell::{Cell, RefCell},
@@ -48,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
         .enable_all()
         .build()?;
     let mut peer = Peer {
-        connection: Connection::new(arguments.address.clone()),
+        connection: Connection::new(Endpoint::plain(arguments.address.clone())),
         host: arguments.address.clone(),
         accounts: (0..arguments.accounts.get() as u64)
             .map(Account::new)
@@ -78,7 +81,7 @@ async fn measure(
     let connections: Vec<_> = requests
         .into_iter()
         .map(|requests| {
-            let connection = Connection::new(arguments.address.clone());
+            let connection = Connection::new(Endpoint::plain(arguments.address.clone()));
             tokio::task::spawn_local(drive(Rc::clone(&load), connection, requests))
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Calls of JSON-RPC over HTTP.
 
-use ledger_client::load::{Connection, Response};
+use ledger_client::http::{Connection, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ mod requests;
 mod waits;
 
 use clap::{Parser, ValueEnum};
-use ledger_client::load::Connection;
+use ledger_client::http::{Connection, Endpoint};
 use requests::Requests;
 use std::{
     error::Error,
@@ -126,7 +126,7 @@ fn is_told_to_go_on(done: &str) -> io::Result<bool> {
 }
 
 async fn fund(arguments: &Arguments, requests: &Requests) -> Result<(), String> {
-    let mut faucet = Connection::new(arguments.faucet.clone());
+    let mut faucet = Connection::new(Endpoint::plain(arguments.faucet.clone()));
     for request in requests.fundings() {
         let answer = faucet.exchange(&request).await;
         let answer = answer.map_err(|error| format!("the faucet: {error}"))?;
@@ -148,7 +148,7 @@ async fn submit_all(
     }
     let mut submitters = JoinSet::new();
     for share in shares {
-        let mut node = Connection::new(arguments.address.clone());
+        let mut node = Connection::new(Endpoint::plain(arguments.address.clone()));
         submitters.spawn_local(async move {
             for submission in share {
                 submit(&mut node, &submission).await?;

@@ -2,7 +2,10 @@
 
 use crate::submit;
 use bytes::BytesMut;
-use ledger_client::load::{Connection, ResourceUsage, Response, ResponseHead, TransactionStatus};
+use ledger_client::{
+    http::{Connection, Endpoint, Response, ResponseHead},
+    load::{ResourceUsage, TransactionStatus},
+};
 use serde::Serialize;
 use std::{
     cell::Cell,
@@ -110,7 +113,7 @@ impl Waits {
                 (answer, stream)
             });
         }
-        let mut node = Connection::new(address.to_owned());
+        let mut node = Connection::new(Endpoint::plain(address.to_owned()));
         let begin = Instant::now();
         let released =
             tokio::task::spawn_local(async move { submit(&mut node, &submission).await });

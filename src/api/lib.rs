@@ -2,20 +2,18 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which routes there are | `routes.rs` |
-//! | what the document of the interface says of them | `openapi/` |
-//! | what a route does | `endpoints/` |
+//! | configuration | `config.rs` |
 //! | every error with its status and code | `error/` |
-//! | what is answered where no route fits | `fallback.rs` |
-//! | how things look as JSON, as BCS | `json/`, `wire.rs` |
-//! | where a resource lies in the state; the types of tables | `resource.rs`, `tables.rs` |
-//! | what pages of other origins may do | `cors.rs` |
-//! | which answers are compressed; what is logged and counted of requests | `compression.rs`, `trace.rs`, `meter.rs` |
-//! | what an operator can turn off | `switches.rs` |
-//! | limits on requests | `admission.rs`, `body.rs`, `large.rs`, `connection.rs`, [`ApiConfig`] |
+//! | limits on requests, switches of the operator | `limits/` |
+//! | values as JSON and as BCS | `model/` |
+//! | the OpenAPI document | `openapi/` |
+//! | the state, a request and its response | `context/` |
+//! | the route table, the handlers | `routes/` |
+//! | tracing, CORS, admission, compression | `middleware/` |
+//! | the path of a request | `router.rs` |
 //!
-//! Everything is asked of a [`ledger_actors::NodeHandle`]; this crate keeps no state but the places
-//! of requests in flight and of large answers, and of each connection whether it is trusted to sign well.
+//! Handlers send requests to a [`ledger_actors::NodeHandle`]. The crate itself keeps permits, cached
+//! responses, and for each connection whether its signatures are trusted.
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(
@@ -23,44 +21,23 @@
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
 )]
 
-mod admission;
-mod answer;
-mod body;
-mod call;
-mod compression;
-mod connection;
-mod cors;
-mod decimal;
-mod dispatch;
-mod endpoints;
+mod config;
+mod context;
 mod error;
-mod fallback;
-mod format;
-mod headers;
-mod json;
-mod kept;
-mod large;
-mod media_types;
-mod meter;
+mod limits;
+mod middleware;
+mod model;
 mod openapi;
-mod params;
-mod resource;
+mod router;
 mod routes;
-mod state;
-mod switches;
-mod tables;
-mod trace;
-mod vary;
-mod wire;
 
-pub use connection::Connection;
-pub use cors::{ForPages, cors};
-pub use error::{ErrorBody, ErrorCode, Problem, TransactionName};
-pub use fallback::{extraction_problem, unknown_route, wrong_method};
-pub use json::{submission_from_json, submission_json};
-pub use kept::KeptAnswersStatus;
-pub use meter::RouteStatus;
-pub use openapi::{DeclaredAnswer, declared_answers, openapi_document};
-pub use routes::{configure, configure_graphql};
-pub use state::{ApiConfig, ApiState};
-pub use switches::{Switch, SwitchChange, SwitchSettings};
+pub use config::{ApiConfig, SwitchSettings};
+pub use context::{ApiState, ResponseCacheStatus};
+pub use error::{
+    ErrorBody, ErrorCode, ErrorKind, TransactionName, extraction_error, unknown_route, wrong_method,
+};
+pub use limits::{Connection, RouteStatus, Switch, SwitchChange};
+pub use middleware::cors::{BrowserCors, cors};
+pub use model::json::{submission_from_json, submission_json};
+pub use openapi::{DeclaredResponse, declared_responses, openapi_document};
+pub use router::{configure, configure_graphql};

@@ -1,6 +1,7 @@
 //! Errors of the clients, worded for the user of a command.
 
 use ledger_crypto::HashValue;
+use std::{io, path::PathBuf};
 
 /// An error of a request to a node or a faucet.
 #[derive(Debug, thiserror::Error)]
@@ -13,13 +14,30 @@ pub enum ClientError {
         /// The reason.
         reason: String,
     },
+    /// A file of root certificates cannot be read or used. No request was sent.
+    #[error("--ca {}: {reason}", path.display())]
+    InvalidRoots {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// No root certificate is known, so that no server can be verified. No request was sent.
+    #[error(
+        "this system has no root certificates to verify a server with ({reason}); name a file of \
+         some with --ca FILE"
+    )]
+    NoRoots {
+        /// The reason.
+        reason: String,
+    },
     /// No complete response was received. The service may have executed the request.
-    #[error("no answer from {url}: {}", with_causes(source))]
+    #[error("no answer from {url}: {source}")]
     NoResponse {
         /// The requested URL.
         url: String,
-        /// The error of the HTTP client.
-        source: reqwest::Error,
+        /// The error of the connection.
+        source: RequestError,
     },
     /// The service responded with an error status.
     #[error("{url} answered {status}: {message}")]
@@ -49,14 +67,65 @@ pub enum ClientError {
     },
 }
 
-/// Formats an error with its chain of causes, because the outermost error of a connection names
-/// only the URL.
-fn with_causes(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
+/// An error of a request on a connection.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// This machine could not open the connection, for lack of descriptors, ports or memory.
+    #[error("this machine could not make the connection: {0}")]
+    Local(#[source] io::Error),
+    /// The connection could not be opened. The server has received no request.
+    #[error("cannot connect: {0}")]
+    Connect(#[source] io::Error),
+    /// The TLS handshake failed. The server has received no request.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The server responded in TLS to a request without TLS.
+    #[error("the server speaks TLS; use https://")]
+    TlsServer,
+    /// The connection failed. The server may have executed the request.
+    #[error("the connection failed: {0}")]
+    Io(#[source] io::Error),
+    /// No complete response was received in time. The server may have executed the request.
+    #[error("no response within {secs} s")]
+    Timeout {
+        /// The time limit, in seconds.
+        secs: u64,
+    },
+    /// The response is missing, incomplete, malformed or too large. The server may have executed
+    /// the request.
+    #[error("no complete response in HTTP/1.1")]
+    InvalidResponse,
+}
+
+/// An error of a TLS handshake.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// No trusted root certificate verifies the server's certificate.
+    #[error(
+        "the server's certificate is not trusted: no root certificate of this system or of --ca \
+         has issued it; --ca FILE adds the certificate of its issuer, or its own if it is \
+         self-signed"
+    )]
+    UntrustedCertificate,
+    /// The server's certificate is the certificate of an authority.
+    #[error(
+        "the server's certificate is one of an authority (CA:TRUE), which is valid for no server; \
+         the server needs one with CA:FALSE"
+    )]
+    AuthorityCertificate,
+    /// The server's certificate is expired, malformed, or not valid for the host of the URL.
+    #[error("the server's certificate is rejected: {0}")]
+    InvalidCertificate(String),
+    /// The server responded to the handshake in another protocol.
+    #[error("the server does not speak TLS; use http://")]
+    PlainServer,
+    /// The server closed the connection during the handshake.
+    #[error(
+        "the server closed the connection during the TLS handshake; if it does not speak TLS, use \
+         http://"
+    )]
+    Closed,
+    /// Another error of the handshake.
+    #[error("the TLS handshake failed: {0}")]
+    Handshake(#[source] io::Error),
 }

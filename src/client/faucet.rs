@@ -2,7 +2,7 @@
 
 use crate::{
     ClientError,
-    http::{base_url, check_status, http_client, no_response},
+    http::{Endpoint, HttpClient, TrustedRoots, read_json},
 };
 use ledger_crypto::HashValue;
 use ledger_types::AccountAddress;
@@ -11,8 +11,9 @@ use serde::Deserialize;
 /// A client of one faucet. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct FaucetClient {
-    http: reqwest::Client,
-    base_url: String,
+    http: HttpClient,
+    /// The path of `/fund`.
+    fund_path: String,
 }
 
 /// The body of a successful response of `/fund`.
@@ -22,14 +23,16 @@ struct FundResponse {
 }
 
 impl FaucetClient {
-    /// Creates a client of the faucet at `url`, without connecting to it.
+    /// Creates a client of the faucet at `url`, without connecting to it. An `https://` URL is
+    /// verified with `roots`.
     ///
     /// # Errors
-    /// Returns [`ClientError::InvalidUrl`] if `url` is not of the form `http://HOST:PORT`.
-    pub fn new(url: &str) -> Result<Self, ClientError> {
+    /// Returns the errors of [`Endpoint::parse`].
+    pub fn new(url: &str, roots: &TrustedRoots) -> Result<Self, ClientError> {
+        let endpoint = Endpoint::parse(url, roots)?;
         Ok(Self {
-            http: http_client()?,
-            base_url: base_url(url)?,
+            fund_path: format!("{}/fund", endpoint.path()),
+            http: HttpClient::new(endpoint),
         })
     }
 
@@ -39,24 +42,21 @@ impl FaucetClient {
     ///
     /// # Errors
     /// Returns [`ClientError::Rejected`] if the faucet responds with an error status,
-    /// [`ClientError::NoResponse`] if it does not respond or its body is not as expected, and
-    /// [`ClientError::UnexpectedResponse`] if the body contains no transaction hash. Except after
-    /// `Rejected`, the account may have been funded.
+    /// [`ClientError::NoResponse`] if it does not respond, and [`ClientError::UnexpectedResponse`]
+    /// if the body has another form or no transaction hash. Except after `Rejected`, the account
+    /// may have been funded.
     pub async fn fund(&self, to: &AccountAddress, amount: u64) -> Result<HashValue, ClientError> {
-        let url = format!("{}/fund", self.base_url);
         let body = serde_json::json!({ "address": to.to_long_hex(), "amount": amount });
         let response = self
             .http
-            .post(&url)
-            .json(&body)
-            .send()
-            .await
-            .map_err(|source| no_response(&url, source))?;
-        let funded: FundResponse = check_status(&url, response)
-            .await?
-            .json()
-            .await
-            .map_err(|source| no_response(&url, source))?;
+            .post(
+                &self.fund_path,
+                "application/json",
+                body.to_string().as_bytes(),
+            )
+            .await?;
+        let url = self.http.url(&self.fund_path);
+        let funded: FundResponse = read_json(&url, &response)?;
         let first = funded.txn_hashes.first().map(|text| text.parse());
         match first {
             Some(Ok(hash)) => Ok(hash),

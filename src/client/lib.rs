@@ -3,7 +3,8 @@
 //! | to find | look in |
 //! |---|---|
 //! | keys, and transactions that are built and signed | `signer` |
-//! | the REST interface and the faucet over HTTP | `node`, `faucet`, `http` |
+//! | the REST interface and the faucet | `node`, `faucet` |
+//! | connections of HTTP/1.1, URLs, TLS | `http` |
 //! | connections, workers and measurements of a load | `load` |
 //! | errors of requests | `error` |
 
@@ -15,12 +16,12 @@
 
 mod error;
 mod faucet;
-mod http;
+pub mod http;
 pub mod load;
 mod node;
 pub mod signer;
 
-pub use error::ClientError;
+pub use error::{ClientError, RequestError, TlsError};
 pub use faucet::FaucetClient;
 pub use node::{
     AccountState, CommittedTransaction, LedgerState, NodeClient, submission_media_type,

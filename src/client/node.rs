@@ -2,14 +2,10 @@
 
 use crate::{
     ClientError,
-    http::{base_url, check_status, http_client, no_response},
+    http::{Endpoint, HttpClient, Response, TrustedRoots, read_json},
 };
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, ChainIdentity, SignedTransaction, Vendor};
-use reqwest::{
-    Response,
-    header::{CONTENT_TYPE, HeaderMap},
-};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use std::time::Duration;
 
@@ -19,9 +15,9 @@ const POLL_PAUSE: Duration = Duration::from_millis(20);
 /// A client of one node. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct NodeClient {
-    http: reqwest::Client,
-    /// The URL of the interface, with `/v1` and without a trailing slash.
-    base_url: String,
+    http: HttpClient,
+    /// The path of the interface, with `/v1` and without a trailing slash.
+    base_path: String,
 }
 
 /// The latest committed state of a ledger.
@@ -91,15 +87,17 @@ fn decimal_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
 
 impl NodeClient {
     /// Creates a client of the node at `url`, which may end with `/v1`, without connecting to it.
+    /// An `https://` URL is verified with `roots`.
     ///
     /// # Errors
-    /// Returns [`ClientError::InvalidUrl`] if `url` is not of the form `http://HOST:PORT`.
-    pub fn new(url: &str) -> Result<Self, ClientError> {
-        let base = base_url(url)?;
-        let base = base.strip_suffix("/v1").unwrap_or(&base);
+    /// Returns the errors of [`Endpoint::parse`].
+    pub fn new(url: &str, roots: &TrustedRoots) -> Result<Self, ClientError> {
+        let endpoint = Endpoint::parse(url, roots)?;
+        let base = endpoint.path();
+        let base = base.strip_suffix("/v1").unwrap_or(base);
         Ok(Self {
-            http: http_client()?,
-            base_url: format!("{base}/v1"),
+            base_path: format!("{base}/v1"),
+            http: HttpClient::new(endpoint),
         })
     }
 
@@ -112,14 +110,13 @@ impl NodeClient {
     /// if it responds with an error status, and [`ClientError::UnexpectedResponse`] if the response
     /// is not one of a node.
     pub async fn ledger(&self) -> Result<LedgerState, ClientError> {
-        let url = self.base_url.clone();
-        let response = self.get(&url).await?;
-        let vendor =
-            vendor_of(response.headers()).ok_or_else(|| ClientError::UnexpectedResponse {
-                url: url.clone(),
-                reason: "no header X-{VENDOR}-CHAIN-ID; is this a node?".to_owned(),
-            })?;
-        let body: LedgerBody = read_json(&url, response).await?;
+        let response = self.http.get(&self.base_path).await?;
+        let url = self.http.url(&self.base_path);
+        let vendor = vendor_of(&response).ok_or_else(|| ClientError::UnexpectedResponse {
+            url: url.clone(),
+            reason: "no header X-{VENDOR}-CHAIN-ID; is this a node?".to_owned(),
+        })?;
+        let body: LedgerBody = read_json(&url, &response)?;
         Ok(LedgerState {
             chain: ChainIdentity {
                 id: body.chain_id,
@@ -135,8 +132,7 @@ impl NodeClient {
     /// # Errors
     /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn gas_unit_price(&self) -> Result<u64, ClientError> {
-        let url = format!("{}/estimate_gas_price", self.base_url);
-        let estimate: GasEstimate = read_json(&url, self.get(&url).await?).await?;
+        let estimate: GasEstimate = self.get_json("/estimate_gas_price").await?;
         Ok(estimate.gas_estimate)
     }
 
@@ -146,8 +142,7 @@ impl NodeClient {
     /// Returns [`ClientError::Rejected`] if the account does not exist, and otherwise the same
     /// errors as [`NodeClient::ledger`].
     pub async fn account(&self, address: &AccountAddress) -> Result<AccountState, ClientError> {
-        let url = format!("{}/accounts/{address}", self.base_url);
-        read_json(&url, self.get(&url).await?).await
+        self.get_json(&format!("/accounts/{address}")).await
     }
 
     /// Returns the balance of an account in the chain's coin, in its smallest unit.
@@ -156,8 +151,8 @@ impl NodeClient {
     /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn balance(&self, address: &AccountAddress) -> Result<u64, ClientError> {
         let coin = AccountAddress::NATIVE_ASSET;
-        let url = format!("{}/accounts/{address}/balance/{coin}", self.base_url);
-        read_json(&url, self.get(&url).await?).await
+        self.get_json(&format!("/accounts/{address}/balance/{coin}"))
+            .await
     }
 
     /// Submits a transaction of a chain with the word `vendor`, and returns its hash.
@@ -170,17 +165,14 @@ impl NodeClient {
         vendor: &Vendor,
         transaction: &SignedTransaction,
     ) -> Result<HashValue, ClientError> {
-        let url = format!("{}/transactions", self.base_url);
+        let path = format!("{}/transactions", self.base_path);
+        let body = bcs::to_bytes(transaction).expect("a transaction has a BCS form");
         let response = self
             .http
-            .post(&url)
-            .header(CONTENT_TYPE, submission_media_type(vendor))
-            .body(bcs::to_bytes(transaction).expect("a transaction has a BCS form"))
-            .send()
-            .await
-            .map_err(|source| no_response(&url, source))?;
-        let accepted: AcceptedSubmission =
-            read_json(&url, check_status(&url, response).await?).await?;
+            .post(&path, &submission_media_type(vendor), &body)
+            .await?;
+        let url = self.http.url(&path);
+        let accepted: AcceptedSubmission = read_json(&url, &response)?;
         accepted
             .hash
             .parse()
@@ -198,10 +190,10 @@ impl NodeClient {
     /// Returns [`ClientError::NotCommitted`] if the transaction was removed from the mempool, and
     /// otherwise the same errors as [`NodeClient::ledger`].
     pub async fn wait(&self, hash: &HashValue) -> Result<CommittedTransaction, ClientError> {
-        let url = format!("{}/transactions/wait_by_hash/{hash}", self.base_url);
+        let path = format!("/transactions/wait_by_hash/{hash}");
         loop {
-            let body: serde_json::Value = match self.get(&url).await {
-                Ok(response) => read_json(&url, response).await?,
+            let body: serde_json::Value = match self.get_json(&path).await {
+                Ok(body) => body,
                 Err(ClientError::Rejected {
                     status: 404,
                     message,
@@ -217,7 +209,7 @@ impl NodeClient {
             if body["type"] != "pending_transaction" {
                 return serde_json::from_value(body).map_err(|error| {
                     ClientError::UnexpectedResponse {
-                        url,
+                        url: self.http.url(&format!("{}{path}", self.base_path)),
                         reason: error.to_string(),
                     }
                 });
@@ -227,14 +219,11 @@ impl NodeClient {
         }
     }
 
-    async fn get(&self, url: &str) -> Result<Response, ClientError> {
-        let response = self
-            .http
-            .get(url)
-            .send()
-            .await
-            .map_err(|source| no_response(url, source))?;
-        check_status(url, response).await
+    /// Requests a path below that of the interface, and deserializes the JSON response.
+    async fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        let path = format!("{}{path}", self.base_path);
+        let response = self.http.get(&path).await?;
+        read_json(&self.http.url(&path), &response)
     }
 }
 
@@ -243,27 +232,11 @@ pub fn submission_media_type(vendor: &Vendor) -> String {
     format!("application/x.{}.signed_transaction+bcs", vendor.lower())
 }
 
-/// Reads the JSON body of a response.
-async fn read_json<T: DeserializeOwned>(url: &str, response: Response) -> Result<T, ClientError> {
-    response.json().await.map_err(|source| {
-        if source.is_decode() {
-            ClientError::UnexpectedResponse {
-                url: url.to_owned(),
-                reason: source.to_string(),
-            }
-        } else {
-            no_response(url, source)
-        }
-    })
-}
-
 /// Returns the vendor word, which stands between `x-` and `-chain-id` in the name of a header.
-fn vendor_of(headers: &HeaderMap) -> Option<Vendor> {
-    headers.keys().find_map(|name| {
-        let word = name
-            .as_str()
-            .strip_prefix("x-")?
-            .strip_suffix("-chain-id")?;
+fn vendor_of(response: &Response) -> Option<Vendor> {
+    response.find_field(|name, _| {
+        let name = name.to_ascii_lowercase();
+        let word = name.strip_prefix("x-")?.strip_suffix("-chain-id")?;
         word.parse().ok()
     })
 }

@@ -22,7 +22,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 /// ALPN name of HTTP/2 (RFC 9113, section 3.2).
@@ -107,56 +107,41 @@ impl LoadedCertificate {
 /// The current certificate of a listener. Clones share it.
 #[derive(Clone, Debug)]
 pub struct CertificateHolder {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    current: ArcSwap<LoadedCertificate>,
-    /// Held while the certificate changes, so that the result of a reload is never replaced by that
-    /// of an earlier one.
-    change: Mutex<()>,
+    current: Arc<ArcSwap<LoadedCertificate>>,
 }
 
 impl CertificateHolder {
     /// Creates a holder of `certificate`.
     pub fn new(certificate: LoadedCertificate) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                current: ArcSwap::from_pointee(certificate),
-                change: Mutex::new(()),
-            }),
+            current: Arc::new(ArcSwap::from_pointee(certificate)),
         }
     }
 
     /// Returns the current certificate.
     pub fn current(&self) -> Arc<LoadedCertificate> {
-        self.shared.current.load_full()
+        self.current.load_full()
     }
 
     /// Makes `certificate` the current one, for handshakes that begin from now on.
     /// [`Self::reload`] reads its files from now on.
     pub fn replace(&self, certificate: LoadedCertificate) {
-        let _change = self.lock();
-        self.shared.current.store(Arc::new(certificate));
+        self.current.store(Arc::new(certificate));
     }
 
     /// Reads the files of the current certificate again, replaces it, and returns the new one.
+    ///
+    /// Blocks while it reads. If [`Self::replace`] or another reload has replaced the certificate
+    /// meanwhile, its certificate stays and is returned, because it may have other files.
     ///
     /// # Errors
     ///
     /// Returns the error of [`CertificateFiles::load`]. The current certificate stays.
     pub fn reload(&self) -> Result<Arc<LoadedCertificate>, TlsError> {
-        let _change = self.lock();
-        let certificate = Arc::new(self.shared.current.load().files.load()?);
-        self.shared.current.store(Arc::clone(&certificate));
-        Ok(certificate)
-    }
-
-    fn lock(&self) -> impl Drop + use<'_> {
-        // The lock protects no data, so a panic while it was held broke nothing.
-        let change = self.shared.change.lock();
-        change.unwrap_or_else(PoisonError::into_inner)
+        let previous = self.current.load_full();
+        let certificate = Arc::new(previous.files.load()?);
+        self.current.compare_and_swap(&previous, certificate);
+        Ok(self.current())
     }
 
     /// Returns the TLS configuration of a server that always presents the current certificate. It
@@ -175,7 +160,7 @@ impl CertificateHolder {
 
 impl ResolvesServerCert for CertificateHolder {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.shared.current.load().certified_key))
+        Some(Arc::clone(&self.current.load().certified_key))
     }
 }
 

@@ -1,15 +1,16 @@
 //! `ledger-node`: a ledger node in one binary, with a small client and a load generator.
 //!
-//! | to find | look in |
+//! | folder or file | content |
 //! |---|---|
-//! | the command line | `cli/` |
-//! | every setting, and how its value is decided | `config/` |
-//! | how the crates are put together into a node | `compose/` |
-//! | the listeners that are not the interface, and who may ask them | `faucet/`, `admin/`, `access/` |
-//! | signals, the limit on open files | `signals.rs`, `open_files.rs` |
-//! | the log | `telemetry/` |
+//! | `cli/` | commands, exit codes |
+//! | `config/` | table of settings, layers of the configuration |
+//! | `compose/` | composition root: start, service, reload and stop of a node |
+//! | `admin/`, `faucet/` | the listeners beside the REST interface |
+//! | `access/` | access control of these listeners, secret files |
+//! | `telemetry/` | the log |
+//! | `signals.rs`, `open_files.rs` | signals, limit on open files |
 
-// What a client sends must not end the process: a panic is for a broken invariant, and says which.
+// Input of clients must not end the process. A panic states the invariant that is broken.
 #![cfg_attr(
     not(test),
     warn(clippy::unwrap_used, clippy::panic, clippy::unreachable)
@@ -22,30 +23,29 @@ mod compose;
 mod config;
 mod faucet;
 mod open_files;
-mod output;
 mod signals;
 mod telemetry;
 
 use clap::Parser as _;
 use std::process::ExitCode;
 
-/// A submission and its answer are hundreds of small pieces made on one thread and freed on another.
+/// A submission and its response allocate hundreds of small objects on one thread that another one frees.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    let ended = signals::survive_file_size_limit()
-        .map_err(|error| cli::Failure::fatal("installing a signal handler", &error))
+    let result = signals::survive_file_size_limit()
+        .map_err(|error| cli::CliError::fatal("installing a signal handler", &error))
         .and_then(|()| cli::execute(cli));
-    match ended {
+    match result {
         Ok(()) => {
             telemetry::flush();
             ExitCode::SUCCESS
         }
-        Err(failure) => {
-            failure.report();
-            failure.exit_code()
+        Err(error) => {
+            error.report();
+            error.exit_code()
         }
     }
 }

@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the soft limit on open files to `wanted`, or to the hard limit if that is lower.
 ///
-/// Returns the soft limit afterwards, which callers compare with what they need.
+/// Returns the resulting soft limit.
 pub fn raise_limit(wanted: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let soft = current.unwrap_or(u64::MAX);
@@ -18,7 +18,7 @@ pub fn raise_limit(wanted: u64) -> u64 {
     };
     match setrlimit(Resource::Nofile, limit) {
         Ok(()) => raised,
-        // Some systems have a limit of their own below the hard one.
+        // Some systems have another limit below the hard one.
         Err(error) => {
             tracing::debug!(%error, raised, "the limit on open files stays");
             soft

@@ -1,4 +1,4 @@
-//! Signals that must not end the process, and those that stop a node.
+//! Signals: those that stop a node or reload its configuration, and one that must not end the process.
 
 use std::io;
 use tokio::{
@@ -6,14 +6,15 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 
-/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG`, as other failed writes do.
+/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG` like other failed writes.
 ///
-/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the process ends,
-/// also after the [`Signal`] and the runtime are dropped. Call this before any file is written.
+/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the process
+/// ends, also after the [`Signal`] and the runtime are dropped. Call this before any file is written.
 ///
 /// # Errors
 ///
-/// Returns the error of the system if the handler cannot be installed, as without a free descriptor.
+/// Returns the error of the system if the handler cannot be installed, for example without a free
+/// descriptor.
 pub fn survive_file_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
@@ -21,21 +22,26 @@ pub fn survive_file_size_limit() -> io::Result<()> {
     signal(file_size).map(drop)
 }
 
-/// Logs every `SIGHUP`, which has no other effect. Without a handler it would end the process.
-///
-/// Call this within a running [`actix_web::rt::System`].
-///
-/// # Errors
-///
-/// Returns the error of the system if the handler cannot be installed.
-pub fn log_hangups() -> io::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
-    actix_web::rt::spawn(async move {
-        while hangup.recv().await.is_some() {
-            tracing::info!("SIGHUP has no effect");
-        }
-    });
-    Ok(())
+/// `SIGHUP`, which reloads the configuration of a running node.
+#[derive(Debug)]
+pub struct ReloadSignal(Signal);
+
+impl ReloadSignal {
+    /// Installs the handler. Until then the signal ends the process.
+    ///
+    /// Call this within a running [`actix_web::rt::System`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system if the handler cannot be installed.
+    pub fn new() -> io::Result<Self> {
+        signal(SignalKind::hangup()).map(Self)
+    }
+
+    /// Waits for the next signal. Signals that arrive between two calls count as one.
+    pub async fn next(&mut self) {
+        self.0.recv().await;
+    }
 }
 
 /// The signals that stop a node: `SIGINT` and `SIGTERM`.

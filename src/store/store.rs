@@ -54,8 +54,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Store::open`], of which [`StoreError::Damaged`] also if a checksum
-    /// does not match.
+    /// Returns the errors of [`Store::open`], and [`StoreError::Damaged`] if a checksum does not
+    /// match.
     pub fn open_checked(
         directory: &Path,
         options: &StoreOptions,
@@ -225,7 +225,7 @@ impl Store {
         self.writer.wal_config = wal;
     }
 
-    /// Splits the store into its writer and a reader, of which clones can be made.
+    /// Splits the store into its writer and a reader, which can be cloned.
     pub fn split(self) -> (StoreWriter, StoreReader) {
         let reader = StoreReader::new(self.writer.latest_view.clone());
         (self.writer, reader)

@@ -106,7 +106,6 @@ fn what_does_not_work_is_said() {
         &["no answer from", &nobody, "refused"],
     );
     failed(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
-    failed(&["show", "--url", "https://x", to], &["speak no TLS"]);
     // The admin listener answers, but is no node.
     failed(&["show", "--url", &node.admin, to], &["404"]);
 }

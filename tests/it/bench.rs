@@ -365,7 +365,6 @@ fn options_that_contradict_each_other_are_refused() {
             ["--url", "ftp://x", "--connections", "1"],
             "http://HOST:PORT",
         ),
-        (["--url", "https://x", "--connections", "1"], "speak no TLS"),
     ] {
         let output = binary().arg("bench").args(arguments).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();

@@ -14,7 +14,6 @@ mod clock;
 mod config;
 mod crash;
 mod disk;
-mod door;
 mod faucet;
 mod filter;
 mod golden;
@@ -31,12 +30,15 @@ mod overload;
 mod pruned;
 mod run;
 mod second_signature;
+mod security;
 mod signals;
 #[cfg(target_os = "linux")]
 mod threads;
 mod tls;
+mod tls_clients;
 mod tls_reload;
 mod upgrades;
+mod version;
 
 #[path = "../kit/mod.rs"]
 mod kit;

@@ -1,7 +1,16 @@
-//! Signals that must not end a node: `SIGHUP`, and `SIGXFSZ` at a limit on the size of files.
+//! Signals that must not end a node: `SIGHUP`, which reloads the configuration, and `SIGXFSZ` at a
+//! limit on the size of files.
 
 use crate::kit::{TestAccount, TestNode, until};
-use std::fs;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
 #[tokio::test]
 async fn continues_after_a_hangup() {
@@ -19,6 +28,237 @@ async fn continues_after_a_hangup() {
         1_000
     );
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
+}
+
+/// A node with a configuration file that tests change.
+struct ConfiguredNode {
+    node: TestNode,
+    file: PathBuf,
+}
+
+impl ConfiguredNode {
+    /// Starts a node with this text as its configuration file, and with the default settings of
+    /// tests, which have precedence over the file.
+    fn start(text: &str) -> Self {
+        Self::start_with(text, |_| {})
+    }
+
+    /// Starts a node as [`Self::start`] does, by a changed command.
+    fn start_with(text: &str, change_command: impl FnOnce(&mut Command)) -> Self {
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let file = directory.path().join("node.toml");
+        fs::write(&file, text).unwrap();
+        let mut command = TestNode::command(directory.path(), &[]);
+        command.arg("--config").arg(&file);
+        change_command(&mut command);
+        let node = TestNode::spawn(command, directory, Vec::new());
+        Self { node, file }
+    }
+
+    /// Writes a file into the directory of the node that only its owner can access.
+    fn secret(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.node.directory().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        path
+    }
+
+    /// Replaces the text of the configuration file and reloads it. Returns what the node logs.
+    async fn reload(&self, text: &str) -> String {
+        fs::write(&self.file, text).unwrap();
+        self.hang_up("SIGHUP").await
+    }
+
+    /// Sends the signal and returns what the node logs from then on, once it contains `words`.
+    async fn hang_up(&self, words: &str) -> String {
+        let before = self.node.log().len();
+        self.node.signal("HUP");
+        until(&format!("{words:?} in the log"), || {
+            let log = self.node.log().split_off(before);
+            async move { log.contains(words).then_some(log) }
+        })
+        .await
+    }
+
+    /// Returns the rules of the submission filter.
+    async fn filter_rules(&self) -> Value {
+        let url = format!("{}/filter", self.node.admin);
+        self.node.http.get(&url).await.json["rules"].take()
+    }
+
+    /// Replaces the rules of the submission filter on the admin listener.
+    async fn put_filter_rules(&self, rules: &[&str]) {
+        let url = format!("{}/filter", self.node.admin);
+        let body = json!({ "rules": rules });
+        let response = self.node.http.send_json(Method::PUT, &url, &body).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+    }
+
+    /// Returns the status of a request to the admin listener with this token.
+    async fn status_with_token(&self, token: &str) -> u16 {
+        let url = format!("{}/actors", self.node.admin);
+        let request = self.node.http.request(Method::GET, &url);
+        let request = request.header("authorization", format!("Bearer {token}"));
+        self.node.http.try_send(request).await.unwrap().status
+    }
+}
+
+#[tokio::test]
+async fn replaces_the_admin_token_on_a_hangup() {
+    const TOKENS: [&str; 3] = [
+        "first-token-of-20-chars",
+        "second-token-of-20-chars",
+        "third-token-of-20-chars",
+    ];
+    let node = ConfiguredNode::start("");
+    let [first, second] = ["first", "second"].map(|name| node.secret(name, ""));
+    fs::write(&first, TOKENS[0]).unwrap();
+    let setting = |path: &Path| format!("[admin]\ntoken_file = {path:?}\n");
+    let mut log = node.reload(&setting(&first)).await;
+    assert_eq!(
+        node.node
+            .http
+            .get(&format!("{}/actors", node.node.admin))
+            .await
+            .status,
+        401
+    );
+    assert_eq!(node.status_with_token(TOKENS[0]).await, 200);
+
+    // The same file with another token.
+    fs::write(&first, TOKENS[1]).unwrap();
+    log += &node.reload(&setting(&first)).await;
+    assert_eq!(node.status_with_token(TOKENS[0]).await, 401);
+    assert_eq!(node.status_with_token(TOKENS[1]).await, 200);
+
+    fs::write(&second, TOKENS[2]).unwrap();
+    let change = node.reload(&setting(&second)).await;
+    assert_eq!(node.status_with_token(TOKENS[1]).await, 401);
+    assert_eq!(node.status_with_token(TOKENS[2]).await, 200);
+    for part in ["admin.token_file", "/first", "/second"] {
+        assert!(change.contains(part), "{part}: {change}");
+    }
+    log += &change;
+    for token in TOKENS {
+        assert!(!log.contains(token), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn replaces_filter_rules_on_a_hangup_only_if_the_files_change_them() {
+    let setting = |rules: &str| format!("[filter]\nrules = {rules:?}\n");
+    let node = ConfiguredNode::start(&setting("deny sender 0x1"));
+    let log = node.reload(&setting("deny sender 0x2")).await;
+    assert_eq!(node.filter_rules().await, json!(["deny sender 0x2"]));
+    for part in ["filter.rules", "deny sender 0x1", "deny sender 0x2"] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+
+    node.put_filter_rules(&["deny sender 0x3"]).await;
+    let log = node.reload(&setting("deny sender 0x2")).await;
+    assert_eq!(node.filter_rules().await, json!(["deny sender 0x3"]));
+    assert!(!log.contains("filter.rules"), "{log}");
+
+    // Compared with the last load, not with the rules that are in force.
+    node.reload(&setting("deny sender 0x3")).await;
+    node.put_filter_rules(&[]).await;
+    node.reload(&setting("deny sender 0x4")).await;
+    assert_eq!(node.filter_rules().await, json!(["deny sender 0x4"]));
+}
+
+#[tokio::test]
+async fn changes_the_log_level_on_a_hangup() {
+    let node = ConfiguredNode::start("[log]\nlevel = \"error\"\n");
+    let setting = |level: &str| format!("[log]\nlevel = {level:?}\n");
+    fs::write(&node.file, setting("info,http=debug")).unwrap();
+    let log = node.hang_up("SIGHUP").await;
+    for part in ["log.level", "\"error\"", "info,http=debug"] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    node.node.get("/v1").await;
+    node.node.logged("/v1").await;
+
+    fs::write(&node.file, setting("error")).unwrap();
+    node.hang_up("log.level").await;
+    // The signal after it shows that the level was replaced: an error is logged.
+    let before = node.node.log().len();
+    node.node.get("/v1/spec").await;
+    let log = node.reload("[log]\nlevel = \"loud\"\n").await;
+    assert!(log.contains("ERROR"), "{log}");
+    assert!(
+        !node.node.log()[before..].contains("/spec"),
+        "{}",
+        node.node.log()
+    );
+}
+
+#[tokio::test]
+async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
+    let node = ConfiguredNode::start("[filter]\nrules = \"deny sender 0x1\"\n");
+    let readable_by_all = node.secret("readable", "a-token-of-20-characters");
+    fs::set_permissions(&readable_by_all, Permissions::from_mode(0o644)).unwrap();
+    let changed = "[filter]\nrules = \"deny all\"\n";
+    for (invalid, cause) in [
+        ("[log]\nlevel = \"loud\"\n".to_owned(), "log.level"),
+        ("[log]\nlevel = ".to_owned(), "node.toml"),
+        ("[nothing]\n".to_owned(), "nothing"),
+        (
+            format!("[admin]\ntoken_file = {readable_by_all:?}\n"),
+            "chmod 600",
+        ),
+        (
+            format!("[api]\ntls_certificate = {readable_by_all:?}\n"),
+            "api.tls_private_key",
+        ),
+    ] {
+        let log = node.reload(&format!("{changed}{invalid}")).await;
+        assert!(
+            log.contains("ERROR") && log.contains(cause),
+            "{invalid}: {log}"
+        );
+        assert!(!log.contains("setting changed"), "{invalid}: {log}");
+        assert_eq!(
+            node.filter_rules().await,
+            json!(["deny sender 0x1"]),
+            "{invalid}"
+        );
+    }
+    fs::remove_file(&node.file).unwrap();
+    let log = node.hang_up("SIGHUP").await;
+    assert!(log.contains("node.toml"), "{log}");
+    node.reload(changed).await;
+    assert_eq!(node.filter_rules().await, json!(["deny all"]));
+}
+
+#[tokio::test]
+async fn names_changed_settings_that_need_a_restart_on_a_hangup() {
+    let node = ConfiguredNode::start("");
+    let changed = "[wait]\ntimeout_ms = 7\n[mempool]\nttl_secs = 8\n";
+    // As long as the node runs with other values.
+    for _ in 0..2 {
+        let log = node.reload(changed).await;
+        let mut lines = log.lines();
+        let line = lines
+            .find(|line| line.contains("need a restart"))
+            .expect(&log);
+        assert!(line.contains("mempool.ttl_secs, wait.timeout_ms"), "{line}");
+    }
+    let log = node.reload("").await;
+    assert!(!log.contains("need a restart"), "{log}");
+}
+
+#[tokio::test]
+async fn keeps_the_precedence_of_environment_and_assignments_on_a_hangup() {
+    let node = ConfiguredNode::start_with("", |command| {
+        command
+            .env("LEDGER_NODE__FILTER__RULES", "deny sender 0x1")
+            .args(["--set", "log.level=info"]);
+    });
+    let log = node
+        .reload("[filter]\nrules = \"deny all\"\n[log]\nlevel = \"off\"\n")
+        .await;
+    assert!(!log.contains("setting changed"), "{log}");
+    assert_eq!(node.filter_rules().await, json!(["deny sender 0x1"]));
 }
 
 #[tokio::test]

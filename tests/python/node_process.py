@@ -15,7 +15,7 @@ READY_TIMEOUT_SECS = 60
 STOP_TIMEOUT_SECS = 30
 
 
-def _binary() -> Path:
+def binary() -> Path:
     """LEDGER_NODE_BIN, else the release build, else the debug build."""
     named = os.environ.get("LEDGER_NODE_BIN")
     built = [REPOSITORY / "target" / profile / "ledger-node" for profile in ("release", "debug")]
@@ -29,18 +29,26 @@ def _binary() -> Path:
 class NodeProcess:
     """A running node with `config/<preset>.toml` and `settings` over it, each as `section.key=value`.
     `api`, `graphql`, `faucet` and `admin` are its addresses. Its ledger is in `data`, which stays
-    when the process ends, or in a directory of its own."""
+    when the process ends, or in a directory of its own. `build` is the program if it is not that of
+    `binary`."""
 
-    def __init__(self, preset: str, settings: tuple[str, ...] = (), data: Path | None = None):
+    def __init__(
+        self,
+        preset: str,
+        settings: tuple[str, ...] = (),
+        data: Path | None = None,
+        build: Path | None = None,
+    ):
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
         directory = Path(self._directory.name)
         free_ports = [f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")]
         overrides = [part for setting in (*free_ports, *settings) for part in ("--set", setting)]
         config = REPOSITORY / "config" / f"{preset}.toml"
+        data = data or directory / "data"
         self._log = directory / "node.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [_binary(), "run", "--config", config, *overrides, "--data-dir", data or directory / "data"],
+                [build or binary(), "run", "--config", config, *overrides, "--data-dir", data],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

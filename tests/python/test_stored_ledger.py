@@ -2,7 +2,10 @@
 after a kill, after a stop, with a pruned window, and with damage."""
 
 import asyncio
+import collections
 import json
+import os
+import random
 import shutil
 import subprocess
 import sys
@@ -23,7 +26,7 @@ from stored_ledger.ledger import Ledger, read_ledger
 from stored_ledger.node import NodeClient, compare
 from stored_ledger.redb import Database
 from stored_ledger.verify import verify
-from stored_ledger.wal import Record, records
+from stored_ledger.wal import HEADER_BYTES, Record, records
 from traffic import Traffic
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "transactions.json"
@@ -33,6 +36,9 @@ TABLES = ("blocks", "transactions", "events", "writes")
 MINTED = 900
 # Number of versions in a block of one user transaction.
 BLOCK_VERSIONS = 3
+# Number of random bits that the test of a whole ledger changes, one at a time, and their seed.
+FLIPS = int(os.environ.get("STORED_LEDGER_FLIPS", "24"))
+SEED = int(os.environ.get("STORED_LEDGER_SEED", str(random.randrange(2**32))))
 # How long the pruner may take to reach the end of the window.
 PRUNED_TIMEOUT_SECS = 30
 
@@ -117,10 +123,14 @@ class StoredLedgerTestCase(unittest.TestCase):
         self.assertEqual(ledger.oldest_version, int(self.info["oldest_ledger_version"]))
         return ledger
 
+    def copy_of(self, directory: Path) -> Path:
+        """Returns a copy of a directory."""
+        copy = Path(tempfile.mkdtemp(dir=self.root)) / "data"
+        return shutil.copytree(directory, copy)
+
     def damaged_copy(self, directory: Path, name: str, offset: int) -> Path:
         """Returns a copy of a directory in which one bit of a file is changed."""
-        copy = Path(tempfile.mkdtemp(dir=self.root)) / "data"
-        shutil.copytree(directory, copy)
+        copy = self.copy_of(directory)
         content = bytearray((copy / name).read_bytes())
         content[offset] ^= 1
         (copy / name).write_bytes(content)
@@ -172,6 +182,45 @@ class WholeLedger(StoredLedgerTestCase):
             for index in (0, len(entry.value) // 2, len(entry.value) - 1):
                 with self.subTest(table=name, byte=index):
                     self.assert_damaged(self.stopped, "ledger.redb", entry.offset + index)
+
+    def test_rejects_every_random_changed_bit(self):
+        draw = random.Random(SEED)
+        places = self.places()
+        copies = {directory: self.copy_of(directory) for directory in (self.killed, self.stopped)}
+        flips = collections.Counter()
+        for number in range(FLIPS):
+            name = draw.choice(sorted(places))
+            directory, file, begin, size = draw.choice(places[name])
+            path, bit = copies[directory] / file, draw.randrange(8 * size)
+            with self.subTest(seed=SEED, flip=number, of=name, begin=begin, bit=bit):
+                whole = path.read_bytes()
+                damaged = bytearray(whole)
+                damaged[begin + bit // 8] ^= 1 << bit % 8
+                path.write_bytes(damaged)
+                try:
+                    with self.assertRaises(Damaged):
+                        verify(read_ledger(copies[directory]))
+                finally:
+                    path.write_bytes(whole)
+                flips[name] += 1
+        print(f"STORED_LEDGER_SEED={SEED}: {flips.total()} of {FLIPS} flips rejected, {dict(flips)}")
+
+    def places(self) -> dict[str, list[tuple[Path, str, int, int]]]:
+        """Returns the values whose damage is found without a node, by name: directory, file, first
+        byte and size. These are the rows, and all records of the log before the last one."""
+        database = Database(self.stopped / "ledger.redb")
+        rows = {
+            name: [
+                (self.stopped, "ledger.redb", entry.offset, len(entry.value))
+                for entry in database.entries(name)
+            ]
+            for name in TABLES
+        }
+        log = [
+            (self.killed, "ledger.log", record.begin, HEADER_BYTES + len(record.content))
+            for record in self.log_of(self.killed)[:-1]
+        ]
+        return {**rows, "log": log}
 
     def test_rejects_a_damaged_record_that_others_follow(self):
         record = self.log_of(self.killed)[-2]

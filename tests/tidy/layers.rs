@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 3] = [
+const LAYERS: [(&str, Layers); 5] = [
     (
         "src/store/lib.rs",
         &[
@@ -62,6 +62,25 @@ const LAYERS: [(&str, Layers); 3] = [
             &["http1", "http2"],
             &["connection"],
             &["listener"],
+        ],
+    ),
+    (
+        "src/node/main.rs",
+        &[
+            &["access", "open_files", "signals", "telemetry"],
+            &["config"],
+            &["admin", "faucet"],
+            &["compose"],
+            &["cli"],
+        ],
+    ),
+    (
+        "src/client/lib.rs",
+        &[
+            &["error"],
+            &["http", "signer"],
+            &["node", "faucet"],
+            &["load"],
         ],
     ),
 ];

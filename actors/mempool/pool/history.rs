@@ -346,7 +346,7 @@ impl<'a> History<'a> {
                 Err(SubmitError::Invalid(discard)) => RemovalReason::Rejected(discard),
                 Err(other) => RemovalReason::Evicted(format!("at a restart: {other}")),
             };
-            self.model.removed.push((hash, reason));
+            self.model.removed.push(Removed { hash, reason });
         }
         self.count("restart");
     }
@@ -355,7 +355,7 @@ impl<'a> History<'a> {
         check_indices(&self.pool);
         let removed = self.pool.drain_removed();
         assert_eq!(removed, std::mem::take(&mut self.model.removed));
-        for (hash, reason) in removed {
+        for Removed { hash, reason } in removed {
             if self.pool.get(&hash).is_none() {
                 assert_eq!(self.pool.removal_reason(&hash), Some(&reason));
             }

@@ -21,7 +21,7 @@ mod small_sorted_map;
 use super::{meter::PoolMeter, persistence::file, removal_log::RemovalLog};
 use crate::{
     MempoolConfig, RemovalReason,
-    protocol::mempool::{BatchLimits, Pending, PoolKey},
+    protocol::mempool::{BatchLimits, Pending, PoolKey, Removed},
 };
 use account::Account;
 use entry::{Amount, Entry, ExpiryKey, ReadyKey};
@@ -32,9 +32,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-/// A transaction that was removed unexecuted.
-pub type Removed = (HashValue, RemovalReason);
 
 /// Pending transactions. The mempool actor owns the pool of a node.
 #[derive(Debug)]
@@ -177,7 +174,7 @@ impl Pool {
     /// Records why a transaction was removed or could not be restored.
     pub(crate) fn record_removal(&mut self, hash: HashValue, reason: RemovalReason) {
         self.removal_log.record(hash, reason.clone());
-        self.removed.push((hash, reason));
+        self.removed.push(Removed { hash, reason });
     }
 
     /// Inserts an entry into its account and all indices. Returns the entry that it replaces, if

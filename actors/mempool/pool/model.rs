@@ -429,7 +429,8 @@ impl Model {
     /// Removes a transaction from the list. `reason` is `None` if it was executed.
     pub(super) fn remove_item(&mut self, hash: HashValue, reason: Option<RemovalReason>) {
         self.items.retain(|item| item.hash() != hash);
-        self.removed.extend(reason.map(|reason| (hash, reason)));
+        self.removed
+            .extend(reason.map(|reason| Removed { hash, reason }));
         self.remove_unused_tags();
         self.retag_new_heads();
     }

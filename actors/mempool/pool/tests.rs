@@ -19,6 +19,13 @@ fn pool(change: impl FnOnce(&mut MempoolConfig)) -> Pool {
     Pool::new(limits)
 }
 
+fn removed(transaction: &CheckedTransaction, reason: RemovalReason) -> Removed {
+    Removed {
+        hash: transaction.hash(),
+        reason,
+    }
+}
+
 fn submit(pool: &mut Pool, draft: Draft) -> Result<Arc<CheckedTransaction>, SubmitError> {
     submit_at(pool, draft, 0)
 }
@@ -168,7 +175,7 @@ fn replaces_a_transaction_only_at_a_higher_price() {
     let second = submit(&mut pool, draft(1, 0).price(201)).unwrap();
     assert_eq!(
         pool.drain_removed(),
-        [(first.hash(), RemovalReason::Replaced(second.hash()))]
+        [removed(&first, RemovalReason::Replaced(second.hash()))]
     );
     assert!(pool.get(&first.hash()).is_none());
     assert_eq!(
@@ -251,9 +258,9 @@ fn removes_rejected_transactions_and_returns_premature_ones_to_the_pool() {
     pool.commit(&block(1, &[], &rejected));
     let removed = pool.drain_removed();
     assert_eq!(removed.len(), 1);
-    assert_eq!(removed[0].0, taken[0].hash());
+    assert_eq!(removed[0].hash, taken[0].hash());
     assert_eq!(
-        removed[0].1.to_string(),
+        removed[0].reason.to_string(),
         "rejected: INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"
     );
     assert_eq!((pool.len(), pool.has_ready()), (2, false));
@@ -297,7 +304,7 @@ fn expires_transactions_that_a_block_left_out() {
     pool.commit(&leaving_out(block(1, &[], &[]), &taken));
     pool.expire(NOW + 50);
     let expired = RemovalReason::Expired { at_secs: NOW + 50 };
-    assert_eq!(pool.drain_removed(), [(first.hash(), expired)]);
+    assert_eq!(pool.drain_removed(), [removed(&first, expired)]);
     assert_eq!((pool.len(), pool.has_ready()), (1, false));
 }
 
@@ -311,8 +318,8 @@ fn expires_at_the_earlier_of_own_expiration_and_time_to_live() {
     pool.expire(NOW + 10);
     assert_eq!(
         pool.drain_removed(),
-        [(
-            by_own_expiration.hash(),
+        [removed(
+            &by_own_expiration,
             RemovalReason::Expired { at_secs: NOW + 10 }
         )]
     );
@@ -320,7 +327,10 @@ fn expires_at_the_earlier_of_own_expiration_and_time_to_live() {
     pool.expire(NOW + 600);
     assert_eq!(
         pool.drain_removed(),
-        [(by_ttl.hash(), RemovalReason::Expired { at_secs: NOW + 600 })]
+        [removed(
+            &by_ttl,
+            RemovalReason::Expired { at_secs: NOW + 600 }
+        )]
     );
     assert_eq!(pool.len(), 0);
     assert!(
@@ -383,6 +393,6 @@ fn records_as_expired_a_transaction_that_a_block_rejects_as_expired() {
     let rejected = [(Arc::clone(&expiring), ValidationStatus::TransactionExpired)];
     pool.commit(&block(1, &[], &rejected));
     let expired = RemovalReason::Expired { at_secs: NOW + 5 };
-    assert_eq!(pool.drain_removed(), [(expiring.hash(), expired)]);
+    assert_eq!(pool.drain_removed(), [removed(&expiring, expired)]);
     assert_eq!(pool.len(), 0);
 }

@@ -112,8 +112,8 @@ impl MailboxMetrics {
         self.counters.protocol.increment();
     }
 
-    /// Records a message whose handler has just returned: the time at which the message was sent,
-    /// and the time at which the handler began.
+    /// Records a handled message. `sent` is the time of its sending, and `begun` the time at which
+    /// its handler began; the handler ends now.
     pub(super) fn record_handled(&self, label_index: usize, sent: Instant, begun: Instant) {
         let ended = Instant::now();
         self.counters.waited.record(begun - sent);

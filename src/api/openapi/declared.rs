@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 /// One answer that one operation declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeclaredAnswer {
+pub struct DeclaredResponse {
     /// The method of the request.
     pub method: String,
     /// The path with `/v1`, its parameters in braces.
@@ -23,10 +23,10 @@ pub struct DeclaredAnswer {
 
 /// Every answer that the interface declares: for each route its successes and each pair of status and
 /// `error_code` that it may refuse with, once.
-pub fn declared_answers() -> Vec<DeclaredAnswer> {
-    let mut answers: Vec<DeclaredAnswer> = Vec::new();
+pub fn declared_responses() -> Vec<DeclaredResponse> {
+    let mut success: Vec<DeclaredResponse> = Vec::new();
     for row in routes::table() {
-        let declared = |status: StatusCode, error_code, can_happen| DeclaredAnswer {
+        let declared = |status: StatusCode, error_code, can_happen| DeclaredResponse {
             method: row.method().to_string(),
             path: format!("/v1{}", row.path().trim_end_matches('/')),
             operation_id: row.operation().id,
@@ -35,25 +35,22 @@ pub fn declared_answers() -> Vec<DeclaredAnswer> {
             can_happen,
         };
         let successes = row.operation().successes.iter();
-        let refusals = row.operation().refusals.iter();
-        let all =
-            successes
-                .map(|success| declared(success.status, None, true))
-                .chain(refusals.map(|refusal| {
-                    declared(refusal.status, Some(refusal.code), refusal.can_happen)
-                }));
+        let errors = row.operation().errors.iter();
+        let all = successes
+            .map(|success| declared(success.status, None, true))
+            .chain(errors.map(|error| declared(error.status, Some(error.code), error.can_happen)));
         for answer in all {
-            let same = |other: &&mut DeclaredAnswer| {
-                let key = |one: &DeclaredAnswer| (one.status, one.error_code);
+            let same = |other: &&mut DeclaredResponse| {
+                let key = |one: &DeclaredResponse| (one.status, one.error_code);
                 other.method == answer.method
                     && other.path == answer.path
                     && key(other) == key(&answer)
             };
-            match answers.iter_mut().find(same) {
+            match success.iter_mut().find(same) {
                 Some(known) => known.can_happen |= answer.can_happen,
-                None => answers.push(answer),
+                None => success.push(answer),
             }
         }
     }
-    answers
+    success
 }

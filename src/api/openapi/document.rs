@@ -2,17 +2,18 @@
 
 use super::{
     Operation,
+    errors::{self, DeclaredError},
     operation::{Body, Link, Media, Success, Tag},
-    parameter::{Parameter, Place},
-    refusals::{self, Refusal},
+    parameter::{Parameter, ParameterLocation},
     schemas::{Schemas, schema},
 };
 use crate::{
-    compression,
-    error::ErrorBody,
-    format::{BCS, JSON},
-    headers::LedgerHeaders,
-    media_types::MediaTypes,
+    error::{ErrorBody, LedgerHeaders},
+    middleware::compression,
+    model::{
+        MediaTypes,
+        format::{BCS, JSON},
+    },
     routes,
 };
 use actix_web::http::StatusCode;
@@ -34,7 +35,7 @@ const DESCRIPTION: &str = include_str!("description.md");
 pub fn openapi_document(vendor: &Vendor) -> Value {
     let mut schemas = Schemas::new();
     let mut writer = Writer {
-        error: schemas.of_answer(schema::<ErrorBody>()),
+        error: schemas.of_response(schema::<ErrorBody>()),
         headers: LedgerHeaders::new(vendor),
         media_types: MediaTypes::new(vendor),
         vendor: vendor.upper().to_owned(),
@@ -140,15 +141,12 @@ impl Writer {
         for success in &operation.successes {
             responses.insert(success.status.as_str().to_owned(), self.success(success));
         }
-        for refusal in &operation.refusals {
-            let of_status = |other: &&Refusal| other.status == refusal.status;
-            let status = refusal.status.as_str().to_owned();
+        for error in &operation.errors {
+            let of_status = |other: &&DeclaredError| other.status == error.status;
+            let status = error.status.as_str().to_owned();
             if !responses.contains_key(&status) {
-                let refusals: Vec<_> = operation.refusals.iter().filter(of_status).collect();
-                responses.insert(
-                    status,
-                    self.refusals(operation.id, refusal.status, &refusals),
-                );
+                let errors: Vec<_> = operation.errors.iter().filter(of_status).collect();
+                responses.insert(status, self.errors(operation.id, error.status, &errors));
             }
         }
         responses
@@ -170,7 +168,7 @@ impl Writer {
         let mut written =
             json!({"description": self.words(success.description), "headers": headers});
         if !success.bodies.is_empty() {
-            written["content"] = self.content(&success.bodies, Schemas::of_answer).into();
+            written["content"] = self.content(&success.bodies, Schemas::of_response).into();
         }
         if !success.links.is_empty() {
             let links = success
@@ -183,19 +181,19 @@ impl Writer {
     }
 
     /// One error status of an operation with its codes.
-    fn refusals(&self, operation_id: &str, status: StatusCode, refusals: &[&Refusal]) -> Value {
+    fn errors(&self, operation_id: &str, status: StatusCode, errors: &[&DeclaredError]) -> Value {
         let mut codes: Vec<Value> = Vec::new();
         let mut examples = Map::new();
         let mut description = String::new();
-        for refusal in refusals {
-            let code = json!(refusal.code);
+        for error in errors {
+            let code = json!(error.code);
             let name = code.as_str().unwrap_or_default().to_owned();
-            description += &format!("* `{name}`: {}\n", refusal.when);
+            description += &format!("* `{name}`: {}\n", error.when);
             if !codes.contains(&code) {
                 codes.push(code);
                 examples.insert(
                     name,
-                    json!({"value": refusals::example(operation_id, status, refusal.code)}),
+                    json!({"value": errors::example(operation_id, status, error.code)}),
                 );
             }
         }
@@ -332,8 +330,8 @@ fn reference(kind: &str, name: &str) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query => "query",
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "query",
     };
     json!({
         "name": parameter.name,

@@ -2,30 +2,29 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is said of one route | `operations/`, one function per route |
+//! | what is said of one route | `../routes/operations/`, one function per route |
 //! | of what such a description consists | `operation.rs`, `parameter.rs` |
-//! | refusals that many routes share | `refusals.rs` |
+//! | refusals that many routes share | `errors.rs` |
 //! | how descriptions become a document | `document.rs` |
 //! | how types of Rust become schemas | `schemas.rs` |
 //!
 //! A description is data, so that it can be held to what the node does: builds with debug assertions refuse
-//! to answer with what the operation of the route does not declare (`routes.rs`), and to read a parameter
-//! that it does not declare (`call.rs`).
+//! to answer with what the operation of the route does not declare (`router.rs`), and to read a parameter
+//! that it does not declare (`context/request.rs`).
 
 mod declared;
 mod document;
-mod operation;
-pub(crate) mod operations;
-mod parameter;
-mod refusals;
-mod schemas;
-mod written;
+pub(crate) mod errors;
+pub(crate) mod operation;
+pub(crate) mod parameter;
+mod rendered;
+pub(crate) mod schemas;
 
-pub use declared::{DeclaredAnswer, declared_answers};
+pub use declared::{DeclaredResponse, declared_responses};
 pub use document::openapi_document;
 pub(crate) use operation::Operation;
-pub(crate) use parameter::Place;
-pub(crate) use written::WrittenDocument;
+pub(crate) use parameter::ParameterLocation;
+pub(crate) use rendered::RenderedDocument;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! The description of one operation as data: what a client may send and every answer it may get.
 
 use super::{
-    parameter::{Parameter, Place},
-    refusals::{self, Refusal},
+    errors::{self, DeclaredError},
+    parameter::{Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
 use crate::error::ErrorCode;
@@ -205,7 +205,7 @@ pub(crate) struct Operation {
     /// The forms of its body, none where it takes none.
     pub request: Vec<Body>,
     pub successes: Vec<Success>,
-    pub refusals: Vec<Refusal>,
+    pub errors: Vec<DeclaredError>,
     /// Whether it answers also in a form that the operator has turned off.
     pub always_answers: bool,
 }
@@ -226,7 +226,7 @@ impl Operation {
             parameters: Vec::new(),
             request: Vec::new(),
             successes: Vec::new(),
-            refusals: refusals::COMMON.to_vec(),
+            errors: errors::COMMON.to_vec(),
             always_answers: false,
         }
     }
@@ -234,8 +234,8 @@ impl Operation {
     /// The same for what is asked about the node, not about the ledger: its answers go on when the operator
     /// turns off answers in their form.
     pub fn always_answers(mut self) -> Self {
-        self.refusals
-            .retain(|refusal| refusal.code != ErrorCode::ApiDisabled);
+        self.errors
+            .retain(|error| error.code != ErrorCode::ApiDisabled);
         self.always_answers = true;
         self
     }
@@ -243,17 +243,16 @@ impl Operation {
     /// The same with a parameter, and the refusals of one that is not of its type.
     pub fn parameter(mut self, parameter: Parameter) -> Self {
         let of_place = match parameter.place {
-            Place::Path => refusals::PATH,
-            Place::Query => refusals::QUERY,
+            ParameterLocation::Path => errors::PATH,
+            ParameterLocation::Query => errors::QUERY,
         };
         self.parameters.push(parameter);
-        self.refuses(of_place)
+        self.errors(of_place)
     }
 
     /// The same where every text reads as each parameter of the path, so that no such request is refused.
     pub fn any_text_in_path(mut self) -> Self {
-        self.refusals
-            .retain(|refusal| *refusal != refusals::PATH_TYPE);
+        self.errors.retain(|error| *error != errors::PATH_TYPE);
         self
     }
 
@@ -279,20 +278,20 @@ impl Operation {
 
     fn request_body(mut self, body: Body) -> Self {
         self.request.push(body);
-        self.refuses(refusals::BODY)
+        self.errors(errors::BODY)
     }
 
     /// The same with a successful answer.
-    pub fn answers(mut self, success: Success) -> Self {
+    pub fn success(mut self, success: Success) -> Self {
         self.successes.push(success);
         self
     }
 
     /// The same with these refusals, each once.
-    pub fn refuses(mut self, refusals: &[Refusal]) -> Self {
-        for refusal in refusals {
-            if !self.refusals.contains(refusal) {
-                self.refusals.push(*refusal);
+    pub fn errors(mut self, errors: &[DeclaredError]) -> Self {
+        for error in errors {
+            if !self.errors.contains(error) {
+                self.errors.push(*error);
             }
         }
         self
@@ -306,13 +305,13 @@ impl Operation {
     }
 
     /// Whether a refusal with this status and code is declared.
-    pub fn declares_refusal(&self, status: StatusCode, code: ErrorCode) -> bool {
-        let mut refusals = self.refusals.iter();
-        refusals.any(|refusal| (refusal.status, refusal.code) == (status, code))
+    pub fn declares_error(&self, status: StatusCode, code: ErrorCode) -> bool {
+        let mut errors = self.errors.iter();
+        errors.any(|error| (error.status, error.code) == (status, code))
     }
 
     /// Whether this parameter is declared.
-    pub fn declares_parameter(&self, place: Place, name: &str) -> bool {
+    pub fn declares_parameter(&self, place: ParameterLocation, name: &str) -> bool {
         let mut parameters = self.parameters.iter();
         parameters.any(|parameter| (parameter.place, parameter.name) == (place, name))
     }

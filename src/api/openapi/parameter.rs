@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ParameterLocation {
     Path,
     Query,
 }
 
 /// A parameter.
 pub(crate) struct Parameter {
-    pub place: Place,
+    pub place: ParameterLocation,
     pub name: &'static str,
     pub description: &'static str,
     /// A path has all of its parameters; a query those that the operation cannot do without.
@@ -21,14 +21,14 @@ pub(crate) struct Parameter {
 }
 
 /// A parameter of a path.
-pub(super) fn path(
+pub(crate) fn path(
     name: &'static str,
     description: &'static str,
     schema: Value,
     example: impl Into<Value>,
 ) -> Parameter {
     Parameter {
-        place: Place::Path,
+        place: ParameterLocation::Path,
         name,
         description,
         required: true,
@@ -38,14 +38,14 @@ pub(super) fn path(
 }
 
 /// A query parameter that may be left out.
-pub(super) fn query(
+pub(crate) fn query(
     name: &'static str,
     description: &'static str,
     schema: Value,
     example: impl Into<Value>,
 ) -> Parameter {
     Parameter {
-        place: Place::Query,
+        place: ParameterLocation::Query,
         name,
         description,
         required: false,
@@ -55,7 +55,7 @@ pub(super) fn query(
 }
 
 /// A query parameter that must be given.
-pub(super) fn required_query(
+pub(crate) fn required_query(
     name: &'static str,
     description: &'static str,
     schema: Value,
@@ -68,44 +68,44 @@ pub(super) fn required_query(
 }
 
 /// A number of 64 bits as text in decimal digits.
-pub(super) fn u64_text() -> Value {
+pub(crate) fn u64_text() -> Value {
     json!({"type": "string", "format": "uint64", "pattern": "^[0-9]{1,20}$"})
 }
 
 /// A number of 64 bits.
-pub(super) fn u64_number() -> Value {
+pub(crate) fn u64_number() -> Value {
     json!({"type": "integer", "format": "uint64", "minimum": 0, "maximum": u64::MAX})
 }
 
 /// An address, with or without `0x`, leading zeros free.
-pub(super) fn address_text() -> Value {
+pub(crate) fn address_text() -> Value {
     json!({"type": "string", "format": "hex", "pattern": "^(0x)?[0-9a-fA-F]{1,64}$"})
 }
 
 /// A hash, with or without `0x`.
-pub(super) fn hash_text() -> Value {
+pub(crate) fn hash_text() -> Value {
     json!({"type": "string", "format": "hex", "pattern": "^(0x)?[0-9a-fA-F]{64}$"})
 }
 
 /// A name of a module, a struct or a field.
-pub(super) fn identifier_text() -> Value {
+pub(crate) fn identifier_text() -> Value {
     json!({"type": "string", "maxLength": 255, "pattern": "^([a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)$"})
 }
 
 /// A struct tag. What stands between `<` and `>` is left to the parser: its nesting is no regular language.
-pub(super) fn struct_tag_text() -> Value {
+pub(crate) fn struct_tag_text() -> Value {
     json!({"type": "string", "maxLength": 4096, "pattern": STRUCT_TAG})
 }
 
 const STRUCT_TAG: &str = r"^\s*0x[0-9a-fA-F]{1,64}\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*(<.+>\s*)?$";
 
 /// A flag.
-pub(super) fn flag() -> Value {
+pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
 /// The address of an account, in a path.
-pub(super) fn address() -> Parameter {
+pub(crate) fn address() -> Parameter {
     path(
         "address",
         "The address of the account, with or without `0x`; leading zeros may be left out.",
@@ -115,7 +115,7 @@ pub(super) fn address() -> Parameter {
 }
 
 /// Which version of the state is read.
-pub(super) fn ledger_version() -> Parameter {
+pub(crate) fn ledger_version() -> Parameter {
     query(
         "ledger_version",
         "The version of the ledger whose state is read; the newest one without it.",
@@ -125,7 +125,7 @@ pub(super) fn ledger_version() -> Parameter {
 }
 
 /// How many things a listing gives at most.
-pub(super) fn limit(description: &'static str) -> Parameter {
+pub(crate) fn limit(description: &'static str) -> Parameter {
     let schema = json!({"type": "integer", "format": "uint16", "minimum": 1, "maximum": u16::MAX});
     query("limit", description, schema, 5)
 }

@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The schema of `T`.
-pub(super) fn schema<T: JsonSchema>() -> SchemaOf {
+pub(crate) fn schema<T: JsonSchema>() -> SchemaOf {
     SchemaGenerator::subschema_for::<T>
 }
 
 /// The schema of any object.
-pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn any_object(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({"type": "object"})
 }
 
@@ -38,7 +38,7 @@ fn without_booleans() -> ReplaceBoolSchemas {
 }
 
 /// Collects the schemas of one document.
-pub(super) struct Schemas {
+pub(crate) struct Schemas {
     written: SchemaGenerator,
     read: SchemaGenerator,
 }
@@ -59,7 +59,7 @@ impl Schemas {
     }
 
     /// The schema of what an answer holds.
-    pub fn of_answer(&mut self, schema: SchemaOf) -> Value {
+    pub fn of_response(&mut self, schema: SchemaOf) -> Value {
         let mut schema = schema(&mut self.written);
         without_booleans().transform(&mut schema);
         schema.to_value()

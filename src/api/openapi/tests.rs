@@ -149,7 +149,7 @@ fn the_parameters_of_a_path_are_declared_and_no_others() {
             .collect();
         let parameters = row.operation().parameters.iter();
         let declared: Vec<_> = parameters
-            .filter(|one| one.place == Place::Path)
+            .filter(|one| one.place == ParameterLocation::Path)
             .map(|one| one.name)
             .collect();
         let sorted = |mut names: Vec<&'static str>| {
@@ -255,10 +255,10 @@ fn the_statuses_of_the_interface_are_declared() {
         ("POST", "/v1/tables/{table_handle}/raw_item", read),
         ("GET", "/v1/accounts/{address}/balance/{asset_type}", read),
     ];
-    let declared = declared_answers();
+    let declared = declared_responses();
     for (method, path, statuses) in rows {
         for status in statuses {
-            let is = |answer: &&DeclaredAnswer| {
+            let is = |answer: &&DeclaredResponse| {
                 (answer.method.as_str(), answer.path.as_str(), answer.status)
                     == (method, path, *status)
             };
@@ -346,9 +346,9 @@ fn all_that_is_declared_is_written() {
             .collect();
         assert_eq!(names(one, "name"), declared, "{}", operation.id);
         let successes = operation.successes.iter().map(|success| success.status);
-        let refusals = operation.refusals.iter().map(|refusal| refusal.status);
+        let errors = operation.errors.iter().map(|error| error.status);
         let declared: BTreeSet<_> = successes
-            .chain(refusals)
+            .chain(errors)
             .map(|status| status.as_str().to_owned())
             .collect();
         let responses: BTreeSet<_> = one["responses"]

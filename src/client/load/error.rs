@@ -1,7 +1,6 @@
 //! Errors of the load generator.
 
 use crate::ClientError;
-use http::uri;
 use std::io;
 
 /// An error that ends a run, or prevents it.
@@ -38,15 +37,4 @@ pub enum LoadError {
     /// A thread of the load panicked.
     #[error("a thread of the load panicked")]
     ThreadPanicked,
-}
-
-/// A URL that is not the address of an HTTP server.
-#[derive(Debug, thiserror::Error)]
-pub enum InvalidTarget {
-    /// The text is not a URI.
-    #[error(transparent)]
-    Uri(#[from] uri::InvalidUri),
-    /// The URI has another scheme, or no host.
-    #[error("expected http://HOST:PORT")]
-    NotHttp,
 }

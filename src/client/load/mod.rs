@@ -4,14 +4,13 @@
 //! |---|---|
 //! | the parameters of a run, its schedule and counters | `plan`, `run` |
 //! | accounts, their funding, transfers signed in advance | `account`, `funding`, `presign` |
-//! | requests as bytes, an HTTP/1.1 connection | `requests`, `connection`, `response` |
+//! | requests as bytes | `requests` |
 //! | the threads of a run, and the work of one connection | `threads`, `worker`, `commit_wait` |
 //! | a worker's connection, responses | `session`, `rejection`, `transaction_status` |
 //! | latencies, errors, commits, processor time | `tally`, `latency`, `meter`, `process_usage` |
 
 mod account;
 mod commit_wait;
-mod connection;
 mod error;
 mod funding;
 mod latency;
@@ -21,7 +20,6 @@ mod presign;
 mod process_usage;
 mod rejection;
 mod requests;
-mod response;
 mod run;
 mod session;
 mod tally;
@@ -30,8 +28,7 @@ mod transaction_status;
 mod worker;
 
 pub use account::{SendingAccount, SignedTransfer};
-pub use connection::{Connection, RequestError, parse_authority};
-pub use error::{InvalidTarget, LoadError};
+pub use error::LoadError;
 pub use funding::fund_accounts;
 pub use latency::{LatencyHistogram, LatencySummary};
 pub use meter::{History, Meter, Sample};
@@ -39,7 +36,6 @@ pub use plan::{Plan, RenderJson, SubmissionFormat};
 pub use presign::sign_in_advance;
 pub use process_usage::{ProcessUsage, ResourceUsage};
 pub use requests::RequestWriter;
-pub use response::{InvalidResponse, Response, ResponseHead};
 pub use run::Run;
 pub use tally::Tally;
 pub use threads::{LoadThreads, required_descriptors};

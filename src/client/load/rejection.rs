@@ -1,6 +1,6 @@
 //! Error responses of the REST interface, as far as a run reacts to them.
 
-use super::response::Response;
+use crate::http::Response;
 use http::StatusCode;
 use ledger_types::ValidationStatus;
 use serde::Deserialize;

@@ -39,17 +39,17 @@ pub struct RequestWriter {
 }
 
 impl RequestWriter {
-    /// Creates a writer of the requests of `plan` to the node at `authority`, which is `HOST:PORT`.
-    pub fn new(plan: &Plan, authority: &str) -> Self {
+    /// Creates a writer of the requests of `plan`. `host` is the value of the `Host` header.
+    pub fn new(plan: &Plan, host: &str) -> Self {
         let (media_type, accept) = match &plan.format {
             SubmissionFormat::Bcs => (submission_media_type(&plan.chain.vendor), BCS),
             SubmissionFormat::Json(_) => (JSON.to_owned(), JSON),
         };
         let submission_head = format!(
-            "POST /v1/transactions HTTP/1.1\r\nhost: {authority}\r\ncontent-type: {media_type}\r\n\
+            "POST /v1/transactions HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
              accept: {accept}\r\ncontent-length: "
         );
-        let tail = |accept| format!(" HTTP/1.1\r\nhost: {authority}\r\naccept: {accept}\r\n\r\n");
+        let tail = |accept| format!(" HTTP/1.1\r\nhost: {host}\r\naccept: {accept}\r\n\r\n");
         Self {
             format: plan.format.clone(),
             submission_head: submission_head.into(),

@@ -1,6 +1,7 @@
 //! The state that the connections of a run share: schedule, counters, end.
 
 use super::{plan::Plan, requests::RequestWriter};
+use crate::http::Endpoint;
 use std::{
     sync::{
         OnceLock,
@@ -17,7 +18,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Run {
     plan: Plan,
-    authority: String,
+    endpoint: Endpoint,
     requests: RequestWriter,
     /// Name of the header with the ledger version of a response.
     version_header: String,
@@ -56,16 +57,16 @@ impl Drop for SendingGuard<'_> {
 }
 
 impl Run {
-    /// Starts a run against the node at `authority`, which is `HOST:PORT`.
+    /// Starts a run against the node at `endpoint`.
     ///
     /// The schedule starts now. All threads of the plan count as sending.
-    pub fn start(plan: Plan, authority: String, requests: RequestWriter) -> Self {
+    pub fn start(plan: Plan, endpoint: Endpoint, requests: RequestWriter) -> Self {
         let started = Instant::now();
         let measured_from = started + plan.ramp + plan.warm_up;
         let end = plan.duration.map(|duration| measured_from + duration);
         Self {
             version_header: format!("x-{}-ledger-version", plan.chain.vendor.lower()),
-            authority,
+            endpoint,
             requests,
             started,
             measured_from,
@@ -86,9 +87,9 @@ impl Run {
         &self.plan
     }
 
-    /// Returns the address of the node, `HOST:PORT`.
-    pub(super) fn authority(&self) -> &str {
-        &self.authority
+    /// Returns the address of the node.
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// Returns the writer of the run's requests.
@@ -262,9 +263,9 @@ mod tests {
     use std::pin::pin;
 
     fn start(plan: Plan) -> Run {
-        let authority = "127.0.0.1:1";
-        let requests = RequestWriter::new(&plan, authority);
-        Run::start(plan, authority.to_owned(), requests)
+        let endpoint = Endpoint::plain("127.0.0.1:1".to_owned());
+        let requests = RequestWriter::new(&plan, endpoint.host());
+        Run::start(plan, endpoint, requests)
     }
 
     #[test]

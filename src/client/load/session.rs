@@ -1,11 +1,9 @@
 //! The connection of a worker to the node, with the tally of its thread.
 
-use super::{
-    account::SignedTransfer,
-    connection::{Connection, RequestError},
-    response::{InvalidResponse, Response},
-    run::Run,
-    tally::Tally,
+use super::{account::SignedTransfer, run::Run, tally::Tally};
+use crate::{
+    error::RequestError,
+    http::{Connection, InvalidResponse, Response},
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -24,7 +22,7 @@ impl Session {
     /// Creates a session, which connects for its first request.
     pub(super) fn new(run: Arc<Run>, tally: Rc<RefCell<Tally>>) -> Self {
         Self {
-            connection: Connection::new(run.authority().to_owned()),
+            connection: Connection::new(run.endpoint().clone()),
             run,
             tally,
             request: Vec::new(),

@@ -1,20 +1,19 @@
-//! Who may ask the listeners that can change or give away something, the operator's and the faucet's, and
-//! who may have read a secret.
+//! Access control of the admin listener and of the faucet, and of files that hold secrets.
 //!
-//! | what | against |
-//! |---|---|
-//! | `visitors.rs`: Host and Origin | a page elsewhere that makes a visitor's browser ask |
-//! | `token.rs`: a bearer token | anyone else who can reach the operator's listener |
-//! | `secret_file.rs`, `private_key.rs`: permissions of files | other users of this machine |
+//! | file | check | threat |
+//! |---|---|---|
+//! | `host_origin.rs` | `Host` and `Origin` headers | foreign web pages that send requests through a browser |
+//! | `token.rs` | bearer token | clients that can connect to the admin listener |
+//! | `secret_file.rs`, `private_key.rs` | file permissions | other users of the machine |
 
+mod host_origin;
 mod origins;
 mod private_key;
 mod secret_file;
 mod token;
-mod visitors;
 
+pub use host_origin::{AllowedOrigins, HostNames, HostOriginPolicy, NoHostNames};
 pub use origins::{NoOrigins, Origins};
 pub use private_key::warn_if_key_is_exposed;
 pub use secret_file::{SecretFileError, read_secret, read_secret_file};
-pub use token::{Token, configured_token};
-pub use visitors::{HostNames, NoHostNames, Pages, Visitors};
+pub use token::{RequiredToken, TOKEN_RECIPE, Token, TokenError};

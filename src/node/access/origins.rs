@@ -1,26 +1,26 @@
-//! The pages of other sites that an operator lets ask: `faucet.origins`.
+//! Origins of web pages that may send requests to the faucet: `faucet.origins`.
 
-use super::visitors::host_of;
+use super::host_origin::host_of;
 use std::{fmt, str::FromStr};
 
-/// Origins as browsers write them (RFC 6454): `https://wallet.example`; or all.
+/// A list of origins as browsers write them (RFC 6454), such as `https://wallet.example`, or all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins(Vec<String>);
 
 impl Origins {
-    /// How many there may be; each is compared with that of every request of a page.
+    /// Maximum number of origins. Each is compared with the origin of every request of a web page.
     pub const COUNT_MAX: usize = 100;
-    /// Stands for all origins.
+    /// The entry that matches every origin.
     const ALL: &'static str = "*";
 
-    /// Whether pages of `origin` may ask.
+    /// Returns whether the list contains `origin`.
     pub fn allow(&self, origin: &str) -> bool {
-        let is_it = |listed: &String| listed == Self::ALL || listed.eq_ignore_ascii_case(origin);
-        self.0.iter().any(is_it)
+        let matches = |listed: &String| listed == Self::ALL || listed.eq_ignore_ascii_case(origin);
+        self.0.iter().any(matches)
     }
 }
 
-/// Reads origins with commas between.
+/// Parses a list of origins, separated by commas.
 impl FromStr for Origins {
     type Err = NoOrigins;
 
@@ -36,11 +36,11 @@ impl FromStr for Origins {
     }
 }
 
-/// A text that is no list of origins.
+/// The text is not a list of origins.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoOrigins;
 
-/// What is allowed, in words.
+/// Describes the accepted texts.
 impl fmt::Display for NoOrigins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -51,7 +51,7 @@ impl fmt::Display for NoOrigins {
     }
 }
 
-/// `HOST` or `HOST:PORT` of an origin that is served over HTTP; none where it is no such origin.
+/// Returns `HOST` or `HOST:PORT` of an origin of HTTP or HTTPS, or `None` for any other text.
 pub(super) fn authority_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
     let is_origin = matches!(scheme, "http" | "https") && host_of(authority).is_some();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_lets_in_what_it_names() {
+    fn allows_only_listed_origins() {
         let origins: Origins = "https://wallet.example, http://10.0.0.7:3000"
             .parse()
             .unwrap();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_browser_sends_is_refused() {
+    fn rejects_texts_that_are_not_origins() {
         let too_many = ["https://a"; Origins::COUNT_MAX + 1].join(",");
         for text in [
             "wallet.example",

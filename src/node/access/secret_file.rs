@@ -1,4 +1,4 @@
-//! Files that hold a secret: read only where nobody but their owner can read them too.
+//! Files that hold a secret. A file that others than its owner can access is rejected.
 
 use std::{
     fs::File,
@@ -8,38 +8,42 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// The permission bits of everyone but a file's owner.
+/// Permission bits of all users but the owner of a file.
 const GROUP_AND_OTHERS: u32 = 0o077;
-/// The largest file, in bytes: a secret in any form, some white space, and no copy that had to grow.
+/// Maximum size of a file, in bytes. The buffer has this size from the start, because a buffer that
+/// grows leaves copies of the secret in freed memory.
 const BYTES_MAX: usize = 4096;
 
-/// Why a secret is not read. The text of the file is in no error.
+/// Reasons why a secret is rejected. No message repeats the content of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
-    /// It cannot be opened or read, or is no text.
+    /// The file cannot be opened or read, or is not UTF-8.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
-    /// Others than its owner may do something with it.
+    /// The permissions of the file grant rights to others than its owner.
     #[error(
-        "others than its owner may use the secret in it (mode {mode:03o}): chmod 600 it, and make a new \
-         secret if others use this machine"
+        "its mode {mode:03o} grants rights to others than its owner: chmod 600 it, and replace the secret \
+         if others use this machine"
     )]
     OpenToOthers {
-        /// Its permission bits.
+        /// Permission bits of the file.
         mode: u32,
     },
-    /// It is too large to hold a secret.
-    #[error("it has more than {BYTES_MAX} bytes, which no secret has")]
+    /// The file is larger than any secret.
+    #[error("it has more than {BYTES_MAX} bytes, the maximum of a secret")]
     TooLarge,
 }
 
-/// Reads the text of a file that holds a secret; the memory is cleared when it is dropped.
+/// Reads a file that holds a secret. The memory of the text is cleared when it is dropped.
 ///
 /// # Errors
-/// See [`SecretFileError`].
+///
+/// Returns [`SecretFileError::Unreadable`] if the file cannot be read or is not UTF-8,
+/// [`SecretFileError::OpenToOthers`] if others than its owner have any right on it, and
+/// [`SecretFileError::TooLarge`] if it exceeds 4 KiB.
 pub fn read_secret_file(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
     let file = File::open(path)?;
-    // Asked of the open file, so that what is looked at is what is read.
+    // Of the open file, so that the permissions belong to the content that is read.
     let mode = file.metadata()?.permissions().mode() & 0o777;
     if mode & GROUP_AND_OTHERS != 0 {
         return Err(SecretFileError::OpenToOthers { mode });
@@ -47,10 +51,12 @@ pub fn read_secret_file(path: &Path) -> Result<Zeroizing<String>, SecretFileErro
     read_secret(file)
 }
 
-/// Reads a secret to its end, as [`read_secret_file`] does, from where there are no permissions.
+/// Reads a secret to its end from a source without permissions, such as standard input.
 ///
 /// # Errors
-/// See [`SecretFileError`].
+///
+/// Returns [`SecretFileError::Unreadable`] or [`SecretFileError::TooLarge`] as
+/// [`read_secret_file`] does.
 pub fn read_secret(source: impl io::Read) -> Result<Zeroizing<String>, SecretFileError> {
     let mut text = Zeroizing::new(String::with_capacity(BYTES_MAX + 1));
     source
@@ -68,7 +74,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn only_its_owner_may_have_rights_on_it() {
+    fn rejects_files_that_others_can_access() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("secret");
         fs::write(&path, "a secret").unwrap();
@@ -87,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_has_an_end() {
+    fn rejects_secrets_that_are_too_large_or_unreadable() {
         assert!(matches!(
             read_secret(io::repeat(b'a')),
             Err(SecretFileError::TooLarge)

@@ -1,25 +1,31 @@
-//! The operator's bearer token (RFC 6750), out of a file that nobody else can read.
+//! The bearer token of the admin listener (RFC 6750).
 
 use super::secret_file::{SecretFileError, read_secret_file};
-use crate::config::{ConfigError, Settings};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
-use std::{fmt, path::Path};
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-/// The shortest token, in characters: 96 bits where each carries six.
+/// Minimum length of a token, in characters: 96 bits at six bits each.
 const CHARS_MIN: usize = 16;
-/// How a token is made, for messages.
-const RECIPE: &str = "for example: (umask 077; openssl rand -base64 32 > FILE)";
+/// Command that creates a token file, for messages.
+pub const TOKEN_RECIPE: &str = "for example: (umask 077; openssl rand -base64 32 > FILE)";
 
-/// A secret that a request must carry. `Debug` does not show it, and its memory is cleared.
+/// A secret that requests must carry.
+///
+/// `Debug` does not print it, and its memory is cleared when it is dropped.
 #[derive(Clone)]
 pub struct Token(Zeroizing<String>);
 
 impl Token {
-    /// Whether a request carries the token. The time that the comparison takes tells nothing but the
-    /// token's length.
-    pub fn is_in(&self, headers: &HeaderMap) -> bool {
+    /// Returns whether a request with these headers carries the token.
+    ///
+    /// The duration of the comparison reveals only the length of the token.
+    fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else {
             return false;
@@ -32,61 +38,71 @@ impl Token {
             && given.trim().as_bytes().ct_eq(self.0.as_bytes()).into()
     }
 
-    /// Reads a token out of the text of its file.
-    fn of_text(text: &str) -> Result<Self, String> {
+    /// Reads a token from a file that only its owner can access.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TokenError::File`] if the file cannot be read or grants rights to others than its
+    /// owner, and [`TokenError::Malformed`] if it does not hold a token.
+    pub fn read(path: &Path) -> Result<Self, TokenError> {
+        Self::parse(&read_secret_file(path)?)
+    }
+
+    /// Parses the text of a token file.
+    fn parse(text: &str) -> Result<Self, TokenError> {
         let token = text.trim();
         if token.len() < CHARS_MIN {
-            return Err(format!(
-                "a token has at least {CHARS_MIN} characters; {RECIPE}"
-            ));
+            return Err(TokenError::Malformed(format!(
+                "a token has at least {CHARS_MIN} characters; {TOKEN_RECIPE}"
+            )));
         }
         let is_token_char = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         if !token.chars().all(is_token_char) {
-            return Err(format!(
-                "a token has one line of letters, digits and -._~+/=; {RECIPE}"
-            ));
+            return Err(TokenError::Malformed(format!(
+                "a token has one line of letters, digits and -._~+/=; {TOKEN_RECIPE}"
+            )));
         }
         Ok(Self(Zeroizing::new(token.to_owned())))
     }
+}
+
+/// The token that requests must carry, if one is configured. Clones share it.
+#[derive(Clone, Debug)]
+pub struct RequiredToken(Arc<RwLock<Option<Token>>>);
+
+impl RequiredToken {
+    /// Requires this token, or none.
+    pub fn new(token: Option<Token>) -> Self {
+        Self(Arc::new(RwLock::new(token)))
+    }
+
+    /// Replaces the token for all clones. The old one is rejected from then on.
+    pub fn replace(&self, token: Option<Token>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = token;
+    }
+
+    /// Returns whether a request with these headers carries the token, or needs none.
+    pub fn permits(&self, headers: &HeaderMap) -> bool {
+        let token = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        token.as_ref().is_none_or(|token| token.is_in(headers))
+    }
+}
+
+/// Reasons why a token file is rejected. No message repeats the content of the file.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The file cannot be used.
+    #[error(transparent)]
+    File(#[from] SecretFileError),
+    /// The content of the file is not a token.
+    #[error("{0}")]
+    Malformed(String),
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
-}
-
-/// The token of the operator's listener, where one is set.
-///
-/// # Errors
-/// When the file cannot be read, can be read by others than its owner, or holds no token; and when the
-/// listener can be reached from other machines without one.
-pub fn configured_token(settings: &Settings) -> Result<Option<Token>, ConfigError> {
-    let admin = &settings.admin;
-    match &admin.token_file {
-        Some(path) => read(path).map(Some),
-        None if admin.listen.ip().is_loopback() => Ok(None),
-        None => Err(ConfigError::Contradiction(format!(
-            "admin.listen = \"{}\" can be reached from other machines, and who reaches it can change the \
-             node: listen on 127.0.0.1, or set admin.token_file to a file that holds a token, {RECIPE}",
-            admin.listen
-        ))),
-    }
-}
-
-fn read(path: &Path) -> Result<Token, ConfigError> {
-    let malformed = |message: String| ConfigError::Malformed {
-        path: path.to_owned(),
-        message: format!("admin.token_file: {message}"),
-    };
-    let text = read_secret_file(path).map_err(|error| match error {
-        SecretFileError::Unreadable(source) => ConfigError::Unreadable {
-            path: path.to_owned(),
-            source,
-        },
-        other => malformed(other.to_string()),
-    })?;
-    Token::of_text(&text).map_err(malformed)
 }
 
 #[cfg(test)]
@@ -105,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_request_carries_exactly_the_token() {
-        let token = Token::of_text(&format!("{TEXT}\n")).unwrap();
+    fn accepts_only_the_exact_token() {
+        let token = Token::parse(&format!("{TEXT}\n")).unwrap();
         let (right, lower) = (format!("Bearer {TEXT}"), format!("bearer  {TEXT} "));
         for value in [&right, &lower] {
             assert!(token.is_in(&headers(&[value])), "{value}");
@@ -127,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_short_secret_nor_a_whole_file_is_a_token() {
+    fn rejects_short_secrets_and_texts_of_several_words() {
         for text in [
             "",
             "\n",
@@ -136,7 +152,7 @@ mod tests {
             "two lines of\ntext or more",
             "a b c d e f g h i",
         ] {
-            let error = Token::of_text(text).unwrap_err();
+            let error = Token::parse(text).unwrap_err().to_string();
             assert!(
                 !error.contains("secret") && error.contains("openssl"),
                 "{error}"
@@ -145,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn debug_does_not_show_it() {
-        let shown = format!("{:?}", Token::of_text(TEXT).unwrap());
+    fn omits_the_token_from_debug_output() {
+        let shown = format!("{:?}", Token::parse(TEXT).unwrap());
         assert!(!shown.contains("Zm9y"), "{shown}");
     }
 }

@@ -1,7 +1,7 @@
-//! `/actors`: the numbers of each mailbox, and its capacity to be changed while the node runs;
-//! `/signatures`: those of the queues before the actors.
+//! `/actors`: counters and capacities of the mailboxes; `/signatures`: the queues of the signature
+//! check.
 
-use super::{Admin, BODY_BYTES_MAX, body_of, refusal};
+use super::context::{Admin, BODY_BYTES_MAX, error_response, parse_body};
 use crate::config::{Kind, MAILBOX_CAPACITY};
 use actix_web::{
     Error, HttpResponse,
@@ -9,23 +9,23 @@ use actix_web::{
     web::{Bytes, Data, Path},
 };
 use ledger_actors::TuneError;
-use ledger_api::{ErrorCode, Problem};
+use ledger_api::{ErrorCode, ErrorKind};
 use serde::Deserialize;
 
-/// What can be changed of an actor.
+/// Body of `PATCH /actors/{name}`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// How many requests may wait for it.
+    /// Maximum number of requests that wait for the actor.
     mailbox_capacity: usize,
 }
 
-/// `GET /actors`.
+/// `GET /actors`: responds with the status of all mailboxes.
 pub async fn list(admin: Data<Admin>) -> HttpResponse {
     HttpResponse::Ok().json(admin.node.mailboxes())
 }
 
-/// `GET /actors/{name}`.
+/// `GET /actors/{name}`: responds with the status of one mailbox, or with 404.
 pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
     let mailboxes = admin.node.mailboxes();
     match mailboxes
@@ -33,29 +33,31 @@ pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
         .find(|status| status.actor == name.as_str())
     {
         Some(status) => HttpResponse::Ok().json(status),
-        None => untuned(&TuneError::UnknownActor(name.into_inner())),
+        None => tune_error(&TuneError::UnknownActor(name.into_inner())),
     }
 }
 
-/// `GET /signatures`: the lanes in which transactions wait for the check of their signatures.
+/// `GET /signatures`: responds with the status of both queues of the signature check.
 pub async fn signatures(admin: Data<Admin>) -> HttpResponse {
     HttpResponse::Ok().json(admin.node.signature_lanes())
 }
 
-/// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: the new status.
-pub async fn tune(
+/// `PATCH /actors/{name}` with `{"mailbox_capacity": N}`: responds with the new status.
+///
+/// Responds with 400 if the capacity is out of range, and with 404 if there is no such actor.
+pub async fn change(
     admin: Data<Admin>,
     name: Path<String>,
     body: Result<Bytes, Error>,
 ) -> HttpResponse {
-    let change: Change = match body_of(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
+    let change: Change = match parse_body(body, BODY_BYTES_MAX, "{\"mailbox_capacity\": N}") {
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };
     let capacity = change.mailbox_capacity;
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
         let allowed = Kind::Integer(MAILBOX_CAPACITY);
-        return Problem::InvalidInput(format!(
+        return ErrorKind::InvalidInput(format!(
             "mailbox_capacity = {capacity} is not allowed: allowed is {allowed}"
         ))
         .response();
@@ -69,14 +71,14 @@ pub async fn tune(
             );
             HttpResponse::Ok().json(status)
         }
-        Err(error) => untuned(&error),
+        Err(error) => tune_error(&error),
     }
 }
 
-fn untuned(error: &TuneError) -> HttpResponse {
+fn tune_error(error: &TuneError) -> HttpResponse {
     let status = match error {
         TuneError::UnknownActor(_) => StatusCode::NOT_FOUND,
         TuneError::CapacityZero => StatusCode::BAD_REQUEST,
     };
-    refusal(status, ErrorCode::InvalidInput, error.to_string())
+    error_response(status, ErrorCode::InvalidInput, error.to_string())
 }

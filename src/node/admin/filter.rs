@@ -1,22 +1,22 @@
-//! `/filter`: which submissions are let in, to be changed while the node runs.
+//! `/filter`: the rules of the submission filter.
 
-use super::{Admin, body_of};
+use super::context::{Admin, parse_body};
 use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},
 };
 use ledger_actors::{FilterRule, FilterRules};
-use ledger_api::Problem;
+use ledger_api::ErrorKind;
 use serde::{Deserialize, Serialize};
 
-/// Maximum size of a body, in bytes: as many of the longest rules as a filter has, each with quotes, a comma,
-/// a line break and some indentation.
+/// Maximum size of a body, in bytes: the maximum number of the longest rules, each with quotes, a
+/// comma, a line break and some indentation.
 pub const BODY_BYTES_MAX: usize = FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 16) + 64;
 
-/// How much of a new filter the log tells, in characters.
+/// Maximum length of a filter in the log, in characters.
 const LOGGED_CHARS_MAX: usize = 1_000;
 
-/// The rules, each as its text.
+/// The rules in their text form.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Filter {
@@ -31,15 +31,18 @@ impl From<&FilterRules> for Filter {
     }
 }
 
-/// `GET /filter`.
+/// `GET /filter`: responds with the rules in force.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
     HttpResponse::Ok().json(Filter::from(admin.node.filter().rules()))
 }
 
-/// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: these rules in the place of all that were
-/// there. They hold for every submission that comes after the answer, until the next start.
+/// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: replaces all rules.
+///
+/// The new rules apply to every submission that arrives after the response, until the next start or
+/// until a reload finds that the configuration files changed their rules. Responds with 400 if a rule
+/// is malformed.
 pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let Filter { rules } = match body_of(
+    let Filter { rules } = match parse_body(
         body,
         BODY_BYTES_MAX,
         "{\"rules\": [\"deny sender 0x1\", ...]}",
@@ -49,7 +52,7 @@ pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResp
     };
     match FilterRules::parse(&rules) {
         Ok(rules) => {
-            let shown = HttpResponse::Ok().json(Filter::from(&rules));
+            let response = HttpResponse::Ok().json(Filter::from(&rules));
             let text: String = rules.to_string().chars().take(LOGGED_CHARS_MAX).collect();
             let count = rules.len();
             let before = admin.node.set_filter(rules).rules().len();
@@ -59,8 +62,8 @@ pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResp
                 filter = text,
                 "submission filter changed"
             );
-            shown
+            response
         }
-        Err(error) => Problem::InvalidInput(error.to_string()).response(),
+        Err(error) => ErrorKind::InvalidInput(error.to_string()).response(),
     }
 }

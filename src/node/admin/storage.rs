@@ -1,16 +1,16 @@
-//! `/storage`: what can be read of the ledger, and what that takes on the disk.
+//! `/storage`: the readable versions, and the size of the ledger file.
 //!
-//! Where the window is full, `disk_bytes` stands still: what pruning frees is used again. The pages in use
-//! within the file are not counted, which would read all of it.
+//! Once the window is full, `disk_bytes` no longer grows, because the pages that pruning frees are
+//! reused. Free pages within the file are not counted: that would read the whole file.
 
-use super::{Admin, refusal};
+use super::context::{Admin, error_response};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use ledger_api::ErrorCode;
 use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
 use serde::Serialize;
 
-/// The window and the file.
+/// Readable versions, and size of the ledger file in bytes.
 #[derive(Debug, Serialize)]
 struct Storage {
     oldest_version: u64,
@@ -21,7 +21,7 @@ struct Storage {
     disk_bytes: u64,
 }
 
-/// `GET /storage`.
+/// `GET /storage`. Responds with 500 if the size of the file cannot be read.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
     let LedgerInfo {
         oldest_version,
@@ -42,11 +42,11 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
             file_bytes,
             disk_bytes,
         }),
-        Err(cause) => refusal(
+        Err(cause) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             format!(
-                "the file in {} cannot be looked at: {cause}",
+                "the size of the ledger file in {} cannot be read: {cause}",
                 admin.data_dir.display()
             ),
         ),

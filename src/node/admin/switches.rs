@@ -1,21 +1,23 @@
-//! `/switches`: which parts of the interface are on, to be turned while the node runs.
+//! `/switches`: the parts of the REST interface that are enabled.
 
-use super::{Admin, BODY_BYTES_MAX, body_of};
+use super::context::{Admin, BODY_BYTES_MAX, parse_body};
 use actix_web::{
     Error, HttpResponse,
     web::{Bytes, Data},
 };
 use ledger_api::SwitchChange;
 
-/// `GET /switches`.
+/// `GET /switches`: responds with the state of all switches.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
     HttpResponse::Ok().json(admin.api.switches())
 }
 
-/// `PATCH /switches` with those to be turned, such as `{"submission_enabled": false}`: the new positions of
-/// all. They hold for every request that comes after the answer, until the next start.
-pub async fn turn(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
-    let change: SwitchChange = match body_of(
+/// `PATCH /switches` with the switches to change, such as `{"submission_enabled": false}`: responds
+/// with the new state of all switches.
+///
+/// It applies to every request that arrives after the response, until the next start.
+pub async fn change(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
+    let change: SwitchChange = match parse_body(
         body,
         BODY_BYTES_MAX,
         "such as {\"submission_enabled\": false}",
@@ -25,6 +27,6 @@ pub async fn turn(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpRespons
     };
     admin.api.change_switches(&change);
     let switches = admin.api.switches();
-    tracing::info!(?switches, "switches of the interface changed");
+    tracing::info!(?switches, "switches changed");
     HttpResponse::Ok().json(switches)
 }

@@ -1,14 +1,36 @@
 //! `/tls/reload`: reads the certificate of the API listener again.
 
+use super::context::error_response;
 use crate::access::warn_if_key_is_exposed;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
-use ledger_api::{ErrorBody, ErrorCode};
-use ledger_http::CertificateHolder;
+use ledger_api::ErrorCode;
+use ledger_http::{CertificateHolder, LoadedCertificate, TlsError};
+use ledger_limits::{Limit, Permit};
 use serde::Serialize;
+use std::{io, sync::Arc, thread};
+use tokio::sync::oneshot;
 
-/// The certificate of the API listener, or `None` if it has no TLS.
+/// Name of the thread that reads the files.
+const THREAD: &str = "tls-reload";
+
+/// The certificate of the API listener, for the handler that reloads it.
 #[derive(Clone, Debug)]
-pub struct ApiCertificate(pub Option<CertificateHolder>);
+pub struct ApiCertificate {
+    /// `None` if the listener has no TLS.
+    holder: Option<CertificateHolder>,
+    /// Limit of one on the reloads under way.
+    reloads: Arc<Limit>,
+}
+
+impl ApiCertificate {
+    /// Creates the state of the handler. `holder` is `None` if the API listener has no TLS.
+    pub fn new(holder: Option<CertificateHolder>) -> Self {
+        Self {
+            holder,
+            reloads: Arc::new(Limit::new(1)),
+        }
+    }
+}
 
 /// The certificate after a reload.
 #[derive(Debug, Serialize)]
@@ -22,19 +44,21 @@ struct Reloaded<'a> {
 /// `POST /tls/reload`: reads the files of the certificate and its private key again, for the
 /// handshakes that begin from now on.
 ///
-/// Responds with 400 if the files cannot be used, and with 409 if the API is served without TLS. The
-/// previous certificate stays in use after a 400.
+/// Responds with 400 if the files cannot be used, 409 if the API is served without TLS or another
+/// reload is under way, and 500 if the system refuses a thread. The previous certificate stays in
+/// use then.
 pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
-    let Some(certificate) = &certificate.0 else {
-        return rejection(
-            StatusCode::CONFLICT,
-            "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set"
-                .to_owned(),
+    let Some(holder) = certificate.holder.clone() else {
+        return conflict(
+            "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set",
         );
     };
-    let previous = certificate.current();
-    match certificate.reload() {
-        Ok(current) => {
+    let Some(permit) = Permit::try_acquire(Arc::clone(&certificate.reloads)) else {
+        return conflict("another reload is under way");
+    };
+    let previous = holder.current();
+    match reload_on_thread(holder, permit).await {
+        Ok(Ok(current)) => {
             warn_if_key_is_exposed(&current);
             let changed = current.fingerprint() != previous.fingerprint();
             tracing::info!(
@@ -47,20 +71,44 @@ pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
                 changed,
             })
         }
-        Err(error) => {
+        Ok(Err(error)) => {
             tracing::warn!(%error, "TLS certificate not reloaded");
-            rejection(
+            error_response(
                 StatusCode::BAD_REQUEST,
+                ErrorCode::InvalidInput,
                 format!("{error}; the previous certificate stays in use"),
             )
         }
+        Err(error) => error_response(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InternalError,
+            format!("the thread that reads the certificate cannot be started: {error}"),
+        ),
     }
 }
 
-fn rejection(status: StatusCode, message: String) -> HttpResponse {
-    HttpResponse::build(status).json(ErrorBody {
-        message,
-        error_code: ErrorCode::InvalidInput,
-        vm_error_code: None,
-    })
+/// Reloads the certificate on a thread of its own, because a file may be a pipe or on a file system
+/// that hangs. The thread holds `permit` until it ends.
+///
+/// # Errors
+///
+/// Returns the error of the system if it refuses the thread.
+async fn reload_on_thread(
+    holder: CertificateHolder,
+    permit: Permit<Arc<Limit>>,
+) -> io::Result<Result<Arc<LoadedCertificate>, TlsError>> {
+    let (sender, reloaded) = oneshot::channel();
+    thread::Builder::new()
+        .name(THREAD.to_owned())
+        .spawn(move || {
+            let reloaded = holder.reload();
+            drop(permit);
+            // An error means that the client has closed its connection.
+            let _ = sender.send(reloaded);
+        })?;
+    reloaded.await.map_err(io::Error::other)
+}
+
+fn conflict(message: &str) -> HttpResponse {
+    error_response(StatusCode::CONFLICT, ErrorCode::InvalidInput, message)
 }

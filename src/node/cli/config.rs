@@ -1,10 +1,7 @@
-//! `config`: what the node would run with, or everything that can be set.
+//! `config`: prints the effective configuration, or all settings.
 
-use super::Failure;
-use crate::{
-    config::{self, Config, ConfigError},
-    output,
-};
+use super::{CliError, output};
+use crate::config::{self, Config, ConfigError};
 
 /// The options of `config`.
 #[derive(Debug, clap::Args)]
@@ -17,11 +14,13 @@ pub struct Arguments {
 /// Prints the configuration.
 ///
 /// # Errors
-/// When it cannot be used.
+///
+/// Returns [`CliError::Configuration`] if it cannot be used, and [`CliError::Fatal`] if standard output
+/// cannot be written.
 pub fn execute(
     arguments: &Arguments,
     load: impl FnOnce() -> Result<Config, ConfigError>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let text = if arguments.defaults {
         config::defaults()
     } else {

@@ -1,129 +1,51 @@
-//! `run`: starts a node, prints where it answers, and stops it at a signal.
+//! `run`: starts a node, prints its addresses, and stops it on a signal.
 
-use super::Failure;
+use super::{CliError, output};
 use crate::{
-    access::configured_token,
-    compose::{
-        OpenLedger, ServeError, Service, configured_genesis, configured_tls, open_ledger,
-        raise_descriptor_limit, set_scheduling_policy, tell_of_damage,
-    },
-    config::Config,
-    output,
-    signals::{StopSignals, log_hangups},
-    telemetry,
+    compose::{RunFailure, RunHooks, run},
+    config::{Config, ConfigOptions},
 };
 use ledger_client::signer::private_key_text;
 use ledger_execution::development_accounts;
 use ledger_types::Genesis;
+use std::io;
 
-/// Runs a node until a signal stops it; a second signal ends it at once.
+/// Runs a node until a signal stops it. A second signal ends the process without a clean stop.
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Configuration`] for a configuration that cannot be used, and [`Failure::Fatal`] for what
-/// ended the node. Unless the node itself has failed, its mempool is saved.
-pub fn execute(config: &Config) -> Result<(), Failure> {
-    let configured = configured_genesis(config)?;
-    let settings = config.settings();
-    // Before there are threads, which inherit it.
-    let scheduled = set_scheduling_policy(&settings.process.scheduling);
-    telemetry::start(settings)?;
-    tracing::info!(
-        version = env!("CARGO_PKG_VERSION"),
-        chain_id = configured.genesis.chain_id,
-        vendor = %configured.genesis.vendor,
-        sequencer = %settings.sequencer.mode,
-        "starting"
-    );
-    if let Err(error) = scheduled {
-        tracing::warn!(
-            %error,
-            "the system does not let the node's threads wait their turns, which costs throughput; \
-             process.scheduling = inherit does not ask"
-        );
+/// Returns [`CliError::Configuration`] if the configuration cannot be used, and
+/// [`CliError::Fatal`] for any other error that ended the node.
+pub fn execute(config: &Config, options: &ConfigOptions) -> Result<(), CliError> {
+    let hooks = RunHooks {
+        on_ready: print_ready,
+        on_damage: |message| CliError::Fatal(message).exit(),
+    };
+    let Err(RunFailure { error, stop_error }) = run(config, options, hooks) else {
+        tracing::info!("stopped");
+        return Ok(());
+    };
+    if let Some(error) = stop_error {
+        CliError::from(*error).report();
     }
-    let tls = configured_tls(settings)?;
-    let admin_token = configured_token(settings)?;
-    let connections = raise_descriptor_limit(settings, &configured.genesis)?;
-    tell_of_damage(&settings.storage.data_dir);
-    let system = actix_web::rt::System::new();
-    // Before the ledger is opened, so that a terminal that is closed meanwhile does not end the process.
-    system.block_on(async { log_hangups() })?;
-    let OpenLedger {
-        store,
-        genesis,
-        chain,
-    } = open_ledger(settings, configured)?;
-    system.block_on(async {
-        // Before the ready line, because its reader may signal at once.
-        let mut signals = StopSignals::new()?;
-        let mut service = Service::start(
-            settings,
-            connections,
-            &genesis,
-            chain,
-            store,
-            tls,
-            admin_token,
-        )
-        .await?;
-        let failure = match announce(&service, &genesis) {
-            Ok(()) => {
-                // The start is complete: from here on every regular end of the process saves the mempool again.
-                service.discard_saved_pool();
-                match service.serve(signals.next()).await {
-                    Ok(()) => None,
-                    Err(ServeError::Listener(failure)) => Some(failure),
-                    Err(ServeError::Node(failure)) => return Err(failure),
-                }
-            }
-            Err(failure) => Some(failure),
-        };
-        let stopped = tokio::select! {
-            stopped = service.stop() => stopped,
-            signal = signals.next() => {
-                Err(Failure::Fatal(format!("a second signal, {signal}, ended the stop")))
-            }
-        };
-        match (failure, stopped) {
-            (None, Ok(())) => {
-                tracing::info!("stopped");
-                Ok(())
-            }
-            (None, Err(failure)) | (Some(failure), Ok(())) => Err(failure),
-            (Some(failure), Err(of_stop)) => {
-                of_stop.report();
-                Err(failure)
-            }
-        }
-    })
+    Err(error.into())
 }
 
-/// Prints the keys of a development chain and then the ready line. The start is complete afterwards.
-///
-/// # Errors
-///
-/// Returns [`Failure::Fatal`] if standard output cannot be written. A reader that closed it is no error.
-fn announce(service: &Service, genesis: &Genesis) -> Result<(), Failure> {
-    let ready = service.ready_line();
-    // Before the line is printed, because its reader may expect the whole start in the log.
-    tracing::info!("{ready}");
-    let keys = genesis.development.then(|| development_words(genesis));
-    telemetry::flush();
-    for text in keys.iter().chain([&ready]) {
-        output::line(text)
-            .map_err(|error| Failure::fatal("standard output cannot be written", &error))?;
+/// Prints the accounts of a development chain, then the ready line.
+fn print_ready(ready: &str, genesis: &Genesis) -> io::Result<()> {
+    if genesis.development {
+        output::line(&development_text(genesis))?;
     }
-    Ok(())
+    output::line(ready)
 }
 
-/// The funded accounts of a development chain, for people to use at once.
-fn development_words(genesis: &Genesis) -> String {
+/// Returns the text about the funded accounts of a development chain, with their private keys.
+fn development_text(genesis: &Genesis) -> String {
     let mut text = format!(
-        "Development chain {} ({}). Everyone knows the keys of these funded accounts: use them for development only.",
+        "Development chain {} ({}). The keys of these funded accounts are public: use them for development only.",
         genesis.chain_id, genesis.vendor
     );
-    // Only those that this genesis funds: a genesis file may leave them out.
+    // A genesis file may fund only some of them.
     let funded = development_accounts().into_iter().filter(|account| {
         genesis
             .accounts

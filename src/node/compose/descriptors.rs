@@ -3,12 +3,8 @@
 //! Each connection takes a descriptor. The API's connections are the only ones that outsiders open in large
 //! numbers, so they are limited to what the store, the threads and the other listeners leave.
 
-use super::{
-    listeners::{SIDE_CONNECTIONS_MAX, side_listeners},
-    threads::worker_threads,
-};
-use crate::{cli::Failure, config::Settings, open_files::raise_limit};
-use ledger_types::Genesis;
+use super::{error::RunError, threads::worker_threads};
+use crate::{config::Settings, open_files::raise_limit};
 
 /// Descriptors of a tokio runtime: its epoll instance and a duplicate of it, its waker, and its end of the pipe
 /// for signals.
@@ -27,6 +23,9 @@ const OF_PROCESS: usize = 16;
 const SHORT_LIVED: usize = 16;
 /// Minimum number of connections in all: with fewer the node does not start.
 const CONNECTIONS_MIN: usize = 32;
+/// Maximum number of open connections of a listener beside the API's: enough for a few scripts, and
+/// for one or two web pages of each of some hundred users.
+const SIDE_CONNECTIONS_MAX: usize = 1_024;
 /// Part of the connections, one in so many, that each listener beside the API's keeps if not all of them fit.
 const SIDE_SHARE: usize = 8;
 
@@ -106,25 +105,25 @@ impl Demand {
 
 /// Raises the soft limit on open files to what the node needs, as far as the hard limit allows.
 ///
-/// Returns how many connections fit. Logs a warning if they are fewer than `api.max_connections`.
+/// `side_listeners` is the number of listeners beside the API's. Returns how many connections fit. Logs a warning if they are fewer than `api.max_connections`.
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if the hard limit is too low for a node with few connections.
+/// Returns [`RunError::Fatal`] if the hard limit is too low for a node with few connections.
 pub fn raise_descriptor_limit(
     settings: &Settings,
-    genesis: &Genesis,
-) -> Result<ConnectionLimits, Failure> {
-    let demand = Demand::of(settings, side_listeners(settings, genesis));
+    side_listeners: usize,
+) -> Result<ConnectionLimits, RunError> {
+    let demand = Demand::of(settings, side_listeners);
     let wanted = u64::try_from(demand.total()).unwrap_or(u64::MAX);
     let available = raise_limit(wanted);
     let limits = usize::try_from(available)
         .ok()
         .map_or_else(|| demand.fit(usize::MAX), |available| demand.fit(available));
     let Some(limits) = limits else {
-        return Err(Failure::Fatal(format!(
-            "the process may have {available} files open (RLIMIT_NOFILE), and the node needs {} at least: raise the \
-             hard limit, as with `ulimit -Hn` or LimitNOFILE of systemd",
+        return Err(RunError::Fatal(format!(
+            "the limit on open files (RLIMIT_NOFILE) is {available}, and the node needs at least {}: raise the \
+             hard limit, for example with `ulimit -Hn` or LimitNOFILE of systemd",
             demand.minimum()
         )));
     };

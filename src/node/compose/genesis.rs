@@ -1,25 +1,27 @@
-//! The genesis that the settings describe: a file, or a development chain.
+//! The configured genesis: a file, or a development chain.
 
 use crate::config::{Config, ConfigError};
 use ledger_execution::{build_chain, development_genesis};
 use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, Parameters};
 use std::path::Path;
 
-/// The genesis that the settings describe, which can start a chain.
+/// The configured genesis, which can start a chain.
 #[derive(Debug)]
 pub struct ConfiguredGenesis {
     /// The genesis.
     pub genesis: Genesis,
-    /// Whether the settings say which framework upgrades there are. Where they do not, a ledger that is
-    /// there keeps its own, whatever version this program would start a new one with.
+    /// Whether the settings name framework upgrades. Otherwise an existing ledger keeps its own, even if
+    /// a new chain would start with a newer version.
     pub names_upgrades: bool,
 }
 
-/// The configured genesis.
+/// Returns the configured genesis.
 ///
 /// # Errors
-/// When the genesis file cannot be read or cannot start a chain, when a setting contradicts it, or
-/// when a faucet is asked for on a chain that may not have one.
+///
+/// Returns [`ConfigError::Unreadable`] or [`ConfigError::Malformed`] if the genesis file cannot be read
+/// or cannot start a chain. Returns [`ConfigError::Contradiction`] if a setting contradicts the file,
+/// or enables a faucet on a chain without a faucet key.
 pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {
@@ -44,10 +46,10 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
         },
         None => ConfigError::Contradiction(message),
     })?;
-    let faucet_asked_for = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
-    if faucet_asked_for && genesis.faucet_key().is_none() {
+    let is_faucet_requested = config.is_set("faucet.enabled") && config.settings().faucet.enabled;
+    if is_faucet_requested && genesis.faucet_key().is_none() {
         return Err(ConfigError::Contradiction(
-            "faucet.enabled = true, but only a development chain with a faucet key in its genesis has a faucet"
+            "faucet.enabled = true, but the genesis is not that of a development chain with a faucet key"
                 .to_owned(),
         ));
     }
@@ -65,7 +67,11 @@ fn read(path: &Path) -> Result<Genesis, ConfigError> {
     toml::from_str(&text).map_err(|error| ConfigError::malformed(path, &text, &error))
 }
 
-/// Whether the genesis can start a chain.
+/// Checks that the genesis can start a chain.
+///
+/// # Errors
+///
+/// Returns the reason if it cannot.
 fn check(genesis: &Genesis) -> Result<(), String> {
     build_chain(genesis).map_err(|error| error.to_string())?;
     if let Some(key) = genesis.faucet_key() {
@@ -84,12 +90,16 @@ fn check(genesis: &Genesis) -> Result<(), String> {
     Ok(())
 }
 
-/// A setting that is given beside a genesis file must say the same; defaults say nothing.
+/// Checks that the settings agree with the genesis file. Settings that no layer sets are ignored.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Contradiction`] for the first setting that differs.
 fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<(), ConfigError> {
     let chain = &config.settings().chain;
     let price_min = genesis.parameters.gas_unit_price_min;
     let upgrades = &genesis.parameters.framework_upgrades;
-    let facts = [
+    let pairs = [
         (
             "chain.id",
             chain.id.to_string(),
@@ -115,7 +125,7 @@ fn check_agreement(config: &Config, genesis: &Genesis, path: &Path) -> Result<()
             chain.framework_upgrades == *upgrades,
         ),
     ];
-    for (key, set, in_genesis, agree) in facts {
+    for (key, set, in_genesis, agree) in pairs {
         if let Some(origin) = config.origin(key)
             && config.is_set(key)
             && !agree

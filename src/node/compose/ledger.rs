@@ -1,71 +1,73 @@
-//! Opening the data directory, starting the chain in an empty one, and taking on what may change in the
-//! genesis of one that runs: further framework upgrades.
+//! Opens the data directory: starts the chain in an empty one, or adds configured framework upgrades to
+//! an existing ledger.
 
-use super::ConfiguredGenesis;
-use crate::{cli::Failure, config::ConfigError, config::Settings};
+use super::{error::RunError, genesis::ConfiguredGenesis};
+use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_store::{Store, StoreOptions};
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
 
-/// A ledger that is ready to go on.
+/// An open ledger.
 #[derive(Debug)]
 pub struct OpenLedger {
-    /// Where it is.
+    /// The store of the ledger.
     pub store: Store,
-    /// What it started with, and its framework upgrades.
+    /// The genesis, with all framework upgrades.
     pub genesis: Genesis,
-    /// The chain it holds.
+    /// The chain of the ledger.
     pub chain: Chain,
 }
 
-/// Opens the ledger in the data directory; block 0 is committed when there is none yet.
+/// Opens the ledger in the data directory. Commits block 0 if the directory is empty.
 ///
 /// # Errors
-/// When the directory cannot be used, holds another chain than the configured one, or its chain cannot
-/// go on with the configured framework upgrades.
+///
+/// Returns [`RunError::Fatal`] if the directory cannot be opened, read, or written. Returns
+/// [`RunError::Configuration`] if it holds another chain than the configured one, or if the chain
+/// cannot continue with the configured framework upgrades.
 pub fn open_ledger(
     settings: &Settings,
     configured: ConfiguredGenesis,
-) -> Result<OpenLedger, Failure> {
+) -> Result<OpenLedger, RunError> {
     let directory = &settings.storage.data_dir;
     let options = StoreOptions {
         cache_bytes: settings.storage.cache_bytes,
     };
-    let failure = |error| Failure::fatal("data directory", &error);
-    let unwritten = |error| {
-        Failure::fatal(
+    let open_error = |error| RunError::fatal("data directory", &error);
+    let access_error = |error| {
+        RunError::fatal(
             format_args!("data directory {}", directory.display()),
             &error,
         )
     };
-    let refusal =
+    let contradiction =
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
-    let started =
-        |genesis: &Genesis| build_chain(genesis).map_err(|error| refusal(error.to_string()));
+    let build =
+        |genesis: &Genesis| build_chain(genesis).map_err(|error| contradiction(error.to_string()));
     let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
-    let mut store = opened.map_err(failure)?;
-    let stored = store.genesis().map_err(unwritten)?.zip(store.height());
+    let mut store = opened.map_err(open_error)?;
+    let stored = store.genesis().map_err(access_error)?.zip(store.height());
     let (genesis, chain) = match stored {
         None => {
             let genesis = configured.genesis;
-            let chain = started(&genesis)?;
+            let chain = build(&genesis)?;
             store
                 .initialize(&genesis, &execute_genesis(&genesis, &chain))
-                .map_err(unwritten)?;
-            tracing::info!(directory = %directory.display(), "a new ledger begins");
+                .map_err(access_error)?;
+            tracing::info!(directory = %directory.display(), "created a ledger");
             (genesis, chain)
         }
         Some((found, height)) => {
-            let genesis = continued(&found, configured, height).map_err(refusal)?;
-            let chain = started(&genesis)?;
+            let genesis = continued_genesis(&found, configured, height).map_err(contradiction)?;
+            let chain = build(&genesis)?;
             if genesis != found {
-                store.extend_genesis(&genesis).map_err(unwritten)?;
+                store.extend_genesis(&genesis).map_err(access_error)?;
                 let upgrades =
                     FrameworkUpgrade::format_list(&genesis.parameters.framework_upgrades);
-                tracing::info!(upgrades, "the chain takes on framework upgrades");
+                tracing::info!(upgrades, "added framework upgrades");
             }
-            tracing::info!(directory = %directory.display(), "the ledger continues");
+            tracing::info!(directory = %directory.display(), "opened the ledger");
             (genesis, chain)
         }
     };
@@ -76,9 +78,13 @@ pub fn open_ledger(
     })
 }
 
-/// The genesis with which a ledger goes on that was started with `found` and has its newest block at
-/// `height`: the configured one, if it differs in nothing but upgrades ahead of that block.
-fn continued(
+/// Returns the genesis with which a ledger continues. `found` is the genesis of the ledger, and `height`
+/// the height of its newest block.
+///
+/// # Errors
+///
+/// Returns the reason if the configured genesis differs in anything but upgrades above `height`.
+fn continued_genesis(
     found: &Genesis,
     configured: ConfiguredGenesis,
     height: u64,
@@ -95,15 +101,15 @@ fn continued(
     }
     if configured.names_upgrades {
         genesis.parameters.framework_upgrades = wanted;
-        let goes_on = found
+        let checked = found
             .parameters
             .check_upgrade_change(&genesis.parameters, height);
-        goes_on.map_err(|error| error.to_string())?;
+        checked.map_err(|error| error.to_string())?;
     }
     Ok(genesis)
 }
 
-/// The first difference that an operator would look for, in words.
+/// Returns a description of the first difference that matters to an operator.
 fn difference(found: &Genesis, configured: &Genesis) -> String {
     let differs = |what: &str, found: &dyn ToString, configured: &dyn ToString| {
         format!(
@@ -122,9 +128,9 @@ fn difference(found: &Genesis, configured: &Genesis) -> String {
     } else if found.development != configured.development {
         differs("development", &found.development, &configured.development)
     } else if found.parameters != configured.parameters {
-        "its parameters are others".to_owned()
+        "its parameters differ".to_owned()
     } else {
-        "its accounts or keys are others".to_owned()
+        "its accounts or keys differ".to_owned()
     }
 }
 
@@ -143,23 +149,26 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_keeps_its_upgrades_and_takes_on_those_ahead() {
-        let go_on = |found: &str, configured: &str, height| {
+    fn keeps_past_upgrades_and_adds_future_ones() {
+        let continue_with = |found: &str, configured: &str, height| {
             let configured = ConfiguredGenesis {
                 genesis: development(configured),
                 names_upgrades: !configured.is_empty(),
             };
-            continued(&development(found), configured, height)
+            continued_genesis(&development(found), configured, height)
         };
-        // Nothing is said: a ledger of an earlier program does not run this one's newest version.
-        assert_eq!(go_on("1@0", "", 10), Ok(development("1@0")));
-        assert_eq!(go_on("1@0", "1@0,2@11", 10), Ok(development("1@0,2@11")));
-        let late = go_on("1@0", "1@0,2@10", 10).unwrap_err();
+        // No upgrades are named: a ledger of an older node keeps its framework version.
+        assert_eq!(continue_with("1@0", "", 10), Ok(development("1@0")));
+        assert_eq!(
+            continue_with("1@0", "1@0,2@11", 10),
+            Ok(development("1@0,2@11"))
+        );
+        let late = continue_with("1@0", "1@0,2@10", 10).unwrap_err();
         assert!(
             late.contains("2@10") && late.contains("height 10"),
             "{late}"
         );
-        let left_out = go_on("1@0,2@9", "1@0", 10).unwrap_err();
+        let left_out = continue_with("1@0,2@9", "1@0", 10).unwrap_err();
         assert!(left_out.contains("2@9"), "{left_out}");
         let mut other = development("1@0,2@11");
         other.accounts.pop();
@@ -167,12 +176,12 @@ mod tests {
             genesis: other,
             names_upgrades: true,
         };
-        let error = continued(&development("1@0"), other, 10).unwrap_err();
+        let error = continued_genesis(&development("1@0"), other, 10).unwrap_err();
         assert!(error.contains("another genesis"), "{error}");
     }
 
     #[test]
-    fn the_difference_names_what_an_operator_would_look_for() {
+    fn describes_the_difference_that_matters_to_an_operator() {
         let genesis = |id, vendor: &str| {
             development_genesis(id, vendor.parse().unwrap(), Parameters::default())
         };

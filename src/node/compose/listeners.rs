@@ -2,13 +2,14 @@
 //! is wanted a second one for GraphQL.
 
 use super::{
-    ConnectionLimits, api_config,
+    descriptors::ConnectionLimits,
+    error::RunError,
+    limits::api_config,
     threads::{check_thread_limit, worker_threads},
 };
 use crate::{
-    access::{Pages, Token, Visitors},
-    admin,
-    cli::Failure,
+    access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
+    admin::{self, ApiCertificate},
     config::Settings,
     faucet::{self, Faucet},
 };
@@ -28,9 +29,6 @@ use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
 /// How much longer a stop waits, so that answers reach their clients.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
-/// Maximum number of open connections of a listener beside the API's: enough for a few scripts and a page or
-/// two of each of some hundred users.
-pub const SIDE_CONNECTIONS_MAX: usize = 1_024;
 /// One address may have this part of them open, so that it cannot keep the others out.
 const SIDE_ADDRESS_SHARE: usize = 2;
 /// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
@@ -47,6 +45,17 @@ pub struct Listeners {
     graphql: Option<Listener>,
     faucet: Option<Listener>,
     admin: Listener,
+}
+
+/// What the listeners need beside settings and actors.
+#[derive(Debug)]
+pub struct ListenerResources {
+    /// Maximum numbers of open connections.
+    pub connections: ConnectionLimits,
+    /// Certificate and key of the API listener, which then serves TLS only.
+    pub tls: Option<CertificateHolder>,
+    /// Token that the admin listener requires.
+    pub admin_token: RequiredToken,
 }
 
 /// The settings and limits of the listeners, and their metrics.
@@ -72,38 +81,34 @@ fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKe
 impl Listeners {
     /// Binds all addresses and starts the listeners; they serve after [`Self::wait_until_serving`].
     ///
-    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
-    /// carry it.
-    ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
+    /// Returns [`RunError::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
     pub fn start(
         settings: &Settings,
-        connections: ConnectionLimits,
         genesis: &Genesis,
         node: &NodeHandle,
-        tls: Option<CertificateHolder>,
-        admin_token: Option<Token>,
-    ) -> Result<Self, Failure> {
+        resources: ListenerResources,
+    ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
         // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
         let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let doing = format!("the {threads} threads of the listeners cannot be started");
-            Failure::fatal(doing, &error)
+            RunError::fatal(doing, &error)
         })?;
         let state = ApiState::new(node.clone(), api_config(settings));
         let parts = Parts {
             settings,
-            connections,
+            connections: resources.connections,
             opened: ListenerRegistry::default(),
         };
         // Their order is that of the metrics that operators see.
-        let api_options = parts.api_options(tls.clone());
+        let api_options = parts.api_options(resources.tls.clone());
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), admin_token, tls)?;
+        let certificate = ApiCertificate::new(resources.tls);
+        let admin = parts.admin(node, state.clone(), resources.admin_token, certificate)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
         let api = start(&api_options, move |config| {
             ledger_api::configure(config, &state);
@@ -120,8 +125,8 @@ impl Listeners {
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if a listener ended.
-    pub async fn wait_until_serving(&mut self) -> Result<(), Failure> {
+    /// Returns [`RunError::Fatal`] if a listener ended.
+    pub async fn wait_until_serving(&mut self) -> Result<(), RunError> {
         let all = [
             Some(&mut self.admin),
             self.graphql.as_mut(),
@@ -129,10 +134,8 @@ impl Listeners {
             Some(&mut self.api),
         ];
         for listener in all.into_iter().flatten() {
-            listener
-                .wait_until_serving()
-                .await
-                .map_err(|error| Failure::Fatal(error.to_string()))?;
+            let serving = listener.wait_until_serving().await;
+            serving.map_err(|error| RunError::Fatal(error.to_string()))?;
         }
         Ok(())
     }
@@ -154,14 +157,14 @@ impl Listeners {
     }
 
     /// Ends when one of them does, which without [`Self::stop`] is an error.
-    pub async fn ended(&mut self) -> Failure {
+    pub async fn ended(&mut self) -> RunError {
         let error = tokio::select! {
             error = self.api.ended() => error,
             error = ended(self.graphql.as_mut()) => error,
             error = ended(self.faucet.as_mut()) => error,
             error = self.admin.ended() => error,
         };
-        Failure::Fatal(error.to_string())
+        RunError::Fatal(error.to_string())
     }
 
     /// Stops all of them at the same time; see [`Listener::stop`].
@@ -176,7 +179,7 @@ impl Listeners {
 }
 
 impl Parts<'_> {
-    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, Failure> {
+    fn graphql(&self, state: &ApiState) -> Result<Option<Listener>, RunError> {
         let Some(address) = self.settings.graphql.listen else {
             return Ok(None);
         };
@@ -187,7 +190,7 @@ impl Parts<'_> {
         Ok(Some(listener))
     }
 
-    fn faucet(&self, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, Failure> {
+    fn faucet(&self, genesis: &Genesis, node: &NodeHandle) -> Result<Option<Listener>, RunError> {
         let Some(key) = faucet_key(self.settings, genesis) else {
             return Ok(None);
         };
@@ -202,22 +205,28 @@ impl Parts<'_> {
         &self,
         node: &NodeHandle,
         state: ApiState,
-        token: Option<Token>,
-        certificate: Option<CertificateHolder>,
-    ) -> Result<Listener, Failure> {
+        token: RequiredToken,
+        certificate: ApiCertificate,
+    ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
-        let visitors = Visitors {
+        let policy = HostOriginPolicy {
             section: "admin",
             hosts: settings.hosts.clone(),
-            pages: Pages::Own,
+            origins: AllowedOrigins::SameOrigin,
         };
         let data_dir = self.settings.storage.data_dir.clone();
-        let admin = admin::Admin::new(node.clone(), state, visitors, token, certificate, data_dir);
+        let admin = admin::Admin {
+            node: node.clone(),
+            api: state,
+            policy,
+            token,
+            data_dir,
+        };
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
         start(&options, move |config| {
-            admin::configure(config, &admin, &opened);
+            admin::configure(config, &admin, &certificate, &opened);
         })
     }
 
@@ -267,16 +276,16 @@ impl Parts<'_> {
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] with the setting of the address if it cannot be bound.
-fn start<F>(options: &Options, routes: F) -> Result<Listener, Failure>
+/// Returns [`RunError::Fatal`] with the setting of the address if it cannot be bound.
+fn start<F>(options: &Options, routes: F) -> Result<Listener, RunError>
 where
     F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
 {
     Listener::start(options, routes).map_err(|error| match error {
         ListenerError::Bind { address, source } => {
-            Failure::fatal(format!("{}.listen = \"{address}\"", options.name), &source)
+            RunError::fatal(format!("{}.listen = \"{address}\"", options.name), &source)
         }
-        error @ ListenerError::Ended { .. } => Failure::Fatal(error.to_string()),
+        error @ ListenerError::Ended { .. } => RunError::Fatal(error.to_string()),
     })
 }
 

@@ -40,7 +40,7 @@ const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
 const COMPRESSORS: u64 = 8 * 4 * MIB;
 /// What a connection reads ahead and writes behind.
 const CONNECTION: u64 = 128 * KIB;
-/// A request's head (`src/http/http2/mod.rs`) and task.
+/// A request's head (`src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
 /// A transaction that was executed holds its write set, events and rows.
 const EXECUTED: u64 = 16;

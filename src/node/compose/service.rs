@@ -1,136 +1,318 @@
-//! A running node with its listeners, and their order: actors start first and stop last.
+//! Start, service and stop of a node.
+//!
+//! A start takes these steps. If one fails, what the earlier steps have started is stopped again.
+//!
+//! | step | what it does | durable afterwards |
+//! |---|---|---|
+//! | 1 | [`prepare`]: checks the genesis, sets the scheduling policy, starts the log, reads certificate and token, raises the limit on open files, installs the panic hook | nothing new |
+//! | 2 | [`open_ledger`]: opens or creates the data directory | block 0 of a new chain, or further framework upgrades |
+//! | 3 | [`Service::start`]: starts the actors, which restore the saved mempool, and the listeners | each block that a response reports as committed |
+//! | 4 | [`Service::announce`]: prints the ready line and removes the file of the saved mempool | the same |
+//!
+//! A stop follows a signal or the end of a listener:
+//!
+//! | step | what it does | durable afterwards |
+//! |---|---|---|
+//! | 1 | the listeners accept no connections, and finish the current requests | each block that a response reports as committed |
+//! | 2 | the actors commit the blocks in flight | these blocks |
+//! | 3 | the mempool is saved | every accepted transaction |
+//!
+//! A broken invariant of the node skips the stop, because its memory may be inconsistent. The next
+//! start continues from what is durable.
 
 use super::{
-    ConnectionLimits, disk_space::RoomWatch, listeners::Listeners, memory_bound, node_config,
+    admin_token::configured_token,
+    descriptors::raise_descriptor_limit,
+    disk_space::DiskSpaceMonitor,
+    error::RunError,
+    genesis::{ConfiguredGenesis, configured_genesis},
+    ledger::{OpenLedger, open_ledger},
+    limits::node_config,
+    listeners::{ListenerResources, Listeners, side_listeners},
+    memory_bound,
+    panic_hook::install_panic_hook,
+    reload::{ReloadTargets, ReloadTask},
+    scheduling::set_scheduling_policy,
+    tls::configured_tls,
 };
-use crate::{access::Token, cli::Failure, config::Settings};
+use crate::{
+    access::RequiredToken,
+    config::{Config, ConfigOptions, Settings},
+    signals::{ReloadSignal, StopSignals},
+    telemetry,
+};
+use actix_web::rt::System;
 use ledger_actors::Node;
-use ledger_http::CertificateHolder;
-use ledger_store::Store;
 use ledger_types::Genesis;
-use ledger_vm::Chain;
-use std::future::Future;
+use std::{io, path::Path};
 
-/// Everything that runs.
-#[derive(Debug)]
-pub struct Service {
-    node: Node,
-    listeners: Listeners,
-    /// Ends with the service.
-    _room: Option<RoomWatch>,
+/// The functions with which a command reports on a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunHooks {
+    /// Prints that the node serves. Its arguments are the ready line and the genesis of the chain.
+    pub on_ready: fn(&str, &Genesis) -> io::Result<()>,
+    /// Ends the process because the ledger is damaged. Its argument is the error message.
+    pub on_damage: fn(String) -> !,
 }
 
-/// A failure that ended serving before a signal did.
+/// The errors that ended a run.
 #[derive(Debug)]
-pub enum ServeError {
-    /// The node failed. Its memory may be inconsistent, so nothing of it may be saved: the next start
-    /// continues from what is durable.
-    Node(Failure),
+pub struct RunFailure {
+    /// The error that ended the run.
+    pub error: RunError,
+    /// The error of the stop that followed.
+    pub stop_error: Option<Box<RunError>>,
+}
+
+impl From<RunError> for RunFailure {
+    fn from(error: RunError) -> Self {
+        Self {
+            error,
+            stop_error: None,
+        }
+    }
+}
+
+impl From<io::Error> for RunFailure {
+    fn from(error: io::Error) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+/// Starts a node, serves until a signal or an error, and stops.
+///
+/// `options` name the layers of `config`, which `SIGHUP` reads again.
+///
+/// # Errors
+///
+/// Returns [`RunError::Configuration`] if the configuration cannot be used, and [`RunError::Fatal`]
+/// if the start, the node, a listener, or the stop failed. Unless the node itself has failed, its
+/// mempool is saved.
+pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<(), RunFailure> {
+    let prepared = prepare(config, hooks)?;
+    let system = System::new();
+    // Before the ledger is opened, so that a closed terminal does not end the process meanwhile.
+    let reload_signal = system.block_on(async { ReloadSignal::new() })?;
+    let ledger = open_ledger(config.settings(), prepared.genesis)?;
+    system.block_on(async {
+        // Before the ready line, because its reader may send a signal immediately.
+        let mut signals = StopSignals::new()?;
+        let genesis = ledger.genesis.clone();
+        let admin_token = prepared.resources.admin_token.clone();
+        let mut service = Service::start(config.settings(), ledger, prepared.resources).await?;
+        let targets = ReloadTargets {
+            node: service.node.handle(),
+            admin_token,
+        };
+        let reload = ReloadTask::start(reload_signal, options.clone(), config, targets);
+        let served = match service.announce(&genesis, hooks) {
+            Ok(()) => service.serve(&mut signals).await,
+            Err(error) => Err(ServeError::Listener(error)),
+        };
+        drop(reload);
+        match served {
+            Ok(()) => Ok(service.stop(&mut signals).await?),
+            Err(ServeError::Node(error)) => Err(error.into()),
+            Err(ServeError::Listener(error)) => Err(RunFailure {
+                error,
+                stop_error: service.stop(&mut signals).await.err().map(Box::new),
+            }),
+        }
+    })
+}
+
+/// What [`prepare`] returns.
+struct Prepared {
+    genesis: ConfiguredGenesis,
+    resources: ListenerResources,
+}
+
+/// Checks the configuration and prepares the process, before the ledger is opened.
+///
+/// # Errors
+///
+/// Returns [`RunError::Configuration`] if genesis, certificate, or token cannot be used, and
+/// [`RunError::Fatal`] if the limit on open files or on threads is too low.
+fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
+    let settings = config.settings();
+    let genesis = configured_genesis(config)?;
+    start_log(settings, &genesis.genesis)?;
+    let tls = configured_tls(settings)?;
+    let admin_token = configured_token(settings)?;
+    let side_listeners = side_listeners(settings, &genesis.genesis);
+    let connections = raise_descriptor_limit(settings, side_listeners)?;
+    install_panic_hook(&settings.storage.data_dir, hooks.on_damage);
+    Ok(Prepared {
+        genesis,
+        resources: ListenerResources {
+            connections,
+            tls,
+            admin_token: RequiredToken::new(admin_token),
+        },
+    })
+}
+
+/// Sets the scheduling policy and starts the log, whose first line names the chain.
+fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
+    // Before any thread starts, because threads inherit the policy.
+    let scheduled = set_scheduling_policy(&settings.process.scheduling);
+    telemetry::start(&settings.log.level, &settings.log.format)?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        chain_id = genesis.chain_id,
+        vendor = %genesis.vendor,
+        sequencer = %settings.sequencer.mode,
+        "starting"
+    );
+    if let Err(error) = scheduled {
+        tracing::warn!(
+            %error,
+            "the system rejected the scheduling policy SCHED_BATCH, which costs throughput; \
+             process.scheduling = inherit does not set it"
+        );
+    }
+    Ok(())
+}
+
+/// A running node with its listeners.
+#[derive(Debug)]
+struct Service {
+    node: Node,
+    listeners: Listeners,
+    /// Runs until the service is dropped.
+    _disk_space: Option<DiskSpaceMonitor>,
+}
+
+/// An error that ended serving before a signal.
+#[derive(Debug)]
+enum ServeError {
+    /// The node failed. Its memory may be inconsistent, so nothing of it may be saved.
+    Node(RunError),
     /// A listener ended. The node is sound, and [`Service::stop`] saves its mempool.
-    Listener(Failure),
+    Listener(RunError),
 }
 
 impl Service {
     /// Starts the actors, then the listeners, and waits until every listener accepts connections.
     ///
-    /// With `tls`, the API is served over TLS. With `admin_token`, the admin listener answers only requests that
-    /// carry it. The file of a restored mempool stays until [`Self::discard_saved_pool`].
-    ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if an actor or a listener cannot start. The node is stopped then, and what its
-    /// mempool held is saved.
-    pub async fn start(
+    /// Returns [`RunError::Fatal`] if an actor or a listener cannot start. The actors are stopped
+    /// then, and their mempool is saved.
+    async fn start(
         settings: &Settings,
-        connections: ConnectionLimits,
-        genesis: &Genesis,
-        chain: Chain,
-        store: Store,
-        tls: Option<CertificateHolder>,
-        admin_token: Option<Token>,
-    ) -> Result<Self, Failure> {
+        ledger: OpenLedger,
+        resources: ListenerResources,
+    ) -> Result<Self, RunError> {
         tracing::info!(
             memory_bytes_max = memory_bound::bytes_max(settings),
-            "what the limits allow in memory"
+            "maximum memory of all limits"
         );
-        let directory = settings.storage.data_dir.as_path();
-        let node = Node::start(chain, store, Some(directory), node_config(settings))
+        let directory: &Path = &settings.storage.data_dir;
+        let config = node_config(settings);
+        let node = Node::start(ledger.chain, ledger.store, Some(directory), config)
             .await
-            .map_err(|error| Failure::fatal("the node does not start", &error))?;
-        let handle = node.handle();
-        let started = async {
-            let room = RoomWatch::start(handle.clone(), settings)
-                .await
-                .map_err(|error| Failure::fatal("the node does not start", &error))?;
-            let mut listeners =
-                Listeners::start(settings, connections, genesis, &handle, tls, admin_token)?;
-            match listeners.wait_until_serving().await {
-                Ok(()) => Ok((room, listeners)),
-                Err(failure) => {
-                    listeners.stop().await;
-                    Err(failure)
-                }
-            }
-        };
-        match started.await {
-            Ok((room, listeners)) => Ok(Self {
+            .map_err(|error| RunError::fatal("the node does not start", &error))?;
+        match start_listeners(settings, &node, &ledger.genesis, resources).await {
+            Ok((disk_space, listeners)) => Ok(Self {
                 node,
                 listeners,
-                _room: room,
+                _disk_space: disk_space,
             }),
-            Err(failure) => {
+            Err(error) => {
                 if let Err(error) = node.stop().await {
                     tracing::error!(%error, "stopping after a failed start");
                 }
-                Err(failure)
+                Err(error)
             }
         }
     }
 
-    /// Removes the file of the mempool that the start restored. Call it when the start is complete.
-    pub fn discard_saved_pool(&mut self) {
-        self.node.discard_saved_pool();
-    }
-
-    /// Returns the line that says where the node answers.
-    pub fn ready_line(&self) -> String {
-        format!("ready {}", self.listeners.ready_words())
-    }
-
-    /// Serves until `stop` ends. After a failure of the disk the node still serves what is committed.
+    /// Prints that the node serves, which completes the start.
     ///
     /// # Errors
     ///
-    /// Returns [`ServeError::Node`] if an invariant of the node is broken, and [`ServeError::Listener`] if a
-    /// listener ended.
-    pub async fn serve(
-        &mut self,
-        stop: impl Future<Output = &'static str>,
-    ) -> Result<(), ServeError> {
+    /// Returns [`RunError::Fatal`] if standard output cannot be written. The file of the restored
+    /// mempool stays then.
+    fn announce(&mut self, genesis: &Genesis, hooks: RunHooks) -> Result<(), RunError> {
+        let ready = format!("ready {}", self.listeners.ready_words());
+        // Before the line is printed, because its reader may expect the whole start in the log.
+        tracing::info!("{ready}");
+        telemetry::flush();
+        (hooks.on_ready)(&ready, genesis)
+            .map_err(|error| RunError::fatal("standard output cannot be written", &error))?;
+        // From here on every regular end of the process saves the mempool again.
+        self.node.discard_saved_pool();
+        Ok(())
+    }
+
+    /// Serves until a signal. After a fault of the disk the node still serves committed data.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ServeError::Node`] if an invariant of the node is broken, and
+    /// [`ServeError::Listener`] if a listener ended.
+    async fn serve(&mut self, signals: &mut StopSignals) -> Result<(), ServeError> {
         tokio::select! {
-            signal = stop => {
+            signal = signals.next() => {
                 tracing::info!(signal, "stopping");
                 Ok(())
             }
-            error = self.node.failed() => Err(ServeError::Node(Failure::fatal("fatal", &error))),
-            failure = self.listeners.ended() => Err(ServeError::Listener(failure)),
+            error = self.node.failed() => Err(ServeError::Node(RunError::fatal("fatal", &error))),
+            error = self.listeners.ended() => Err(ServeError::Listener(error)),
         }
     }
 
-    /// Stops accepting connections, finishes the requests being served, then stops the actors in order and saves
-    /// the mempool. Long polls that take longer than a few seconds are cut off.
+    /// Stops the listeners, then the actors in order, and saves the mempool.
+    ///
+    /// Long polls that take longer than a few seconds are canceled.
     ///
     /// # Errors
     ///
-    /// Returns [`Failure::Fatal`] if the node fails meanwhile, or the actors did not stop cleanly.
-    pub async fn stop(self) -> Result<(), Failure> {
+    /// Returns [`RunError::Fatal`] if the node fails meanwhile, if the actors do not stop cleanly, or
+    /// if another signal arrives.
+    async fn stop(self, signals: &mut StopSignals) -> Result<(), RunError> {
+        tokio::select! {
+            stopped = self.stop_all() => stopped,
+            signal = signals.next() => {
+                Err(RunError::Fatal(format!("a second signal, {signal}, ended the stop")))
+            }
+        }
+    }
+
+    async fn stop_all(self) -> Result<(), RunError> {
         tokio::select! {
             () = self.listeners.stop() => {}
-            error = self.node.failed() => return Err(Failure::fatal("fatal", &error)),
+            error = self.node.failed() => return Err(RunError::fatal("fatal", &error)),
         }
         self.node
             .stop()
             .await
-            .map_err(|error| Failure::fatal("the node did not stop cleanly", &error))
+            .map_err(|error| RunError::fatal("the node did not stop cleanly", &error))
+    }
+}
+
+/// Starts the disk space monitor and the listeners, and waits until the listeners serve.
+///
+/// # Errors
+///
+/// Returns [`RunError::Fatal`] if one of them cannot start. The listeners are stopped then.
+async fn start_listeners(
+    settings: &Settings,
+    node: &Node,
+    genesis: &Genesis,
+    resources: ListenerResources,
+) -> Result<(Option<DiskSpaceMonitor>, Listeners), RunError> {
+    let handle = node.handle();
+    let disk_space = DiskSpaceMonitor::start(handle.clone(), settings)
+        .await
+        .map_err(|error| RunError::fatal("the node does not start", &error))?;
+    let mut listeners = Listeners::start(settings, genesis, &handle, resources)?;
+    match listeners.wait_until_serving().await {
+        Ok(()) => Ok((disk_space, listeners)),
+        Err(error) => {
+            listeners.stop().await;
+            Err(error)
+        }
     }
 }

@@ -66,6 +66,12 @@ impl Config {
         Ok(Self { settings, values })
     }
 
+    /// Returns the key and the value of every setting, in the order of [`SETTINGS`].
+    pub fn values(&self) -> impl Iterator<Item = (String, &Value)> {
+        let values = self.values.iter().map(|(value, _)| value);
+        SETTINGS.iter().map(Setting::key).zip(values)
+    }
+
     /// The values, typed.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -1,6 +1,6 @@
-//! The task that owns the faucet's key: one transaction at a time, as many requests in it as wait.
+//! The task that owns the faucet's key. It pays all waiting requests with one transaction at a time.
 
-use super::FaucetError;
+use super::error::FaucetError;
 use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
 use ledger_client::signer::{self, Payment, Signer, Terms};
 use ledger_types::{
@@ -13,38 +13,39 @@ use tokio::{
     time::Instant,
 };
 
-/// The most requests in one transaction. A recipient takes 40 bytes of the 64 KiB that a
-/// transaction may have, and one of a hundred is still small beside the largest block.
+/// Maximum number of requests in one transaction. A recipient takes 40 bytes of the 64 KiB of a
+/// transaction, and a transaction of a hundred is small beside the largest block.
 const BATCH_MAX: usize = 100;
-/// What the faucet offers for a gas unit at least: the fee for storage is the same at every price, so
-/// that at a lower one a batch of new accounts would take more units than may be asked for.
+/// Minimum price that the faucet offers per gas unit. The storage fee does not depend on the price:
+/// at a lower price a batch of new accounts would exceed the maximum number of gas units.
 const GAS_UNIT_PRICE: u64 = 100;
-/// When a transaction of the faucet expires, the reference's; and for how long it is made anew when
-/// another took its sequence number: everyone knows a development chain's faucet key.
+/// Time until a transaction of the faucet expires, as in the reference node's faucet. For as long, the
+/// faucet retries with a new sequence number if another user of its key took the number: the faucet
+/// key of a development chain is public.
 const EXPIRES_AFTER: Duration = Duration::from_secs(30);
-/// The pause before the node is asked again: for a transaction, when its waiters are at their limit,
-/// and for the next sequence number, when the block that took the last one is not durable yet.
+/// Pause before a retry: of a wait while `wait.capacity` is exhausted, and of the next sequence number
+/// while the block with the last one is not durable.
 const POLL_PAUSE: Duration = Duration::from_millis(20);
 
 /// A request to be funded.
 #[derive(Debug)]
 pub struct Request {
-    /// Who is paid.
+    /// Account to pay.
     pub to: AccountAddress,
-    /// How much, in the coin's smallest unit.
+    /// Amount in the coin's smallest unit.
     pub amount: u64,
-    /// Where the answer goes.
+    /// Receives the result.
     pub reply: oneshot::Sender<Result<Funded, FaucetError>>,
 }
 
 /// A committed, successful funding.
 #[derive(Clone, Debug)]
 pub struct Funded {
-    /// The transaction that paid; others may have been paid by it too.
+    /// The transaction, which may have paid other requests as well.
     pub transaction: Arc<CheckedTransaction>,
 }
 
-/// The owner of the key.
+/// The owner of the faucet's key.
 #[derive(Debug)]
 pub struct Funder {
     node: NodeHandle,
@@ -52,18 +53,18 @@ pub struct Funder {
     signer: Signer,
 }
 
-/// How one transaction ended.
+/// Outcome of one transaction.
 enum Attempt {
     Funded(Funded),
-    /// Committed, but it aborted; in words.
+    /// Committed, but aborted with this reason.
     Aborted(String),
-    /// Never to be committed, because another user of the key took its sequence number or its
-    /// place in the pool; in words.
+    /// Rejected with this reason, because another user of the key took its sequence number or replaced
+    /// it in the mempool.
     Overtaken(String),
 }
 
 impl Funder {
-    /// The faucet of `node` that pays from `signer`.
+    /// Creates the funder of `node` that pays from the account of `signer`.
     pub fn new(node: NodeHandle, signer: Signer) -> Self {
         let chain = node.chain().identity().clone();
         Self {
@@ -73,11 +74,11 @@ impl Funder {
         }
     }
 
-    /// Serves requests until nobody can send any more.
+    /// Serves requests until all senders are dropped.
     pub async fn run(self, mut requests: mpsc::Receiver<Request>) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while requests.recv_many(&mut batch, BATCH_MAX).await > 0 {
-            // Who has gone away is not funded.
+            // Clients that have disconnected are not funded.
             batch.retain(|request: &Request| !request.reply.is_closed());
             if !batch.is_empty() {
                 serve(std::mem::take(&mut batch), async |payments| {
@@ -95,8 +96,8 @@ impl Funder {
                 Attempt::Funded(funded) => return Ok(funded),
                 Attempt::Aborted(reason) => return Err(FaucetError::Failed(reason)),
                 Attempt::Overtaken(reason) if Instant::now() >= deadline => {
-                    tracing::warn!(%reason, "others keep the faucet from paying with its key");
-                    return Err(FaucetError::Overloaded("others use its key"));
+                    tracing::warn!(%reason, "other users of the faucet's key take its sequence numbers");
+                    return Err(FaucetError::Overloaded("its key is in use elsewhere"));
                 }
                 Attempt::Overtaken(_) => tokio::time::sleep(POLL_PAUSE).await,
             }
@@ -105,36 +106,38 @@ impl Funder {
 
     async fn attempt(&self, payments: &[Payment]) -> Result<Attempt, FaucetError> {
         let sequence_number = self.sequence_number().await?;
-        let transaction = self.sign(sequence_number, self.call(payments))?;
+        let transaction = self.sign(sequence_number, self.payload(payments))?;
         let hash = transaction.hash();
         let accepted = match self.node.submit(transaction).await {
             Ok(accepted) => accepted,
-            Err(error) => return overtaken(error),
+            Err(error) => return rejected_submission(error),
         };
-        // Ends at the transaction's expiry at the latest: then the pool lets it go.
+        // Ends when the transaction expires, because the mempool removes it then.
         loop {
             let lookup = match self.node.wait_for_commit(hash).await {
                 Ok((_, lookup)) => lookup,
-                // It is still on its way; nothing else may be sent before it has ended.
+                // The transaction is pending: the next one must not be sent before its outcome.
                 Err(NodeError::Overloaded { .. }) => {
                     tokio::time::sleep(POLL_PAUSE).await;
                     continue;
                 }
-                Err(error) => return Err(unread(error)),
+                Err(error) => return Err(node_error(error)),
             };
             match lookup {
                 TransactionStatus::Pending(_) => tokio::time::sleep(POLL_PAUSE).await,
                 TransactionStatus::Committed(committed) => {
-                    let transaction = committed.content().map_err(|error| unread(error.into()))?;
+                    let transaction = committed
+                        .content()
+                        .map_err(|error| node_error(error.into()))?;
                     return Ok(match &transaction.info.v0().status {
                         ExecutionStatus::Success => Attempt::Funded(Funded {
                             transaction: accepted.transaction,
                         }),
-                        failed => Attempt::Aborted(in_words(failed)),
+                        failed => Attempt::Aborted(describe(failed)),
                     });
                 }
                 TransactionStatus::Removed(RemovalReason::Rejected(discard)) => {
-                    return refused(&discard);
+                    return rejected_transaction(&discard);
                 }
                 TransactionStatus::Removed(reason) => {
                     return Ok(Attempt::Overtaken(reason.to_string()));
@@ -146,17 +149,17 @@ impl Funder {
         }
     }
 
-    /// The number of the faucet's next transaction. Nothing of ours is pending when this is asked.
+    /// Returns the sequence number of the next transaction. No transaction of the funder is pending.
     async fn sequence_number(&self) -> Result<u64, FaucetError> {
-        let facts = self
+        let account = self
             .node
             .account_snapshot(self.signer.address())
             .await
-            .map_err(unread)?;
-        Ok(facts.sequence_number)
+            .map_err(node_error)?;
+        Ok(account.sequence_number)
     }
 
-    fn call(&self, payments: &[Payment]) -> EntryFunction {
+    fn payload(&self, payments: &[Payment]) -> EntryFunction {
         match payments {
             [only] => signer::transfer(&self.chain.vendor, only.recipient, only.amount),
             several => signer::batch_transfer(&self.chain.vendor, several),
@@ -166,20 +169,20 @@ impl Funder {
     fn sign(
         &self,
         sequence_number: u64,
-        call: EntryFunction,
+        payload: EntryFunction,
     ) -> Result<CheckedTransaction, FaucetError> {
         let parameters = self.node.chain().parameters();
         let terms = Terms {
             max_gas_amount: parameters.max_gas_amount,
             gas_unit_price: parameters.gas_unit_price_min.max(GAS_UNIT_PRICE),
-            // By the ledger's time, which decides; the system clock may differ.
+            // By the ledger's time, which validation uses. The system clock may differ.
             expiration_timestamp_secs: (self.node.now_usecs() / 1_000_000)
                 .saturating_add(EXPIRES_AFTER.as_secs()),
         };
         let signed = self.signer.sign(
             &self.chain,
             ReplayProtector::SequenceNumber(sequence_number),
-            call,
+            payload,
             terms,
         );
         CheckedTransaction::check(
@@ -191,9 +194,10 @@ impl Funder {
     }
 }
 
-/// Pays for a batch with `pay`, which pays all that it is given or none, and answers each request. One recipient
-/// that cannot be paid must neither cost the others theirs nor one transaction for each of them: what
-/// failed is halved.
+/// Pays a batch and responds to each request. `pay` pays all of its payments or none.
+///
+/// A batch that fails is halved. So one recipient that cannot be paid affects no other request, and
+/// takes few transactions.
 async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Payment]) -> Result<Funded, FaucetError>) {
     let mut parts = vec![batch];
     while let Some(mut part) = parts.pop() {
@@ -211,28 +215,28 @@ async fn serve(batch: Vec<Request>, pay: impl AsyncFn(&[Payment]) -> Result<Fund
             continue;
         }
         for request in part {
-            // A client that went away in the meantime does not hear it.
+            // An error means that the client has disconnected.
             let _ = request.reply.send(answer.clone());
         }
     }
 }
 
-/// What a refused submission means for the attempt.
-fn overtaken(error: SubmitError) -> Result<Attempt, FaucetError> {
+/// Returns the outcome of an attempt whose submission was rejected.
+fn rejected_submission(error: SubmitError) -> Result<Attempt, FaucetError> {
     match error {
         SubmitError::Full { .. } | SubmitError::AccountFull { .. } => {
             Err(FaucetError::Overloaded("the mempool is full"))
         }
-        SubmitError::Node(error) => Err(unread(error)),
+        SubmitError::Node(error) => Err(node_error(error)),
         SubmitError::SequenceNumberTooOld { .. }
         | SubmitError::InvalidUpdate(_)
         | SubmitError::OtherSignature { .. } => Ok(Attempt::Overtaken(error.to_string())),
-        SubmitError::Invalid(discard) => refused(&discard),
+        SubmitError::Invalid(discard) => rejected_transaction(&discard),
     }
 }
 
-/// What a refusal by the ledger's own rules means for the attempt.
-fn refused(discard: &Discard) -> Result<Attempt, FaucetError> {
+/// Returns the outcome of an attempt that validation rejected.
+fn rejected_transaction(discard: &Discard) -> Result<Attempt, FaucetError> {
     let reason = discard.to_string();
     match discard.status {
         ValidationStatus::SequenceNumberTooOld => Ok(Attempt::Overtaken(reason)),
@@ -240,7 +244,7 @@ fn refused(discard: &Discard) -> Result<Attempt, FaucetError> {
     }
 }
 
-fn unread(error: NodeError) -> FaucetError {
+fn node_error(error: NodeError) -> FaucetError {
     if let Some(cause) = error.storage_unavailable() {
         return FaucetError::Unwritable(cause);
     }
@@ -249,14 +253,14 @@ fn unread(error: NodeError) -> FaucetError {
         NodeError::Stopping => FaucetError::Stopping,
         NodeError::StorageUnavailable(cause) => FaucetError::Unwritable(cause),
         NodeError::Store(error) => {
-            tracing::error!(%error, "the faucet could not read the ledger");
+            tracing::error!(%error, "the faucet cannot read the ledger");
             FaucetError::Internal
         }
     }
 }
 
-/// A failed execution, as short as the ledger tells it.
-fn in_words(status: &ExecutionStatus) -> String {
+/// Returns a short description of a failed execution.
+fn describe(status: &ExecutionStatus) -> String {
     match status {
         ExecutionStatus::MoveAbort {
             info: Some(info), ..

@@ -1,69 +1,15 @@
 //! The faucet of a development chain: `/fund` and `/mint` as the ecosystem's SDKs call them.
 //!
-//! Requests go into one bounded queue; a single task (`funder.rs`) owns the key and the sequence
-//! number, folds what is waiting into one transaction, and answers when that is committed. So
-//! requests never collide on a sequence number, and many at once cost few transactions.
+//! Requests are put into one bounded queue. A single task (`funder.rs`) owns the key and its sequence
+//! number. It pays all waiting requests with one transaction, and responds when the transaction is
+//! committed. So requests never collide on a sequence number, and many requests take few transactions.
 
-mod answer;
+mod error;
 mod funder;
+mod handle;
+mod host_origin;
 mod recipient;
 mod routes;
-mod visit;
 
+pub use handle::Faucet;
 pub use routes::configure;
-
-use crate::{
-    access::{Pages, Visitors},
-    config::FaucetSettings,
-};
-use answer::FaucetError;
-use funder::{Funded, Funder, Request};
-use ledger_actors::NodeHandle;
-use ledger_client::signer::Signer;
-use ledger_crypto::Ed25519PrivateKey;
-use ledger_types::AccountAddress;
-use tokio::sync::{mpsc, oneshot};
-
-/// What a request gets that names no amount: the reference's, a thousand coins.
-const AMOUNT_DEFAULT: u64 = 100_000_000_000;
-
-/// The way to the funding task. Cheap to clone; the task ends when the last clone is dropped.
-#[derive(Clone, Debug)]
-pub struct Faucet {
-    queue: mpsc::Sender<Request>,
-    amount_max: u64,
-    visitors: Visitors,
-}
-
-impl Faucet {
-    /// Starts the task that owns `key`, on the current actix system.
-    pub fn start(node: NodeHandle, key: Ed25519PrivateKey, settings: &FaucetSettings) -> Self {
-        let (queue, requests) = mpsc::channel(settings.queue_capacity);
-        let funder = Funder::new(node, Signer::new(key));
-        actix_web::rt::spawn(funder.run(requests));
-        Self {
-            queue,
-            amount_max: settings.amount_max,
-            visitors: Visitors {
-                section: "faucet",
-                hosts: settings.hosts.clone(),
-                pages: Pages::OfThisMachineAnd(settings.origins.clone()),
-            },
-        }
-    }
-
-    /// Pays `amount`, or what is allowed of it, and answers when that is committed.
-    async fn fund(&self, to: AccountAddress, amount: Option<u64>) -> Result<Funded, FaucetError> {
-        let amount = amount.unwrap_or(AMOUNT_DEFAULT).min(self.amount_max);
-        let (reply, answer) = oneshot::channel();
-        self.queue
-            .try_send(Request { to, amount, reply })
-            .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => {
-                    FaucetError::Overloaded("too many requests wait")
-                }
-                mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
-            })?;
-        answer.await.unwrap_or(Err(FaucetError::Stopping))
-    }
-}

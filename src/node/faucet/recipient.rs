@@ -1,10 +1,10 @@
-//! Who is to be funded: an address, an authentication key, or a public key.
+//! The recipient of a payment: an address, an authentication key, or a public key.
 
-use super::FaucetError;
+use super::error::FaucetError;
 use ledger_crypto::{Ed25519PublicKey, HashValue};
 use ledger_types::AccountAddress;
 
-/// The three ways to name an account; of several, the first that is given counts.
+/// The fields that name an account. If several are present, the first one counts.
 #[derive(Debug, serde::Deserialize)]
 pub struct Recipient {
     address: Option<String>,
@@ -13,7 +13,7 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// The account that has one of these names.
+    /// Creates a recipient from the fields of a query.
     pub fn new(address: Option<String>, auth_key: Option<String>, pub_key: Option<String>) -> Self {
         Self {
             address,
@@ -22,16 +22,17 @@ impl Recipient {
         }
     }
 
-    /// The account that is named.
+    /// Returns the address of the account.
     ///
     /// # Errors
-    /// When none is, or not in a form that can be read, or one that no coins can be sent to: it would fail
-    /// the transaction that pays all who wait.
+    ///
+    /// Returns [`FaucetError::InvalidRequest`] if no field is present, if the first one is malformed,
+    /// or if the address is reserved: paying it would fail the transaction of the whole batch.
     pub fn resolve(&self) -> Result<AccountAddress, FaucetError> {
         let named = self.named()?;
         if named.is_reserved() {
             return Err(FaucetError::InvalidRequest(format!(
-                "{named} is reserved for the framework: no account can be made there"
+                "{named} is reserved for the framework and cannot be funded"
             )));
         }
         Ok(named)
@@ -55,7 +56,7 @@ impl Recipient {
             return Ok(AccountAddress::new(*key.as_bytes()));
         }
         if let Some(text) = &self.pub_key {
-            // A public key prints as a hash does: 32 bytes in hex.
+            // The text form of a public key is that of a hash: 32 bytes in hex.
             let key: HashValue = text.trim().parse().map_err(|_| {
                 invalid(
                     "pub_key",
@@ -67,7 +68,7 @@ impl Recipient {
             )));
         }
         Err(FaucetError::InvalidRequest(
-            "one of address, auth_key and pub_key is needed".to_owned(),
+            "one of address, auth_key and pub_key is required".to_owned(),
         ))
     }
 }
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_names_of_an_account_lead_to_it() {
+    fn resolves_each_field_to_the_same_account() {
         let key = Ed25519PrivateKey::from_seed(&[3; 32]).public_key();
         let address = AccountAddress::from_public_key(&key);
         let long = address.to_long_hex();
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_the_framework_is_refused() {
+    fn rejects_reserved_addresses() {
         for low in ["0", "1", "3", "a"] {
             let long = format!("0x{low:0>64}");
             for named in [
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_account_is_refused() {
+    fn rejects_missing_and_malformed_fields() {
         for named in [
             recipient(None, None, None),
             recipient(Some(""), None, None),

@@ -1,6 +1,9 @@
-//! The faucet's routes: `/fund` (JSON), `/mint` (query, the older form) and `/` (is it there?).
+//! Routes of the faucet: `/fund` (JSON), `/mint` (the older form, a query), and `/` (health).
 
-use super::{Faucet, FaucetError, Funded, recipient::Recipient, visit};
+use super::{
+    error::FaucetError, funder::Funded, handle::Faucet, host_origin::check_host_and_origin,
+    recipient::Recipient,
+};
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     http::StatusCode,
@@ -10,10 +13,10 @@ use actix_web::{
 use ledger_api::cors;
 use serde::{Deserialize, Serialize};
 
-/// The largest body of `/fund`, in bytes; three keys and a number need a few hundred.
+/// Maximum size of a body of `/fund`, in bytes. Three keys and a number take a few hundred.
 const BODY_BYTES_MAX: usize = 4096;
 
-/// The body of `/fund`. Unknown fields are ignored, as the reference does.
+/// Body of `/fund`. Unknown fields are ignored, as by the reference node's faucet.
 #[derive(Deserialize)]
 struct FundBody {
     #[serde(flatten)]
@@ -21,7 +24,7 @@ struct FundBody {
     amount: Option<u64>,
 }
 
-/// The query of `/mint`.
+/// Query of `/mint`.
 #[derive(Deserialize)]
 struct MintQuery {
     address: Option<String>,
@@ -32,19 +35,19 @@ struct MintQuery {
     return_txns: bool,
 }
 
-/// The answer of `/fund`.
+/// Response body of `/fund`.
 #[derive(Serialize)]
-struct FundAnswer {
+struct FundResponse {
     txn_hashes: Vec<String>,
 }
 
 /// Registers the routes.
 pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
     let routes = web::scope("")
-        // Pages in development ask the faucet from where they are served.
+        // Web applications in development call the faucet from their own origin.
         .wrap(cors([]))
-        // Around the others: which pages may ask is decided here alone.
-        .wrap(from_fn(visit::check))
+        // Outermost, because this check alone decides which origins are accepted.
+        .wrap(from_fn(check_host_and_origin))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))
         .service(only("POST", "/fund", web::post().to(fund)))
         .service(only("POST", "/mint", web::post().to(mint)))
@@ -59,7 +62,7 @@ pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
         .service(routes);
 }
 
-/// A path with one route; 405 for any other method.
+/// Returns a resource with one route. It responds with 405 to any other method.
 fn only(method: &'static str, path: &'static str, route: Route) -> Resource {
     web::resource(path)
         .route(route)
@@ -74,14 +77,14 @@ async fn fund(faucet: Data<Faucet>, body: Result<Bytes, Error>) -> HttpResponse 
         Err(error) => Err(unreadable(&error)),
     };
     match funded {
-        Ok(funded) => HttpResponse::Ok().json(FundAnswer {
+        Ok(funded) => HttpResponse::Ok().json(FundResponse {
             txn_hashes: vec![funded.transaction.hash().to_string()],
         }),
         Err(error) => error.json(),
     }
 }
 
-/// Why there is no body.
+/// Returns the error of a body that cannot be read.
 fn unreadable(error: &Error) -> FaucetError {
     match error.as_response_error().status_code() {
         StatusCode::PAYLOAD_TOO_LARGE => FaucetError::BodyTooLarge {

@@ -1,72 +1,81 @@
-//! The node's log: text for people or JSON for programs, on standard error.
+//! The log of the node on standard error, as text or JSON.
 //!
-//! A thread writes it, so that no other thread ever waits for the reader of standard error; see
-//! [`queue`].
+//! A thread of its own writes the log, so that no other thread waits for the reader of standard
+//! error; see [`queue`].
 
 pub mod queue;
 
-use crate::{cli::Failure, config::Settings};
 use queue::{LogQueue, QUEUE_BYTES_MAX};
 use rustix::{event, io::Errno, stdio::stderr};
 use std::{
     backtrace::{Backtrace, BacktraceStatus},
     io::{self, IsTerminal as _, Write as _},
     panic::{self, PanicHookInfo},
-    sync::OnceLock,
+    sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard},
     thread,
     time::Duration,
 };
+use tracing::{Metadata, Subscriber, subscriber::Interest};
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     fmt,
-    layer::SubscriberExt as _,
+    layer::{Context, Layer, SubscriberExt as _},
     util::SubscriberInitExt as _,
 };
 
-/// What has a line of its own for each client that breaks the rules of HTTP/1.1 or HTTP/2, so that anyone
-/// who can connect could fill the log. What such clients cost is counted, and shown on the operator's
-/// `/connections`.
+/// Targets that are off unless they are named.
+///
+/// They log a line for each violation of HTTP/1.1 or HTTP/2, so that any client could fill the log.
+/// `/connections` of the admin listener counts such clients.
 const QUIET: [&str; 2] = ["actix_http", "h2"];
 
-/// The thread's name.
+/// Name of the thread that writes the log.
 const THREAD: &str = "log-writer";
 
 /// The target of the line that reports lost lines, which is logged at any level.
 const LOSS_TARGET: &str = module_path!();
 
-/// How long the end of the process waits for the reader of standard error. Together with the stop of the
-/// listeners it is below the 10 s after which supervisors commonly kill a process.
+/// Maximum time for which the end of the process waits for the reader of standard error. Together with
+/// the stop of the listeners it is below the 10 s after which supervisors commonly kill a process.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The queue of the log, once its thread runs.
 static LOG: OnceLock<&LogQueue> = OnceLock::new();
 
-/// Starts the log as the settings say, with the thread that writes it. Called once, before anything logs.
+/// The levels of the log, once it is started.
+static LEVELS: OnceLock<RwLock<Targets>> = OnceLock::new();
+
+/// The thread that writes the log cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the thread that writes the log cannot be started (raise the limit on processes: `ulimit -u`, \
+     `pids.max` of the cgroup): {0}"
+)]
+pub struct LogThreadError(#[from] io::Error);
+
+/// Starts the log with `log.level` and `log.format`, and the thread that writes it. Call it once,
+/// before anything logs.
 ///
-/// From then on a panic is reported through the log's thread too.
+/// From then on panics are reported through this thread too.
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if the thread cannot be started.
-pub fn start(settings: &Settings) -> Result<(), Failure> {
+/// Returns [`LogThreadError`] if the system refuses the thread.
+pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
     let log: &LogQueue = Box::leak(Box::new(LogQueue::new(QUEUE_BYTES_MAX)));
     thread::Builder::new()
         .name(THREAD.to_owned())
-        .spawn(|| log.run_writer(write_stderr, report_lost_lines))
-        .map_err(|error| {
-            let action = "the thread that writes the log cannot be started (raise the limit on processes: \
-                        `ulimit -u`, `pids.max` of the cgroup)";
-            Failure::fatal(action, &error)
-        })?;
-    // It is called once.
+        .spawn(|| log.run_writer(write_stderr, report_lost_lines))?;
+    // An error would mean a second call.
     let _ = LOG.set(log);
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| match log.is_writer() {
         true => before(info),
         false => report_panic(log, info),
     }));
-    let registry = tracing_subscriber::registry().with(filter(&settings.log.level));
-    match settings.log.format.as_str() {
+    let levels = LEVELS.get_or_init(|| RwLock::new(filter(level)));
+    let registry = tracing_subscriber::registry().with(ReplaceableTargets(levels));
+    match format {
         "json" => registry
             .with(fmt::layer().json().with_writer(move || LineWriter(log)))
             .init(),
@@ -81,17 +90,59 @@ pub fn start(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until all lines of the log are written, for a bounded time.
+/// Replaces `log.level`, which must be a value that the configuration accepts.
+///
+/// Has no effect before [`start`].
+pub fn set_level(level: &str) {
+    let Some(levels) = LEVELS.get() else {
+        return;
+    };
+    *levels.write().unwrap_or_else(PoisonError::into_inner) = filter(level);
+    tracing::callsite::rebuild_interest_cache();
+    // Crates that log through `log` are filtered by its own maximum first. Both crates use the same
+    // names of levels.
+    if let Ok(level) = LevelFilter::current().to_string().parse() {
+        log::set_max_level(level);
+    }
+}
+
+/// A filter by target and level that can be replaced.
+///
+/// Its lock is taken for new callsites and after a change of the level, but for no event: tracing
+/// caches the decision for each callsite.
+struct ReplaceableTargets(&'static RwLock<Targets>);
+
+impl ReplaceableTargets {
+    fn targets(&self) -> RwLockReadGuard<'_, Targets> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for ReplaceableTargets {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        Layer::<S>::register_callsite(&*self.targets(), metadata)
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, context: Context<'_, S>) -> bool {
+        Layer::<S>::enabled(&*self.targets(), metadata, context)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Layer::<S>::max_level_hint(&*self.targets())
+    }
+}
+
+/// Waits until all lines of the log are written, for at most [`FLUSH_TIMEOUT`].
 pub fn flush() {
     if let Some(log) = LOG.get() {
-        // False means that standard error is not read, which must not delay the end of the process.
+        // `false` means that standard error is not read, which must not delay the end of the process.
         let _ = log.flush(FLUSH_TIMEOUT);
     }
 }
 
-/// Writes the last line of the process, which names its error, after the log.
+/// Writes the last line of the process, which states its error, after the log.
 ///
-/// Waits for the reader of standard error; for a bounded time if the log was started.
+/// Waits for the reader of standard error, for at most [`FLUSH_TIMEOUT`] if the log was started.
 pub fn write_last(line: &str) {
     match LOG.get() {
         Some(log) => {
@@ -108,11 +159,12 @@ pub fn lost_lines() -> u64 {
     LOG.get().map_or(0, |log| log.lost_lines())
 }
 
-/// Writes one line of the log, whole in one call, to the queue.
+/// A writer that appends each line of the log to the queue, in one call per line.
 struct LineWriter(&'static LogQueue);
 
 impl io::Write for LineWriter {
-    /// Never fails: tracing-subscriber would report an error on standard error, and wait for its reader.
+    /// Never fails, because tracing-subscriber would report an error on standard error and wait for
+    /// its reader.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.0.push(line);
         Ok(line.len())
@@ -123,10 +175,10 @@ impl io::Write for LineWriter {
     }
 }
 
-/// Writes bytes to standard error and returns how many; waits while it takes none.
+/// Writes bytes to standard error and returns their number. Waits while standard error accepts none.
 ///
-/// Unlike [`io::stderr`] this takes no lock, which other threads would wait for while its holder waits for
-/// the reader.
+/// Unlike [`io::stderr`] this takes no lock. Other threads would wait for the lock while its holder
+/// waits for the reader.
 fn write_stderr(bytes: &[u8]) -> io::Result<usize> {
     loop {
         match rustix::io::write(stderr(), bytes) {
@@ -162,19 +214,20 @@ fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
     let _ = log.flush(FLUSH_TIMEOUT);
 }
 
-/// Returns the filter of a level: nothing of [`QUIET`] unless it is named, and always the report of lost lines.
+/// Returns the filter of a value of `log.level`: without [`QUIET`] unless the level names them, and
+/// always with the report of lost lines.
 fn filter(level: &str) -> Targets {
-    let asked: Targets = level
+    let named: Targets = level
         .parse()
         .expect("configuration accepts only levels that parse");
-    let is_named = |quiet: &str| asked.iter().any(|(target, _)| is_within(target, quiet));
+    let is_named = |quiet: &str| named.iter().any(|(target, _)| is_within(target, quiet));
     let silenced: Vec<_> = QUIET.into_iter().filter(|quiet| !is_named(quiet)).collect();
-    asked
+    named
         .with_targets(silenced.into_iter().map(|quiet| (quiet, LevelFilter::OFF)))
         .with_target(LOSS_TARGET, LevelFilter::WARN)
 }
 
-/// Whether `target` is the crate `name` or a module of it.
+/// Returns whether `target` is the crate `name` or a module of it.
 fn is_within(target: &str, name: &str) -> bool {
     let rest = target.strip_prefix(name);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
@@ -186,11 +239,11 @@ mod tests {
     use crate::config::{Config, ConfigOptions};
     use tracing::Level;
 
-    /// The targets of the lines about requests that are no HTTP, and about streams that are reset fast.
+    /// Targets of the lines about malformed requests, and about streams that are reset rapidly.
     const OF_CLIENTS: [&str; 2] = ["actix_http::h1::dispatcher", "h2::proto::streams::recv"];
 
     #[test]
-    fn clients_cannot_fill_the_log() {
+    fn omits_lines_that_clients_cause() {
         let config = Config::load(&ConfigOptions::default(), []).unwrap();
         for level in [
             &config.settings().log.level,
@@ -221,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn who_names_the_http_server_sees_what_it_says() {
+    fn logs_the_http_server_if_its_target_is_named() {
         for (level, named, other) in [
             ("info,actix_http=error", 0, 1),
             ("info,actix_http::h1::dispatcher=error", 0, 1),

@@ -31,7 +31,7 @@ use std::{
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1 << 30,
 };
-/// Number of look-ups of which a time is the mean.
+/// Number of look-ups in a measurement, which reports their mean time.
 const LOOKUPS: u64 = 4_000;
 /// Number of resources of one account, which are written over the whole run and listed at the end.
 const MANY_RESOURCES: u64 = 10_000;

@@ -62,7 +62,7 @@ pub(super) fn database_error(directory: &Path, error: DatabaseError) -> StoreErr
     }
 }
 
-/// Returns [`StoreError::Foreign`] for a directory of other content, to which `file` belongs.
+/// Returns [`StoreError::Foreign`] for a directory that holds `file`, a file of another program.
 pub(super) fn foreign(directory: &Path, file: &str) -> StoreError {
     StoreError::Foreign {
         directory: directory.to_owned(),

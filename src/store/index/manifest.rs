@@ -50,7 +50,8 @@ pub(crate) struct Runs {
 /// The runs of all indices.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    next_run: u64,
+    /// Id of the newest run, which may be an output that is not complete.
+    last_run: u64,
     indices: [Runs; Kind::ALL.len()],
     /// Ids of discarded runs and of their bloom filters, whose blocks are being deleted.
     pub garbage: Vec<u64>,
@@ -69,8 +70,8 @@ impl Manifest {
 
     /// Returns an unused run id.
     pub(crate) fn new_run(&mut self) -> u64 {
-        self.next_run += 1;
-        self.next_run
+        self.last_run += 1;
+        self.last_run
     }
 
     /// Adds a run that is newer than all others of its index.

@@ -84,7 +84,7 @@ fn unflushed_entries(view: &ReadView) -> Result<[Vec<u8>; 4], StoreError> {
         let (key, _) = decode_write(row.value(), format_args!("write {position:?}"))?;
         batch.add_write(&key, position);
     }
-    // Rows of transactions cover two kinds, of which one may be flushed further than the other.
+    // A row of a transaction has entries of two kinds, and one kind may be flushed further.
     let mut entries_by_kind = batch.into_sorted();
     for (kind, entries) in Kind::OF_ROWS.into_iter().zip(&mut entries_by_kind) {
         let is_unflushed = |entry: &&[u8]| {

@@ -4,7 +4,7 @@ use super::view::ReadView;
 use crate::StoreError;
 use bytes::Bytes;
 use ledger_types::{BlockInfo, LedgerInfo, StateError, StateKey, StateView};
-use std::sync::Arc;
+use std::{cell::OnceCell, sync::Arc};
 
 /// The ledger at one version. Its pages remain on the disk until it is dropped.
 #[derive(Clone, Debug)]
@@ -83,26 +83,58 @@ impl Snapshot {
         self.view.state_value(key, version)
     }
 
+    /// Runs `read` on the state after `version`, and returns its result.
+    ///
+    /// A [`StateError`] has only the description of a failed read. This method returns the store's
+    /// own error, so that the caller can distinguish a fault of the disk from a damaged state.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the first failed [`Self::state_value`], even if `read` succeeded
+    /// nevertheless. Returns [`StoreError::Inconsistent`] if `read` fails on values that were read,
+    /// because they do not decode.
+    pub fn read_state<T>(
+        &self,
+        version: u64,
+        read: impl FnOnce(&StateAt<'_>) -> Result<T, StateError>,
+    ) -> Result<T, StoreError> {
+        let state = self.state_at(version);
+        let output = read(&state);
+        match state.store_error.into_inner() {
+            Some(error) => Err(error),
+            None => output.map_err(|error| StoreError::Inconsistent(error.0)),
+        }
+    }
+
     /// Returns the state after `version`, which must be in the window.
+    ///
+    /// [`Self::read_state`] returns the store's own errors instead of their descriptions.
     pub fn state_at(&self, version: u64) -> StateAt<'_> {
         StateAt {
             snapshot: self,
             version,
+            store_error: OnceCell::new(),
         }
     }
 }
 
 /// The state after one version, as execution reads it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct StateAt<'a> {
     snapshot: &'a Snapshot,
     version: u64,
+    /// The error of the first failed read.
+    store_error: OnceCell<StoreError>,
 }
 
 impl StateView for StateAt<'_> {
     fn get(&self, key: &StateKey) -> Result<Option<Bytes>, StateError> {
-        self.snapshot
-            .state_value(key, self.version)
-            .map_err(|error| StateError(error.to_string()))
+        let value = self.snapshot.state_value(key, self.version);
+        value.map_err(|error| {
+            let description = error.to_string();
+            // An error means that the error of an earlier read is recorded.
+            let _ = self.store_error.set(error);
+            StateError(description)
+        })
     }
 }

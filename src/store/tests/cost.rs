@@ -61,9 +61,9 @@ const LISTING_ENTRIES: usize = 10;
 
 /// Maximum growth of a cost while the ledger grows twentyfold and nothing is pruned.
 ///
-/// An entry is copied once per level of runs, and [`CONFIG`] has two or three levels early and two
-/// more late. A listing reads a block or two of each run, fewer of which are in the cache late. A
-/// cost in proportion to the length of the ledger grows twenty times.
+/// An entry is copied once per level of runs. [`CONFIG`] has two or three levels at the first
+/// measurement and two more at the last. A listing reads a block or two of each run, and the cache
+/// holds a smaller part of a longer ledger. A cost in proportion to the length grows twenty times.
 const GROWTH_MAX: f64 = 4.0;
 /// Maximum growth with a window of constant size. Measurements cover different parts of the merges
 /// of the pruned state.

@@ -86,7 +86,7 @@ fn run(disk: &Disk, workload: &Workload) -> Progress {
             };
             assert!(
                 applied == workload.info(newest, oldest) || is_durable(),
-                "visible before durable: {applied:?}"
+                "applied before durable: {applied:?}"
             );
             let next = &workload.blocks[newest as usize + 1..][..1];
             assert!(matches!(writer.commit(next), Err(StoreError::Poisoned(_))));

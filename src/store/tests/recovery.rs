@@ -123,7 +123,8 @@ fn writes_a_checkpoint_once_the_log_has_its_size() {
 
 #[test]
 fn calls_on_durable_before_a_group_is_applied() {
-    // Without capacity in the log, every group is a checkpoint, and visible when it is durable.
+    // Without capacity in the log, every group is a checkpoint, which is durable and applied at
+    // once.
     let none = WalConfig {
         bytes_max: 0,
         ..WalConfig::SMALL

@@ -2,14 +2,14 @@
 
 use super::{
     OPTIONS,
-    kit::{genesis, stream},
+    kit::{genesis, resource_key, stream},
     workload::Workload,
 };
 use crate::{
     Snapshot, Store, StoreError,
     tables::schema::{FORMAT, FORMAT_OLDEST, META, META_FORMAT},
 };
-use ledger_types::FrameworkUpgrade;
+use ledger_types::{FrameworkUpgrade, StateError, StateView as _};
 use redb::Database;
 use std::{
     fs,
@@ -385,6 +385,33 @@ fn rejects_a_snapshot_outside_the_window() {
         Err(StoreError::VersionOutOfRange { .. })
     ));
     assert!(reader.snapshot_at(&workload.info(5, 0)).is_ok());
+}
+
+#[test]
+fn reads_of_the_state_return_the_error_of_the_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _) = initialized(directory.path());
+    let (_writer, reader) = store.split();
+    let snapshot = reader.snapshot().unwrap();
+    let version = snapshot.ledger_info().version;
+    let key = resource_key(1, 0);
+    let above = snapshot.read_state(version + 1, |state| {
+        assert!(state.get(&key).is_err());
+        Ok(())
+    });
+    assert!(
+        matches!(above, Err(StoreError::VersionOutOfRange { requested, .. }) if requested == version + 1),
+        "{above:?}"
+    );
+    let read = snapshot.read_state(version, |state| state.get(&key));
+    assert_eq!(read.unwrap(), snapshot.state_value(&key, version).unwrap());
+    let damaged = snapshot.read_state(version, |_| {
+        Err::<(), _>(StateError("does not decode".to_owned()))
+    });
+    assert!(
+        matches!(&damaged, Err(StoreError::Inconsistent(reason)) if reason == "does not decode"),
+        "{damaged:?}"
+    );
 }
 
 /// The callback precedes the new view, so that no response shows an older lower end than an earlier

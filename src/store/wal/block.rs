@@ -37,7 +37,7 @@ pub struct WalTransaction<'a> {
 }
 
 impl WalBlock {
-    /// Returns the blocks of a record, of which `offsets` locates the transactions.
+    /// Returns the blocks of a record. `offsets` locates their transactions.
     pub(crate) fn of_record(record: &Record, offsets: RecordOffsets) -> Vec<Self> {
         let blocks = offsets.0.into_iter().map(|transactions| Self {
             record: Arc::clone(record),

@@ -29,9 +29,10 @@ pub const WAL_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Size of the log from which the next write is a checkpoint, in bytes.
 ///
-/// A checkpoint writes as many pages as the log has, one at a time, while all clients wait. With 32
-/// MB that takes a tenth of a second and more, with this size less than blocks take on their way
-/// through the node. With a much smaller size, the fixed cost of a checkpoint (some ms) dominates.
+/// A checkpoint writes as many pages as the log has, one at a time, while all clients wait. With
+/// 32 MB that takes a tenth of a second or more. With this size it takes less time than a block
+/// takes through the node. With a much smaller size, the fixed cost of a checkpoint (some ms)
+/// dominates.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Number of unapplied blocks from which the next group forces an apply.

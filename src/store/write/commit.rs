@@ -8,6 +8,7 @@ use crate::{
         batch::IndexBatch,
         bloom_set::BLOOM_BYTES_MAX,
         compaction::{CompactionContext, compact, flush, start_jobs},
+        run::block::RunTableMut,
     },
     read::view::{ReadView, empty_memtables},
     tables::{
@@ -98,11 +99,7 @@ impl StoreWriter {
             let arrivals = (entries.len() / kind.width()).max(versions);
             memtable.push(entries);
             if let Some(view) = view {
-                let mut context = CompactionContext {
-                    sources: &view.tables.runs,
-                    table: &mut table,
-                    oldest_version: head.oldest_version,
-                };
+                let mut context = compaction_context(view, head, &mut table);
                 compact(
                     &mut manifest,
                     kind,
@@ -220,6 +217,22 @@ impl StoreWriter {
         let transaction = self.begin_write(CommitKind::Checkpoint)?;
         self.checkpoint(transaction, false)?;
         self.wal.truncate()
+    }
+}
+
+/// Returns the context of compaction in a commit.
+///
+/// `view` is the view before the commit and `head` the head after it. `table` is the table of runs
+/// of the commit.
+pub(super) fn compaction_context<'a, 't>(
+    view: &'a ReadView,
+    head: &PersistedHead,
+    table: &'a mut RunTableMut<'t>,
+) -> CompactionContext<'a, 't> {
+    CompactionContext {
+        sources: &view.tables.runs,
+        table,
+        oldest_version: head.oldest_version,
     }
 }
 

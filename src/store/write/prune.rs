@@ -6,7 +6,7 @@
 
 use super::{
     CommitKind,
-    commit::IndexUpdate,
+    commit::{IndexUpdate, compaction_context},
     pruned_state::{PrunedStateBatch, end_within},
     writer::StoreWriter,
 };
@@ -14,7 +14,7 @@ use crate::{
     StoreError,
     index::{
         Kind, Manifest,
-        compaction::{CompactionContext, compact, start_jobs, write_run},
+        compaction::{compact, start_jobs, write_run},
     },
     read::view::ReadView,
     tables::schema::{BLOCKS, EVENTS, PersistedHead, RUNS, TRANSACTIONS, WRITES},
@@ -44,9 +44,8 @@ struct BlockStart {
 impl StoreWriter {
     /// Prunes some of the blocks below `below_version`.
     ///
-    /// A step prunes whole blocks of about `versions_max` versions together, fewer where their
-    /// writes are large, and at least one block. The block that contains `below_version` and the
-    /// newest block remain.
+    /// A step prunes whole blocks, at least one: about `versions_max` versions in all, or fewer if
+    /// their writes are large. The block that contains `below_version` and the newest block remain.
     ///
     /// # Errors
     ///
@@ -173,11 +172,7 @@ impl StoreWriter {
         let last_version = versions.end - 1;
         let batch = PrunedStateBatch::read(&view.tables, versions.clone(), &self.digest_key)?;
         let mut table = transaction.open_table(RUNS)?;
-        let mut context = CompactionContext {
-            sources: &view.tables.runs,
-            table: &mut table,
-            oldest_version: head.oldest_version,
-        };
+        let mut context = compaction_context(view, head, &mut table);
         // Every step adds a run, however few keys it has, so every step merges some.
         let arrivals = batch.len().max(self.compaction.config.step_entries_min);
         compact(

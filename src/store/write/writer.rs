@@ -166,16 +166,16 @@ impl StoreWriter {
                     }
                 }
                 Ok(None) => {
-                    // A commit of its own, so that durable blocks become visible even if the
-                    // checkpoint fails.
+                    // A commit of its own, so that snapshots include the durable blocks even if
+                    // the checkpoint fails.
                     writer.apply_pending()?;
                     let view = writer.latest_view()?;
                     writer.extend(&view, CommitKind::Checkpoint, blocks)?;
                     on_durable(Vec::new());
                 }
                 Err(error) => {
-                    // Durable blocks must become visible even if nothing can be written any more.
-                    // The error of the log takes precedence over one of this attempt.
+                    // Snapshots must include durable blocks even if nothing can be written any
+                    // more. The error of the log takes precedence over one of this attempt.
                     let _ = writer.apply_pending();
                     return Err(error);
                 }

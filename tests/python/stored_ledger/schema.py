@@ -270,10 +270,10 @@ BLOCK_ROW = struct(
 HEAD = struct(chain_id=U8, tip=TIP, oldest_version=U64, oldest_block_height=U64)
 WAL_STATE = struct(generation=U64, is_open=BOOL)
 RUN = struct(id=U64, level=U32, first_version=U64, last_version=U64, entries=U64)
-COMPACTION = struct(level=U32, sources=vector(U64), output=U64, written=U64, last_taken=BYTES)
-RUNS = struct(list=vector(RUN), jobs=vector(COMPACTION), memtable_from=U64)
+MERGE_JOB = struct(level=U32, sources=vector(U64), output=U64, written=U64, last_taken=BYTES)
+RUNS = struct(list=vector(RUN), jobs=vector(MERGE_JOB), unflushed_from=U64)
 MANIFEST = struct(
-    next_run=U64,
+    last_run=U64,
     hash=RUNS,
     state=RUNS,
     account=RUNS,

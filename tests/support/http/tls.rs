@@ -1,7 +1,9 @@
 //! A self-signed certificate, and TLS connections that trust only this certificate.
 
 use super::Http2Connection;
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+};
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -47,16 +49,62 @@ impl TestCertificate {
     ///
     /// Panics if its files cannot be written.
     pub fn new() -> Self {
-        let names = [SERVER_NAME.to_owned()];
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(names).expect("a certificate");
+        Self::for_names(&[SERVER_NAME])
+    }
+
+    /// Creates a certificate for these DNS names and IP addresses.
+    ///
+    /// # Panics
+    ///
+    /// Panics if its files cannot be written.
+    pub fn for_names(names: &[&str]) -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params(names, IsCa::NoCa).self_signed(&key);
+        Self::write(&certificate.expect("a certificate"), &key)
+    }
+
+    /// Creates the certificate of an authority for these names, which no server can use.
+    ///
+    /// # Panics
+    ///
+    /// Panics if its files cannot be written.
+    pub fn of_authority(names: &[&str]) -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params(names, authority()).self_signed(&key);
+        Self::write(&certificate.expect("a certificate"), &key)
+    }
+
+    /// Creates a certificate for these names that is issued by the authority whose certificate is
+    /// in [`TestCertificate::authority_file`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if its files cannot be written.
+    pub fn issued_for(names: &[&str]) -> Self {
+        let issuer_key = KeyPair::generate().expect("a key");
+        let issuer =
+            CertifiedIssuer::self_signed(params(&["authority.test"], authority()), issuer_key);
+        let issuer = issuer.expect("a certificate");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params(names, IsCa::NoCa).signed_by(&key, &issuer);
+        let created = Self::write(&certificate.expect("a certificate"), &key);
+        write_private(&created.authority_file(), &issuer.pem());
+        created
+    }
+
+    fn write(certificate: &Certificate, key: &KeyPair) -> Self {
         let created = Self {
             directory: tempfile::tempdir().expect("a directory"),
-            certificate: cert.der().clone(),
+            certificate: certificate.der().clone(),
         };
-        write_private(&created.certificate_file(), &cert.pem());
-        write_private(&created.key_file(), &signing_key.serialize_pem());
+        write_private(&created.certificate_file(), &certificate.pem());
+        write_private(&created.key_file(), &key.serialize_pem());
         created
+    }
+
+    /// Returns the path of the certificate of the issuer in PEM, if it has one.
+    pub fn authority_file(&self) -> PathBuf {
+        self.directory.path().join("authority.pem")
     }
 
     /// Returns the path of the certificate in PEM.
@@ -112,6 +160,21 @@ impl TestCertificate {
     pub async fn connect_http2(&self, authority: &str) -> Http2Connection {
         Http2Connection::over(self.connect(authority, &[H2]).await).await
     }
+}
+
+/// Returns the parameters of a certificate for these DNS names and IP addresses. The first one is
+/// its subject.
+fn params(names: &[&str], is_ca: IsCa) -> CertificateParams {
+    let alternatives: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+    let mut params = CertificateParams::new(alternatives).expect("valid names");
+    params.distinguished_name.push(DnType::CommonName, names[0]);
+    params.is_ca = is_ca;
+    params
+}
+
+/// Returns the constraint of a certificate that issues others.
+fn authority() -> IsCa {
+    IsCa::Ca(BasicConstraints::Unconstrained)
 }
 
 /// Writes a file that only its owner can read.

@@ -23,11 +23,11 @@ fn evicts_parked_transactions_only_for_ready_ones() {
     let removed = pool.drain_removed();
     assert_eq!(removed.len(), 1);
     assert_eq!(
-        removed[0].0,
+        removed[0].hash,
         parked[1].hash(),
         "the highest number is evicted first"
     );
-    assert!(matches!(removed[0].1, RemovalReason::Evicted(_)));
+    assert!(matches!(removed[0].reason, RemovalReason::Evicted(_)));
     submit(&mut pool, draft(4, 0)).unwrap();
     assert!(
         matches!(
@@ -134,7 +134,7 @@ fn lets_an_account_at_its_capacity_fill_its_gap() {
         Err(SubmitError::AccountFull { .. })
     ));
     submit(&mut pool, draft(1, 0)).unwrap();
-    assert_eq!(pool.drain_removed()[0].0, highest.hash());
+    assert_eq!(pool.drain_removed()[0].hash, highest.hash());
     assert_eq!(take(&mut pool, 9), [(1, 0), (1, 1)]);
     let full = submit(&mut pool, draft(1, 2)).unwrap_err();
     assert_eq!(
@@ -168,7 +168,7 @@ fn does_not_park_transactions_behind_taken_ones() {
         parked.hash()
     });
     submit_at(&mut pool, draft(1, 9), 3).expect("9 is the first missing number");
-    assert_eq!(pool.drain_removed()[0].0, parked[3]);
+    assert_eq!(pool.drain_removed()[0].hash, parked[3]);
     for sender in 3..6 {
         submit(&mut pool, draft(sender, 0)).unwrap();
     }

@@ -49,7 +49,7 @@ fn replaces_orderless_transactions_by_the_same_rules() {
     let second = submit(&mut pool, orderless(1, 7).price(201)).unwrap();
     assert_eq!(
         pool.drain_removed(),
-        [(first.hash(), RemovalReason::Replaced(second.hash()))]
+        [removed(&first, RemovalReason::Replaced(second.hash()))]
     );
     submit(&mut pool, draft(1, 7)).expect("a nonce is no sequence number");
     submit(&mut pool, orderless(2, 7)).expect("accounts have separate nonces");
@@ -98,8 +98,8 @@ fn evicts_parked_transactions_for_orderless_ones() {
     submit(&mut pool, orderless(1, 1)).unwrap();
     submit(&mut pool, orderless(2, 1)).unwrap();
     let removed = pool.drain_removed();
-    assert_eq!(removed[0].0, parked.hash());
-    assert!(matches!(removed[0].1, RemovalReason::Evicted(_)));
+    assert_eq!(removed[0].hash, parked.hash());
+    assert!(matches!(removed[0].reason, RemovalReason::Evicted(_)));
     assert_eq!(
         error_text(submit(&mut pool, orderless(3, 1).price(900))),
         "Mempool is full. Mempool size: 2, Capacity: 2"
@@ -128,7 +128,7 @@ fn removes_transactions_by_nonce_after_a_durable_block() {
     let used = Discard::from(ValidationStatus::NonceAlreadyUsed);
     assert_eq!(
         pool.drain_removed(),
-        [(superseded.hash(), RemovalReason::Rejected(used))]
+        [removed(&superseded, RemovalReason::Rejected(used))]
     );
     assert_eq!(pool.len(), 3);
     assert!(unaffected.iter().all(|one| pool.get(&one.hash()).is_some()));
@@ -150,14 +150,19 @@ fn removes_rejected_and_returns_left_out_orderless_transactions() {
     pool.commit(&full);
     let used = RemovalReason::Rejected(Discard::from(ValidationStatus::NonceAlreadyUsed));
     let expired = |at_secs| RemovalReason::Expired { at_secs };
-    let removed = [
-        (taken[1].hash(), used),
-        (taken[2].hash(), expired(NOW + 52)),
-    ];
-    assert_eq!(pool.drain_removed(), removed);
+    assert_eq!(
+        pool.drain_removed(),
+        [
+            removed(&taken[1], used),
+            removed(&taken[2], expired(NOW + 52)),
+        ]
+    );
     assert_eq!((pool.len(), pool.has_ready()), (1, true));
     pool.expire(NOW + 53);
-    assert_eq!(pool.drain_removed(), [(taken[3].hash(), expired(NOW + 53))]);
+    assert_eq!(
+        pool.drain_removed(),
+        [removed(&taken[3], expired(NOW + 53))]
+    );
     assert_eq!((pool.len(), pool.has_ready()), (0, false));
 }
 
@@ -170,9 +175,9 @@ fn expires_orderless_transactions_by_own_expiration_and_time_to_live() {
     let expired = |at_secs| RemovalReason::Expired { at_secs };
     assert_eq!(
         pool.drain_removed(),
-        [(by_own_expiration.hash(), expired(NOW + 10))]
+        [removed(&by_own_expiration, expired(NOW + 10))]
     );
     pool.expire(NOW + 30);
-    assert_eq!(pool.drain_removed(), [(by_ttl.hash(), expired(NOW + 30))]);
+    assert_eq!(pool.drain_removed(), [removed(&by_ttl, expired(NOW + 30))]);
     assert!(!pool.has_ready());
 }

@@ -130,7 +130,7 @@ async fn without_memory_for_them_none_is_kept() {
     }
     assert_eq!(
         api.state.kept_answers(),
-        ledger_api::KeptAnswersStatus::default()
+        ledger_api::ResponseCacheStatus::default()
     );
     api.stop().await;
 }

@@ -6,7 +6,7 @@ use crate::{
     examples,
     kit::{Settings, TestApi},
 };
-use ledger_api::declared_answers;
+use ledger_api::declared_responses;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs,
@@ -86,7 +86,7 @@ fn table() -> BTreeMap<Key, Cause> {
 
 /// The answers that the code declares, each with whether anything can cause it.
 fn declared() -> BTreeMap<Key, bool> {
-    let key = |answer: ledger_api::DeclaredAnswer| {
+    let key = |answer: ledger_api::DeclaredResponse| {
         let path = answer.path.strip_prefix("/v1").unwrap();
         let path = if path.is_empty() { "/" } else { path };
         let error_code = answer.error_code.map_or_else(
@@ -102,7 +102,7 @@ fn declared() -> BTreeMap<Key, bool> {
         let route = format!("{} {path}", answer.method);
         ((route, answer.status, error_code), answer.can_happen)
     };
-    declared_answers().into_iter().map(key).collect()
+    declared_responses().into_iter().map(key).collect()
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Of actors: their mailboxes, the threads behind queues, and the lanes of signatures.
+//! Metrics of actors: mailboxes, worker threads, and queues of the signature check.
 
 use super::family::{Families, Row, Unit};
 use ledger_actors::{LaneStatus, MailboxStatus, NodeHandle, WorkStatus};
 
-/// Tells of all of them.
-pub fn tell(node: &NodeHandle, families: &mut Families) {
+/// Appends the metrics of actors.
+pub fn collect(node: &NodeHandle, families: &mut Families) {
     mailboxes(&node.mailboxes(), families);
     workers(&node.meters().work, families);
     families
@@ -13,7 +13,7 @@ pub fn tell(node: &NodeHandle, families: &mut Families) {
             "How many reads may wait for the store-reader threads (storage.read_queue_capacity).",
         ))
         .sample(&[], node.config().storage.read_queue_capacity as f64);
-    families.of_each(
+    families.add_rows(
         &node.signature_lanes(),
         |lane| [("lane", lane.lane)],
         &LANE_GAUGES,
@@ -78,7 +78,7 @@ const MAILBOX_COUNTERS: [Row<MailboxStatus>; 3] = [
 
 fn mailboxes(all: &[MailboxStatus], families: &mut Families) {
     let labels = |mailbox: &MailboxStatus| [("actor", mailbox.actor), ("thread", mailbox.thread)];
-    families.of_each(all, labels, &MAILBOX_GAUGES, &MAILBOX_COUNTERS);
+    families.add_rows(all, labels, &MAILBOX_GAUGES, &MAILBOX_COUNTERS);
     let mut handled = families.counter((
         "ledger_mailbox_messages_total",
         "Requests and messages that the actor has handled, by kind.",
@@ -139,7 +139,7 @@ const WORKER_COUNTERS: [Row<WorkStatus>; 1] = [(
 
 fn workers(all: &[WorkStatus], families: &mut Families) {
     let labels = |worker: &WorkStatus| [("thread", worker.thread)];
-    families.of_each(all, labels, &WORKER_GAUGES, &WORKER_COUNTERS);
+    families.add_rows(all, labels, &WORKER_GAUGES, &WORKER_COUNTERS);
     let mut took = families.histogram((
         "ledger_worker_job_seconds",
         "How long a job of the threads took.",

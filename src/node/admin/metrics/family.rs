@@ -1,4 +1,4 @@
-//! Families of metrics, gathered for one answer.
+//! Metric families of one response.
 
 use ledger_metrics::Histogram;
 use prometheus::{
@@ -6,14 +6,14 @@ use prometheus::{
     proto::{self, Bucket, Counter, Gauge, LabelPair, Metric, MetricFamily, MetricType},
 };
 
-/// The name of a family, and what it says of itself.
+/// Name and help text of a family.
 pub type Title = (&'static str, &'static str);
 
-/// Names of labels and their values.
+/// Label names with their values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// A family with a sample for each item of a kind, such as a mailbox: its title, and the function
-/// that returns the value of an item.
+/// A family with one sample per item, such as a mailbox: its title, and the function that returns the
+/// value of an item.
 pub type Row<T> = (Title, fn(&T) -> f64);
 
 /// Unit of the values in a histogram.
@@ -41,23 +41,24 @@ impl Unit {
     }
 }
 
-/// What is gathered, in the order in which it is told.
+/// Metric families, in the order of the response.
 #[derive(Debug, Default)]
 pub struct Families(Vec<MetricFamily>);
 
-/// A family whose samples are being told. One without any is not shown, as the format wants it.
+/// A family to which samples are appended. The response omits a family without samples, as the
+/// format requires.
 #[derive(Debug)]
 pub struct Family<'a> {
     family: &'a mut MetricFamily,
 }
 
 impl Families {
-    /// One that may go up and down.
+    /// Adds a family of gauges.
     pub fn gauge(&mut self, title: Title) -> Family<'_> {
         self.add(MetricType::GAUGE, title)
     }
 
-    /// One that only goes up, until the node starts anew.
+    /// Adds a family of counters.
     pub fn counter(&mut self, title: Title) -> Family<'_> {
         self.add(MetricType::COUNTER, title)
     }
@@ -67,8 +68,8 @@ impl Families {
         self.add(MetricType::HISTOGRAM, title)
     }
 
-    /// Gauges and then counters, with a sample for each of `all`, whose labels are these.
-    pub fn of_each<T, const N: usize>(
+    /// Adds families of gauges, then of counters, each with one sample per item of `all`.
+    pub fn add_rows<T, const N: usize>(
         &mut self,
         all: &[T],
         labels: fn(&T) -> [(&'static str, &'static str); N],
@@ -83,8 +84,8 @@ impl Families {
         ];
         for (kind, (title, read)) in rows.into_iter().flatten() {
             let mut family = self.add(kind, title);
-            for one in all {
-                family.sample(&labels(one), read(one));
+            for item in all {
+                family.sample(&labels(item), read(item));
             }
         }
     }
@@ -101,10 +102,11 @@ impl Families {
         }
     }
 
-    /// All of it as text.
+    /// Returns the text of all families.
     ///
     /// # Errors
-    /// When a name is none of the format's.
+    ///
+    /// Returns an error if a name is not allowed by the format.
     pub fn text(mut self) -> prometheus::Result<String> {
         self.0.retain(|family| !family.get_metric().is_empty());
         TextEncoder::new().encode_to_string(&self.0)
@@ -112,9 +114,9 @@ impl Families {
 }
 
 impl Family<'_> {
-    /// A sample of a gauge or a counter.
+    /// Adds a sample of a gauge or a counter.
     pub fn sample(&mut self, labels: Labels<'_>, value: f64) -> &mut Self {
-        let mut metric = labelled(labels);
+        let mut metric = metric_with(labels);
         if self.family.get_field_type() == MetricType::COUNTER {
             let mut counter = Counter::default();
             counter.set_value(value);
@@ -145,14 +147,14 @@ impl Family<'_> {
         sample.set_bucket(buckets.collect());
         sample.set_sample_count(histogram.count());
         sample.set_sample_sum(unit.sum(histogram.sum()));
-        let mut metric = labelled(labels);
+        let mut metric = metric_with(labels);
         metric.set_histogram(sample);
         self.family.mut_metric().push(metric);
         self
     }
 }
 
-fn labelled(labels: Labels<'_>) -> Metric {
+fn metric_with(labels: Labels<'_>) -> Metric {
     let pairs = labels.iter().map(|(name, value)| {
         let mut pair = LabelPair::default();
         pair.set_name((*name).to_owned());

@@ -1,11 +1,11 @@
-//! Of HTTP: answers by route and status, and the connections of each listener.
+//! Metrics of HTTP: responses by route and status, and connections by listener.
 
 use super::family::{Families, Row, Unit};
-use ledger_api::{ApiState, KeptAnswersStatus};
+use ledger_api::{ApiState, ResponseCacheStatus};
 use ledger_http::{ConnectionStatus, ListenerRegistry};
 
-/// Tells of both.
-pub fn tell(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
+/// Appends the metrics of HTTP.
+pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
     kept_answers(&api.kept_answers(), families);
     connections(&listeners.status(), families);
@@ -41,7 +41,7 @@ fn routes(api: &ApiState, families: &mut Families) {
     }
 }
 
-fn kept_answers(kept: &KeptAnswersStatus, families: &mut Families) {
+fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {
     let mut bytes = families.gauge((
         "ledger_http_kept_answers_bytes",
         "Memory of answers that are kept for who asks next.",
@@ -97,7 +97,7 @@ const CONNECTION_COUNTERS: [Row<ConnectionStatus>; 4] = [
 
 fn connections(all: &[ConnectionStatus], families: &mut Families) {
     let labels = |count: &ConnectionStatus| [("listener", count.listener)];
-    families.of_each(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
+    families.add_rows(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
     let mut cut = families.counter((
         "ledger_connections_cut_total",
         "Connections that were cut: responses were not read, a head was not complete in time, or HTTP/2 was misused.",

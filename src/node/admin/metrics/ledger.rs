@@ -1,4 +1,4 @@
-//! Of the ledger: the pool, blocks, what becomes durable, who waits for it, and what is pruned.
+//! Metrics of the ledger: mempool, blocks, commits, waits, and pruning.
 
 use super::family::{Families, Unit};
 use ledger_actors::{
@@ -8,8 +8,8 @@ use ledger_store::FileSize;
 use ledger_types::LedgerInfo;
 use std::{path::Path, time::Duration};
 
-/// Tells of all of them; the ledger lies in `data_dir`.
-pub fn tell(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
+/// Appends the metrics of the ledger. `data_dir` is the directory of its file.
+pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     let MeterStatus {
         pool: pool_status,
         commit: commit_status,
@@ -147,7 +147,7 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
             "Whether the ledger is written: 0 when a write failed, the disk has little room left, or the clock is not believed.",
         ))
         .sample(&[], f64::from(u8::from(is_writable)));
-    // A file that cannot be looked at has no size to tell.
+    // The size of an unreadable file is omitted.
     let Ok(size) = FileSize::of(data_dir) else {
         return;
     };
@@ -201,12 +201,12 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
             "The oldest version that can be read.",
         ))
         .sample(&[], info.oldest_version as f64);
-    let kept = info
+    let readable = info
         .version
         .saturating_sub(info.oldest_version)
         .saturating_add(1);
     let lag = match config.pruner.enabled {
-        true => kept.saturating_sub(config.pruner.window_versions),
+        true => readable.saturating_sub(config.pruner.window_versions),
         false => 0,
     };
     families

@@ -1,8 +1,8 @@
-//! `/metrics`: everything that is counted of the node, in the text format of Prometheus, version 0.0.4.
+//! `/metrics`: all counters of the node in the text format of Prometheus, version 0.0.4.
 //!
-//! Names, types, labels and help texts stand beside what they show, in the files below; `config/metrics.md` lists
-//! them all, which a test holds. Labels have few values: names of actors, threads, listeners and routes of the
-//! table, and nothing that a client chose. Units follow the names: seconds and bytes.
+//! The files below hold name, type, labels and help text of each metric. A test compares them with
+//! `config/metrics.md`. Label values are names of actors, threads, listeners and routes, never a value
+//! that a client chooses. Names state their unit: seconds or bytes.
 
 mod actors;
 mod family;
@@ -10,7 +10,7 @@ mod http;
 mod ledger;
 mod process;
 
-use super::{Admin, refusal};
+use super::context::{Admin, error_response};
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use family::Families;
 use ledger_api::ErrorCode;
@@ -20,13 +20,13 @@ use prometheus::TEXT_FORMAT;
 /// `GET /metrics`.
 pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> HttpResponse {
     let mut families = Families::default();
-    actors::tell(&admin.node, &mut families);
-    ledger::tell(&admin.node, &admin.data_dir, &mut families);
-    http::tell(&admin.api, &listeners, &mut families);
-    process::tell(&mut families);
+    actors::collect(&admin.node, &mut families);
+    ledger::collect(&admin.node, &admin.data_dir, &mut families);
+    http::collect(&admin.api, &listeners, &mut families);
+    process::collect(&mut families);
     match families.text() {
         Ok(text) => HttpResponse::Ok().content_type(TEXT_FORMAT).body(text),
-        Err(cause) => refusal(
+        Err(cause) => error_response(
             StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::InternalError,
             format!("the metrics cannot be written: {cause}"),

@@ -1,11 +1,13 @@
-//! Of the process: which build it is, and what the kernel counts of it. The names without `ledger_` are those
-//! that all programs have for this; where the kernel does not tell, they are missing.
+//! Metrics of the process: its build, and counters of the kernel.
+//!
+//! Names without `ledger_` are the conventional ones of Prometheus clients. Metrics that the kernel
+//! does not provide are omitted.
 
 use super::family::Families;
 use crate::telemetry;
 
-/// Tells of it.
-pub fn tell(families: &mut Families) {
+/// Appends the metrics of the process.
+pub fn collect(families: &mut Families) {
     families
         .gauge((
             "ledger_build_info",
@@ -20,14 +22,14 @@ pub fn tell(families: &mut Families) {
         .sample(&[], telemetry::lost_lines() as f64);
     #[cfg(target_os = "linux")]
     {
-        // What cannot be read now may be read next time.
-        let _ = linux::tell(families);
+        // An error omits the remaining metrics of this response.
+        let _ = linux::collect(families);
     }
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! What stands in `/proc`.
+    //! Metrics from `/proc`.
 
     use super::Families;
     use procfs::{
@@ -37,12 +39,15 @@ mod linux {
     };
     use std::collections::BTreeMap;
 
-    /// How many threads are looked at: far more than a node has, were it not to end threads that it starts.
+    /// Maximum number of threads that are read: far more than a node has.
     const THREADS_MAX: usize = 4_096;
 
+    /// Appends the metrics from `/proc`.
+    ///
     /// # Errors
-    /// When a file cannot be read; what was told before it stays.
-    pub fn tell(families: &mut Families) -> ProcResult<()> {
+    ///
+    /// Returns the error of a file that cannot be read. The metrics before it are appended.
+    pub fn collect(families: &mut Families) -> ProcResult<()> {
         let process = Process::myself()?;
         let stat = process.stat()?;
         let ticks = ticks_per_second() as f64;
@@ -93,7 +98,7 @@ mod linux {
     fn threads(process: &Process, ticks: f64, families: &mut Families) -> ProcResult<()> {
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
         for task in process.tasks()?.take(THREADS_MAX) {
-            // One that has ended meanwhile is not there any more.
+            // A thread that has ended meanwhile has no file any more.
             if let Ok(stat) = task.and_then(|task| task.stat()) {
                 *by_name.entry(stat.comm).or_default() += stat.utime + stat.stime;
             }

@@ -1,9 +1,11 @@
-//! Private keys of the commands: never among the arguments, which every user of the machine can list.
+//! Private keys of the commands.
+//!
+//! A key is never an argument, because every user of the machine can list those of a process.
 
 use super::terminal::HiddenTerminal;
 use crate::{
     access::{SecretFileError, read_secret, read_secret_file},
-    cli::Failure,
+    cli::CliError,
 };
 use ledger_client::signer;
 use ledger_crypto::Ed25519PrivateKey;
@@ -15,26 +17,27 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Stands for standard input.
+/// The value of `--key` for standard input.
 const STDIN: &str = "-";
 
-/// Reads `--key`: the name of a file that holds a private key and that nobody else can read, or `-`.
+/// Reads the private key that `--key` names.
 ///
-/// If standard input is a terminal, the key is one line that the terminal does not echo.
+/// `source` is `-` for standard input, or the name of a file that only its owner can read. If
+/// standard input is a terminal, the key is one line that the terminal does not echo.
 ///
 /// # Errors
 ///
-/// Returns [`Failure::Fatal`] if there is no key. The message does not repeat what was given, because it may
-/// be a secret in the wrong place.
-pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
+/// Returns [`CliError::Fatal`] if there is no key. The message does not repeat `source` or the
+/// content of the file, because either may be a secret.
+pub fn read(source: &str) -> Result<Ed25519PrivateKey, CliError> {
     let problem = |reason: &str| {
-        Failure::Fatal(format!(
+        CliError::Fatal(format!(
             "--key takes the name of a key file, or {STDIN} for standard input; {reason}"
         ))
     };
     if signer::parse_private_key(source).is_some() {
         return Err(problem(
-            "as an argument every user of this machine can see the key, and the shell may have saved it",
+            "every user of this machine can see arguments, and the shell may have saved them",
         ));
     }
     let text = if source == STDIN {
@@ -44,9 +47,11 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, Failure> {
     };
     let text = text
         .map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;
-    signer::parse_private_key(&text).ok_or_else(|| problem("it is to hold a key of 64 hex digits"))
+    signer::parse_private_key(&text)
+        .ok_or_else(|| problem("expected a private key of 64 hex digits"))
 }
 
+/// Reads a secret from standard input, with a prompt and without an echo if it is a terminal.
 fn read_standard_input() -> Result<Zeroizing<String>, SecretFileError> {
     match HiddenTerminal::hide()? {
         Some(terminal) => read_secret(terminal.line("private key: ")?),
@@ -54,10 +59,12 @@ fn read_standard_input() -> Result<Zeroizing<String>, SecretFileError> {
     }
 }
 
-/// Writes a key file that only its owner can read, from its first byte on. Never overwrites one.
+/// Creates a key file that only its owner can read, and syncs it.
 ///
 /// # Errors
-/// When the file exists or cannot be written.
+///
+/// Returns an error of the kind `AlreadyExists` if the file exists, and otherwise the error of the
+/// system. A file that could not be written completely is not deleted.
 pub fn write(path: &Path, key: &Ed25519PrivateKey) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)

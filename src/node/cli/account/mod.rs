@@ -1,53 +1,59 @@
-//! `account`: a small client for people.
+//! `account`: a small client of a node and a faucet.
 
 mod key;
 mod new;
 mod terminal;
 mod transfer;
 
-use super::Failure;
-use crate::output;
+use super::{CliError, trust::TrustOptions};
+use crate::cli::output;
 use clap::Subcommand;
 use ledger_client::{FaucetClient, NodeClient};
 use ledger_types::AccountAddress;
 
-/// Where a node listens by default.
+/// The default URL of a node.
 const URL: &str = "http://127.0.0.1:8080";
-/// Where a faucet listens by default.
+/// The default URL of a faucet.
 const FAUCET_URL: &str = "http://127.0.0.1:8081";
 
-/// What to do with accounts.
+/// The subcommands of `account`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a key and print its address and private key
+    /// Create a private key and print it with its address
     New(new::Arguments),
-    /// Ask the faucet of a development chain for coins
+    /// Request coins from the faucet of a development chain
     Fund {
-        /// The faucet
+        /// URL of the faucet
         #[arg(long, value_name = "URL", default_value = FAUCET_URL)]
         faucet: String,
-        /// Who gets them
+        #[command(flatten)]
+        trust: TrustOptions,
+        /// Account that receives the coins
         address: AccountAddress,
-        /// How many, in the coin's smallest unit
+        /// Amount, in the coin's smallest unit
         amount: u64,
     },
-    /// Sign a transfer, submit it, and wait until it is committed
+    /// Sign a transfer, submit it, and wait for its commit
     Transfer(transfer::Arguments),
-    /// Print what the ledger knows of an account
+    /// Print the balance, sequence number and authentication key of an account
     Show {
-        /// The node
+        /// URL of the node
         #[arg(long, value_name = "URL", default_value = URL)]
         url: String,
-        /// The account
+        #[command(flatten)]
+        trust: TrustOptions,
+        /// Address of the account
         address: AccountAddress,
     },
 }
 
-/// Does what the command asks for.
+/// Runs the subcommand.
 ///
 /// # Errors
-/// What stopped it, in words.
-pub fn execute(command: Command) -> Result<(), Failure> {
+///
+/// Returns [`CliError::Fatal`] if an option cannot be used, if the node or the faucet rejects a
+/// request or does not respond, or if a transfer fails.
+pub fn execute(command: Command) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -56,24 +62,41 @@ pub fn execute(command: Command) -> Result<(), Failure> {
             Command::New(arguments) => new::execute(&arguments),
             Command::Fund {
                 faucet,
+                trust,
                 address,
                 amount,
-            } => fund(&faucet, &address, amount).await,
+            } => {
+                fund(
+                    &FaucetClient::new(&faucet, &trust.roots()?)?,
+                    &address,
+                    amount,
+                )
+                .await
+            }
             Command::Transfer(arguments) => transfer::execute(arguments).await,
-            Command::Show { url, address } => show(&url, &address).await,
+            Command::Show {
+                url,
+                trust,
+                address,
+            } => show(&NodeClient::new(&url, &trust.roots()?)?, &address).await,
         }
     })
 }
 
-async fn fund(faucet: &str, address: &AccountAddress, amount: u64) -> Result<(), Failure> {
-    let hash = FaucetClient::new(faucet)?.fund(address, amount).await?;
+/// Requests coins for an account, and prints the hash of the transaction.
+async fn fund(
+    faucet: &FaucetClient,
+    address: &AccountAddress,
+    amount: u64,
+) -> Result<(), CliError> {
+    let hash = faucet.fund(address, amount).await?;
     Ok(output::line(&format!(
         "funded {address}\ntransaction {hash}"
     ))?)
 }
 
-async fn show(url: &str, address: &AccountAddress) -> Result<(), Failure> {
-    let node = NodeClient::new(url)?;
+/// Prints the state of an account.
+async fn show(node: &NodeClient, address: &AccountAddress) -> Result<(), CliError> {
     let account = node.account(address).await?;
     let balance = node.balance(address).await?;
     Ok(output::line(&format!(

@@ -1,7 +1,7 @@
-//! `account new`: a key from the system's randomness.
+//! `account new`: creates a private key from random numbers of the system.
 
-use super::{Failure, key};
-use crate::output;
+use super::{CliError, key};
+use crate::cli::output;
 use ledger_client::signer::{Signer, private_key_text};
 use ledger_crypto::Ed25519PrivateKey;
 use std::path::PathBuf;
@@ -10,24 +10,26 @@ use zeroize::Zeroizing;
 /// The options of `account new`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Save the private key to this file, which must not exist, instead of printing it
+    /// File to write the private key to instead of printing it; must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// Makes a key.
+/// Creates a key, and prints its address with the key or with the name of its file.
 ///
 /// # Errors
-/// When the system has no randomness or the file cannot be written.
-pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
+///
+/// Returns [`CliError::Fatal`] if the system provides no random numbers, or if the file exists or
+/// cannot be written.
+pub fn execute(arguments: &Arguments) -> Result<(), CliError> {
     let mut seed = Zeroizing::new([0u8; 32]);
     getrandom::fill(seed.as_mut_slice())
-        .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?;
+        .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?;
     let key = Ed25519PrivateKey::from_seed(&seed);
     let address = Signer::new(key.clone()).address().to_long_hex();
     let secret = match &arguments.out {
         Some(path) => {
-            key::write(path, &key).map_err(|error| Failure::fatal(path.display(), &error))?;
+            key::write(path, &key).map_err(|error| CliError::fatal(path.display(), &error))?;
             format!("key file {}", path.display())
         }
         None => format!("private key {}", *private_key_text(&key)),

@@ -79,8 +79,8 @@ impl Read for HiddenLine {
             // With the terminal as it was before, the process ends as the interrupt key would have
             // ended it.
             kill_process(getpid(), Signal::INT)?;
-            // The process was started with the signal ignored. Not `ErrorKind::Interrupted`, because
-            // callers retry that and would take the line for a key.
+            // The process was started with the signal ignored. Callers would retry an error of the
+            // kind `Interrupted` and take the line for a key.
             return Err(io::Error::other("interrupted"));
         }
         Ok(count)

@@ -1,8 +1,8 @@
-//! `account transfer`: asks the node what it needs to know, signs, submits and waits.
+//! `account transfer`: signs a transfer, submits it, and waits for its commit.
 
-use super::{Failure, URL, key};
-use crate::cli::client_chain;
-use crate::output;
+use super::{CliError, URL, key};
+use crate::cli::output;
+use crate::cli::{client_chain, trust::TrustOptions};
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,
@@ -14,41 +14,45 @@ use std::time::Duration;
 /// The options of `account transfer`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The node
+    /// URL of the node
     #[arg(long, value_name = "URL", default_value = URL)]
     url: String,
-    /// A file with the sender's private key in hex, which nobody else can read; - for standard input
+    #[command(flatten)]
+    trust: TrustOptions,
+    /// File with the sender's private key in hex, readable by its owner only; - for standard input
     #[arg(long, value_name = "FILE")]
     key: String,
-    /// The most gas units it may use; the sender must hold this times the price beside the amount
+    /// Maximum gas units; the sender's balance must cover this times the price, and the amount
     #[arg(long, value_name = "UNITS", default_value_t = 200_000)]
     max_gas_amount: u64,
-    /// What a gas unit costs, in the coin's smallest unit; by default what the node suggests
+    /// Price of a gas unit, in the coin's smallest unit [default: the node's estimate]
     #[arg(long, value_name = "PRICE")]
     gas_unit_price: Option<u64>,
-    /// After how many seconds the transfer is void if it is not committed
+    /// Seconds until the transfer expires
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     expires_after: u64,
-    /// Protect the transfer by this nonce in place of the account's sequence number: it then neither
-    /// waits for others of the account nor holds them up. A nonce counts once while it is remembered
+    /// Nonce to use instead of the account's sequence number, so that the transfer neither waits
+    /// for others of the account nor delays them; rejected if it was used recently
     #[arg(long)]
     nonce: Option<u64>,
-    /// Print the signed transaction as the JSON body of a submission, instead of submitting it
+    /// Print the signed transaction as the JSON body of a submission, and do not submit it
     #[arg(long)]
     print: bool,
-    /// Who gets the amount
+    /// Account that receives the amount
     to: AccountAddress,
-    /// How much, in the coin's smallest unit
+    /// Amount, in the coin's smallest unit
     amount: u64,
 }
 
-/// Makes the transfer.
+/// Signs and submits the transfer, and waits for its commit. Prints the hash and the outcome.
 ///
 /// # Errors
-/// When it is refused, fails, or is not committed before it expires.
-pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
+///
+/// Returns [`CliError::Fatal`] if the node rejects the transfer or does not respond, or if the
+/// transfer fails or expires.
+pub async fn execute(arguments: Arguments) -> Result<(), CliError> {
     let signer = Signer::new(key::read(&arguments.key)?);
-    let node = NodeClient::new(&arguments.url)?;
+    let node = NodeClient::new(&arguments.url, &arguments.trust.roots()?)?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = match arguments.gas_unit_price {
         Some(price) => price,
@@ -85,7 +89,7 @@ pub async fn execute(arguments: Arguments) -> Result<(), Failure> {
     if committed.success {
         Ok(())
     } else {
-        Err(Failure::Fatal(
+        Err(CliError::Fatal(
             "the transfer failed; its fee was charged".to_owned(),
         ))
     }

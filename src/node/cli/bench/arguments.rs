@@ -1,12 +1,11 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
-use super::Failure;
-use crate::cli::client_chain;
+use super::CliError;
+use crate::cli::{client_chain, trust::TrustOptions};
 use ledger_api::submission_json;
 use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
-use std::sync::Arc;
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 /// Duration of a run that is limited neither by time nor by transfers.
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
@@ -27,35 +26,37 @@ const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// The options of `bench`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
-    /// The node
+    /// URL of the node
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub(super) url: String,
-    /// The faucet that funds the accounts
+    /// URL of the faucet that funds the accounts
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
     pub(super) faucet: String,
-    /// How many accounts send; at least one for each connection, except with --orderless
+    #[command(flatten)]
+    pub(super) trust: TrustOptions,
+    /// Number of sending accounts; at least one per connection, except with --orderless
     #[arg(long, default_value = "1000")]
     pub(super) accounts: NonZeroUsize,
-    /// How many connections are used, each with one request at a time
+    /// Number of connections, each with one request at a time
     #[arg(long, default_value = "64")]
     pub(super) connections: NonZeroUsize,
-    /// How many threads drive the connections; beside the node on one machine, few leave it more
+    /// Number of threads that drive the connections; few leave a node on this machine more cores
     #[arg(long, default_value = "1")]
     pub(super) threads: NonZeroUsize,
-    /// Make the connections evenly within this many seconds, and measure nothing until then
+    /// Seconds in which the connections are opened, at even intervals; not measured
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     pub(super) ramp: Seconds,
-    /// After that, send for this many seconds without measuring
+    /// Seconds of load after the ramp; not measured
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     pub(super) warm_up: Seconds,
-    /// Stop after this many seconds [default: 10, without --transfers]
+    /// Seconds of measured load [default: 10, without --transfers]
     #[arg(long, value_name = "SECONDS")]
     pub(super) duration: Option<Seconds>,
-    /// Stop after this many transfers
+    /// Maximum number of measured transfers
     #[arg(long, value_name = "N")]
     pub(super) transfers: Option<u64>,
-    /// Sign so many transfers before the load begins, about 400 bytes of memory each; what is sent beyond
-    /// them, or does not fit any more, is signed while the load is on
+    /// Number of transfers to sign before the load, about 400 bytes of memory each; further ones,
+    /// and those whose sequence number is no longer next, are signed during the load
     #[arg(
         long,
         value_name = "N",
@@ -63,32 +64,32 @@ pub struct Arguments {
         conflicts_with = "orderless"
     )]
     pub(super) pre_signed: u64,
-    /// Transfers per second (open loop: latency counts from when each was due); absent: as fast as
-    /// answers come
+    /// Transfers per second in an open loop, whose latencies count from the due time [default: a
+    /// closed loop, in which a connection sends its next transfer after the response]
     #[arg(long, value_name = "PER_SECOND")]
     pub(super) rate: Option<f64>,
-    /// Whether each transfer is awaited by a long poll before the connection sends its next one
+    /// Event that a connection waits for before it sends its next transfer
     #[arg(long, value_enum, default_value_t = Mode::Submit)]
     pub(super) mode: Mode,
-    /// Protect transfers by nonces in place of sequence numbers: then any number of connections may
-    /// send from one account
+    /// Protect transfers by nonces instead of sequence numbers, so that connections can share an
+    /// account
     #[arg(long)]
     pub(super) orderless: bool,
-    /// How transfers are written, and those that are committed read
+    /// Encoding of submissions, and of committed transactions that are read back
     #[arg(long, value_enum, default_value_t = Format::Bcs)]
     pub(super) format: Format,
-    /// How the report is written
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub(super) output: Output,
-    /// Which accounts are used; the same seed uses the same ones. Absent: new ones
+    /// Seed of the accounts' keys; the same seed uses the same accounts [default: random]
     #[arg(long)]
     pub(super) seed: Option<u64>,
-    /// The node's process on this machine: reports its processor time and memory as well
+    /// Process of the node on this machine, whose processor time and memory are reported
     #[arg(long)]
     pub(super) pid: Option<u32>,
 }
 
-/// A time that the user gives in seconds.
+/// A duration in seconds, at most [`SECONDS_MAX`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seconds(Duration);
 
@@ -111,13 +112,13 @@ impl From<Seconds> for Duration {
     }
 }
 
-/// The step after a submission.
+/// The event that a connection waits for after a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
-    /// The next submission.
+    /// The response to the submission.
     Submit,
-    /// A wait for the commitment.
+    /// The commit, by a long poll.
     Await,
 }
 
@@ -154,12 +155,13 @@ impl Arguments {
     /// Checks rules between options, and the existence of the process that `--pid` names.
     ///
     /// # Errors
-    /// Returns [`Failure::Fatal`] if there are too few accounts, if the rate is too low or not
-    /// finite, or if the figures of the process cannot be read.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
+    /// finite, or if the usage of the process cannot be read.
+    pub(super) fn check(&self) -> Result<(), CliError> {
         if !self.orderless && self.accounts < self.connections {
-            return Err(Failure::Fatal(format!(
-                "--accounts {} is less than --connections {}: each connection needs accounts of its own, unless transfers are --orderless",
+            return Err(CliError::Fatal(format!(
+                "--accounts {} is less than --connections {}: each connection needs \
+                 accounts of its own, except with --orderless",
                 self.accounts, self.connections
             )));
         }
@@ -167,16 +169,16 @@ impl Arguments {
             .rate
             .is_some_and(|rate| !rate.is_finite() || rate * SECONDS_MAX.as_secs_f64() < 1.0)
         {
-            return Err(Failure::Fatal(format!(
-                "--rate must be above 0, with a transfer every {} s at least",
+            return Err(CliError::Fatal(format!(
+                "--rate must be at least one transfer per {} s",
                 SECONDS_MAX.as_secs()
             )));
         }
         if let Some(pid) = self.pid
             && ProcessUsage::of(pid).is_none()
         {
-            return Err(Failure::Fatal(format!(
-                "--pid {pid}: there is no such process, or its figures cannot be read from /proc"
+            return Err(CliError::Fatal(format!(
+                "--pid {pid}: no such process, or its usage cannot be read from /proc"
             )));
         }
         Ok(())

@@ -9,14 +9,15 @@ mod report;
 
 pub use arguments::Arguments;
 
-use super::Failure;
-use crate::{open_files::raise_limit, output};
+use super::CliError;
+use crate::{cli::output, open_files::raise_limit};
 use arguments::Output;
 use ledger_client::{
     FaucetClient, NodeClient,
+    http::Endpoint,
     load::{
-        LoadThreads, Meter, RequestWriter, Run, fund_accounts, parse_authority,
-        required_descriptors, sign_in_advance,
+        LoadThreads, Meter, RequestWriter, Run, fund_accounts, required_descriptors,
+        sign_in_advance,
     },
 };
 use report::Report;
@@ -26,10 +27,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns [`Failure::Fatal`] if options contradict each other, if the node or the faucet rejects a
+/// Returns [`CliError::Fatal`] if options contradict each other, if the node or the faucet rejects a
 /// request or does not respond, or if the run was stopped early. In the last case the report is
 /// printed.
-pub fn execute(arguments: Arguments) -> Result<(), Failure> {
+pub fn execute(arguments: Arguments) -> Result<(), CliError> {
     arguments.check()?;
     let (connections, threads) = (arguments.connections.get(), arguments.threads.get());
     allow_connections(connections, threads.min(connections))?;
@@ -43,34 +44,34 @@ pub fn execute(arguments: Arguments) -> Result<(), Failure> {
 /// Raises the soft limit on open files to the number that the connections need.
 ///
 /// # Errors
-/// Returns [`Failure::Fatal`] if the limit stays below that number.
-fn allow_connections(connections: usize, threads: usize) -> Result<(), Failure> {
+/// Returns [`CliError::Fatal`] if the limit stays below that number.
+fn allow_connections(connections: usize, threads: usize) -> Result<(), CliError> {
     let needed = required_descriptors(connections, threads);
     let allowed = raise_limit(needed);
     if allowed < needed {
-        return Err(Failure::Fatal(format!(
-            "--connections {connections} take {needed} file descriptors, and this process may have {allowed}: raise \
-             the hard limit (ulimit -Hn), or use fewer connections"
+        return Err(CliError::Fatal(format!(
+            "--connections {connections} needs {needed} file descriptors, but this process may \
+             have {allowed}: raise the hard limit (ulimit -Hn) or use fewer connections"
         )));
     }
     Ok(())
 }
 
-async fn run(arguments: Arguments) -> Result<(), Failure> {
-    // The client checks the URL first, so that errors read as those of `account`.
-    let node = NodeClient::new(&arguments.url)?;
-    let authority = parse_authority(&arguments.url)
-        .map_err(|error| Failure::fatal(format!("--url {}", arguments.url), &error))?;
+/// Funds the accounts, drives the load, and prints the report.
+async fn run(arguments: Arguments) -> Result<(), CliError> {
+    let roots = arguments.trust.roots()?;
+    let node = NodeClient::new(&arguments.url, &roots)?;
+    let endpoint = Endpoint::parse(&arguments.url, &roots)?;
     let chain = node.ledger().await?.chain;
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
         Some(seed) => seed,
         None => getrandom::u64()
-            .map_err(|error| Failure::Fatal(format!("no randomness from the system: {error}")))?,
+            .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?,
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
-    let requests = RequestWriter::new(&plan, &authority);
-    let faucet = FaucetClient::new(&arguments.faucet)?;
+    let requests = RequestWriter::new(&plan, endpoint.host());
+    let faucet = FaucetClient::new(&arguments.faucet, &roots)?;
     let bar = progress::funding_bar(&plan);
     let mut accounts = fund_accounts(&faucet, &node, &plan, |count| bar.inc(count as u64)).await?;
     bar.finish_and_clear();
@@ -82,7 +83,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
 
     let meter = Meter::start(node).await?;
     let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-    let run = Arc::new(Run::start(plan, authority, requests));
+    let run = Arc::new(Run::start(plan, endpoint, requests));
     for signal in signals {
         tokio::spawn(stop_on(signal?, Arc::clone(&run)));
     }
@@ -104,7 +105,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     output::line(&text)?;
     match run.stop_cause() {
         None => Ok(()),
-        Some(cause) => Err(Failure::Fatal(format!("the run was stopped: {cause}"))),
+        Some(cause) => Err(CliError::Fatal(format!("the run was stopped: {cause}"))),
     }
 }
 

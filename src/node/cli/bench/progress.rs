@@ -32,6 +32,7 @@ pub fn run_bar(plan: &Plan) -> ProgressBar {
     )
 }
 
+/// Creates a bar of this length.
 fn bar(length: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is valid");
     ProgressBar::new(length).with_style(style)

@@ -74,6 +74,7 @@ struct NodeProcess {
 }
 
 impl Generator {
+    /// Returns the usage during a run that is over.
     fn new(run: &Run, tally: &Tally, history: &History) -> Self {
         let plan = run.plan();
         let (before, after) = (history.usage_before(), history.usage_after());
@@ -94,6 +95,7 @@ impl Generator {
 }
 
 impl NodeProcess {
+    /// Returns the usage during a run, or `None` without `--pid`.
     fn new(history: &History) -> Option<Self> {
         let (before, after) = (history.usage_before(), history.usage_after());
         let (before, after) = before.node.zip(after.node)?;
@@ -199,7 +201,8 @@ impl Report {
                 // Writing to a String does not fail.
                 let _ = writeln!(
                     text,
-                    "{name} latency ms: mean {:.2}  p50 {:.2}  p90 {:.2}  p99 {:.2}  p99.9 {:.2}  max {:.2}",
+                    "{name} latency ms: mean {:.2}  p50 {:.2}  p90 {:.2}  p99 {:.2}  p99.9 {:.2}  \
+                     max {:.2}",
                     q.mean_ms, q.p50_ms, q.p90_ms, q.p99_ms, q.p999_ms, q.max_ms
                 );
             }
@@ -225,10 +228,11 @@ impl Report {
         text
     }
 
+    /// Appends the resource usage of the generator and of the node.
     fn write_processes(&self, text: &mut String) {
         let generator = &self.generator;
         let limit = if generator.was_the_limit {
-            "  IT WAS THE LIMIT: take more --threads, --pre-signed transfers, or another machine for it"
+            "  IT WAS THE LIMIT: use more --threads, more --pre-signed, or another machine"
         } else {
             ""
         };

@@ -1,20 +1,20 @@
-//! The disks of a data directory, and the room on them.
+//! Measurement of the disks that hold a data directory.
 
 use std::{fs, io, os::unix::fs::MetadataExt as _, path::Path, sync::Arc};
 
-/// The ledger's file in the data directory, which may be a link to another disk.
+/// Name of the ledger file, which may be a link to another disk.
 const LEDGER: &str = "ledger.redb";
 
-/// The room on a disk, in bytes.
+/// The space of a disk, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
-    /// For users without privileges.
+pub(super) struct DiskSpace {
+    /// Free space for users without privileges.
     pub(super) free: u64,
-    /// In all; 0 where the system does not tell.
+    /// Size of the disk, or 0 if the system does not report it.
     pub(super) total: u64,
 }
 
-impl Room {
+impl DiskSpace {
     fn of(path: &Path) -> io::Result<Self> {
         let disk = rustix::fs::statvfs(path)?;
         Ok(Self {
@@ -24,32 +24,34 @@ impl Room {
     }
 }
 
-/// The room for what a data directory holds.
+/// The space of the disks that hold a data directory.
 #[derive(Clone, Debug)]
-pub(super) struct Rooms {
+pub(super) struct DirectorySpace {
     /// The data directory.
     pub(super) directory: Arc<Path>,
-    /// Where the ledger grows.
-    pub(super) ledger: Room,
-    /// Where the pool is saved, if that is another disk.
-    pub(super) pool: Option<Room>,
+    /// Disk of the ledger file.
+    pub(super) ledger: DiskSpace,
+    /// Disk of the saved mempool, if it is another one.
+    pub(super) pool: Option<DiskSpace>,
 }
 
-impl Rooms {
-    /// Blocks for as long as the file system takes to answer.
+impl DirectorySpace {
+    /// Measures the disks of a data directory. Blocks until the file system responds.
     ///
     /// # Errors
-    /// When the directory or its ledger is not there, or may not be looked at.
+    ///
+    /// Returns the error of the system if the directory or its ledger file does not exist or cannot be
+    /// accessed.
     pub(super) fn of(directory: &Arc<Path>) -> io::Result<Self> {
         let ledger = directory.join(LEDGER);
         let is_one = fs::metadata(&ledger)?.dev() == fs::metadata(directory)?.dev();
         Ok(Self {
             directory: Arc::clone(directory),
-            ledger: Room::of(&ledger)?,
+            ledger: DiskSpace::of(&ledger)?,
             pool: if is_one {
                 None
             } else {
-                Some(Room::of(directory)?)
+                Some(DiskSpace::of(directory)?)
             },
         })
     }
@@ -60,24 +62,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_with_a_ledger_has_room_and_one_without_has_an_error() {
+    fn measures_only_directories_with_a_ledger() {
         let directory = tempfile::tempdir().unwrap();
         let path: Arc<Path> = directory.path().into();
-        assert!(Rooms::of(&path).is_err());
+        assert!(DirectorySpace::of(&path).is_err());
         fs::write(path.join(LEDGER), "").unwrap();
-        let rooms = Rooms::of(&path).unwrap();
-        assert!(rooms.ledger.free <= rooms.ledger.total);
-        assert_eq!(rooms.pool, None);
+        let space = DirectorySpace::of(&path).unwrap();
+        assert!(space.ledger.free <= space.ledger.total);
+        assert_eq!(space.pool, None);
     }
 
     #[test]
-    fn a_ledger_that_is_a_link_counts_where_it_is() {
+    fn measures_the_disk_of_a_linked_ledger() {
         let directory = tempfile::tempdir().unwrap();
         let path: Arc<Path> = directory.path().into();
-        // A file of a file system that every Linux has, and on which nothing is stored.
+        // A file of procfs, a file system without size.
         std::os::unix::fs::symlink("/proc/version", path.join(LEDGER)).unwrap();
-        let rooms = Rooms::of(&path).unwrap();
-        assert_eq!(rooms.ledger.total, 0);
-        assert!(rooms.pool.unwrap().total > 0);
+        let space = DirectorySpace::of(&path).unwrap();
+        assert_eq!(space.ledger.total, 0);
+        assert!(space.pool.unwrap().total > 0);
     }
 }

@@ -5,7 +5,7 @@ use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::{Parameters, Vendor};
 use std::cell::Cell;
 
-/// A transaction that says how many it paid.
+/// Returns a transaction whose sequence number is the number of payments.
 fn funded(payments: &[Payment]) -> Funded {
     let chain = ChainIdentity {
         id: 4,
@@ -27,7 +27,7 @@ fn funded(payments: &[Payment]) -> Funded {
     }
 }
 
-/// Serves a batch of which these cannot be paid; who was paid, and in how many attempts.
+/// Serves a batch with unpayable recipients. Returns the paid requests, and the number of attempts.
 async fn served(count: u64, unpayable: &[u64]) -> (Vec<u64>, usize) {
     let to = AccountAddress::from_low_u64;
     let (mut batch, mut answers) = (Vec::new(), Vec::new());
@@ -61,7 +61,7 @@ async fn served(count: u64, unpayable: &[u64]) -> (Vec<u64>, usize) {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_paid_costs_the_others_little() {
+async fn pays_others_in_few_transactions_if_one_recipient_is_unpayable() {
     let all: Vec<u64> = (0..100).collect();
     assert_eq!(served(100, &[]).await, (all.clone(), 1));
     for bad in [0, 1, 49, 50, 63, 99] {
@@ -72,20 +72,20 @@ async fn one_that_cannot_be_paid_costs_the_others_little() {
             .filter(|number| *number != bad)
             .collect();
         assert_eq!(paid, others);
-        // The batch, and two parts of each size down to one.
+        // The batch, and two parts of each size down to one request.
         assert!(attempts <= 15, "{attempts} transactions for {bad}");
     }
 }
 
 #[tokio::test]
-async fn every_request_is_answered_however_many_fail() {
+async fn responds_to_every_request_however_many_fail() {
     assert_eq!(served(1, &[0]).await, (vec![], 1));
     assert_eq!(served(3, &[0, 1, 2]).await, (vec![], 5));
     assert_eq!(served(7, &[1, 2, 6]).await.0, [0, 3, 4, 5]);
 }
 
 #[tokio::test]
-async fn what_fails_for_all_is_not_tried_for_each() {
+async fn does_not_split_a_batch_after_an_error_of_the_node() {
     let (reply, first) = oneshot::channel();
     let (other, second) = oneshot::channel();
     let to = AccountAddress::from_low_u64(2);

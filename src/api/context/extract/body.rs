@@ -1,0 +1,272 @@
+//! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
+
+use crate::{
+    error::ErrorKind,
+    model::{
+        DecimalText,
+        format::essence,
+        json::{MEMORY_BYTES_MAX, memory_bytes},
+    },
+};
+use actix_web::rt::time::timeout;
+use actix_web::{
+    HttpMessage, HttpRequest,
+    dev::Payload,
+    http::{
+        Version,
+        header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE},
+    },
+};
+use bytes::{Bytes, BytesMut};
+use futures::StreamExt;
+use ledger_limits::{MemoryBudget, MemoryLease};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
+/// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
+const BODY_TIMEOUT_SECS: u64 = 30;
+
+/// Reads a body of up to `limit_bytes` whose media type is one of `media_types`. Returns the index
+/// of the type and the body. The bytes that are held are added to `lease`, which is one of
+/// `budget`.
+///
+/// # Errors
+///
+/// Returns the problem with one of these statuses:
+/// * 411 if the request neither declares the length of its body nor is chunked;
+/// * 415 if the media type is not one of `media_types`, or the body is encoded;
+/// * 413 if the body is larger than `limit_bytes`: immediately if the length is declared, otherwise
+///   when the limit is passed;
+/// * 503 if the bodies of other requests leave no room in the budget, with the same timing;
+/// * 408 if the body does not arrive in time;
+/// * 400 if the connection ends before the body does.
+pub(crate) async fn read(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    limit_bytes: usize,
+    media_types: &[&str],
+    budget: &MemoryBudget,
+    lease: &MemoryLease,
+) -> Result<(usize, Bytes), ErrorKind> {
+    let declared_bytes = declared_length(request)?;
+    if declared_bytes.is_some_and(|declared| declared > limit_bytes as u64) {
+        return Err(ErrorKind::BodyTooLarge { limit_bytes });
+    }
+    let which = media_type(request, media_types)?;
+    refuse_encodings(request)?;
+    let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
+    if !budget.has_capacity(declared_bytes) {
+        return Err(full(budget));
+    }
+    let body = timeout(
+        Duration::from_secs(BODY_TIMEOUT_SECS),
+        collect(payload, limit_bytes, budget, lease),
+    )
+    .await;
+    let timeout_secs = BODY_TIMEOUT_SECS;
+    Ok((
+        which,
+        body.unwrap_or(Err(ErrorKind::BodyTimeout { timeout_secs }))?,
+    ))
+}
+
+/// Reads a JSON body.
+///
+/// # Errors
+/// 413 when it holds so many values that reading them would take too much memory; 400 when it is no
+/// JSON or no `T`.
+pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorKind> {
+    if memory_bytes(body) > MEMORY_BYTES_MAX {
+        return Err(ErrorKind::BodyTooManyValues {
+            limit_bytes: MEMORY_BYTES_MAX,
+        });
+    }
+    serde_json::from_slice(body)
+        .map_err(|cause| ErrorKind::Syntax(format!("parse request payload error: {cause}")))
+}
+
+/// There is no room for a body.
+pub(crate) fn full(budget: &MemoryBudget) -> ErrorKind {
+    ErrorKind::BodiesFull {
+        limit_bytes: budget.limit_bytes(),
+    }
+}
+
+async fn collect(
+    payload: &mut Payload,
+    limit_bytes: usize,
+    budget: &MemoryBudget,
+    lease: &MemoryLease,
+) -> Result<Bytes, ErrorKind> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk
+            .map_err(|cause| ErrorKind::Syntax(format!("reading the body failed: {cause}")))?;
+        if chunk.len() > limit_bytes - body.len() {
+            return Err(ErrorKind::BodyTooLarge { limit_bytes });
+        }
+        if !lease.try_grow(chunk.len()) {
+            return Err(full(budget));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
+}
+
+/// The place of the body's type among `media_types`; parameters of the type are ignored.
+fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, ErrorKind> {
+    let value = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .ok_or(ErrorKind::MissingContentType)?;
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let given = essence(&value);
+    let which = media_types
+        .iter()
+        .position(|known| given.eq_ignore_ascii_case(known));
+    which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
+}
+
+/// Bodies are taken as they are only: a few compressed bytes may stand for very many.
+fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
+    for value in request.headers().get_all(CONTENT_ENCODING) {
+        let encoding = String::from_utf8_lossy(value.as_bytes());
+        if !encoding.trim().eq_ignore_ascii_case("identity") {
+            return Err(ErrorKind::UnsupportedContentEncoding(encoding.into_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// The declared length; `None` where the body says its end by itself: chunked, or an HTTP/2 stream.
+fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
+    let Some(value) = request.headers().get(CONTENT_LENGTH) else {
+        let ends_by_itself =
+            request.version() == Version::HTTP_2 || request.chunked().unwrap_or(false);
+        return if ends_by_itself {
+            Ok(None)
+        } else {
+            Err(ErrorKind::LengthRequired)
+        };
+    };
+    let length = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    length
+        .map(|DecimalText(bytes)| Some(bytes))
+        .ok_or_else(|| ErrorKind::Syntax("failed to parse header `Content-Length`".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::{error::PayloadError, test::TestRequest};
+    use futures::{Stream, stream};
+    use std::{cell::RefCell, pin::Pin, rc::Rc};
+
+    type BoxedStream = Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>>;
+
+    const LIMIT: usize = 10;
+
+    async fn read_stream<S>(stream: S) -> Result<(usize, Bytes), ErrorKind>
+    where
+        S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
+    {
+        let budget = MemoryBudget::new(LIMIT);
+        read_stream_with(stream, &budget, &budget.lease()).await
+    }
+
+    async fn read_stream_with<S>(
+        stream: S,
+        budget: &MemoryBudget,
+        lease: &MemoryLease,
+    ) -> Result<(usize, Bytes), ErrorKind>
+    where
+        S: Stream<Item = Result<Bytes, PayloadError>> + 'static,
+    {
+        let request = TestRequest::post()
+            .insert_header(("content-length", "5"))
+            .insert_header(("content-type", "B/b; x=y"))
+            .to_http_request();
+        let mut payload = Payload::Stream {
+            payload: Box::pin(stream) as BoxedStream,
+        };
+        let media_types = ["a/a", "b/b"];
+        read(&request, &mut payload, LIMIT, &media_types, budget, lease).await
+    }
+
+    fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {
+        let chunks: Vec<_> = lengths
+            .iter()
+            .map(|&length| Ok(vec![7; length].into()))
+            .collect();
+        stream::iter(chunks)
+    }
+
+    #[actix_web::test]
+    async fn up_to_the_limit_and_not_beyond() {
+        let (which, body) = read_stream(chunks(&[4, 6])).await.unwrap();
+        assert_eq!((which, body.len()), (1, LIMIT));
+        let problem = read_stream(chunks(&[4, 7]).chain(stream::pending()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(problem, ErrorKind::BodyTooLarge { limit_bytes: LIMIT }),
+            "{problem}"
+        );
+    }
+
+    #[actix_web::test]
+    async fn charges_every_chunk_to_the_budget_when_it_arrives() {
+        let budget = MemoryBudget::new(LIMIT);
+        let lease = budget.lease();
+        let lengths = [1, 4, 2, 3];
+        let (observed, charged_bytes) = (budget.clone(), Rc::new(RefCell::new(Vec::new())));
+        let seen = Rc::clone(&charged_bytes);
+        let observing =
+            chunks(&lengths).inspect(move |_| seen.borrow_mut().push(observed.held_bytes()));
+        let (_, body) = read_stream_with(observing, &budget, &lease).await.unwrap();
+        assert_eq!(body.len(), LIMIT);
+        assert_eq!(*charged_bytes.borrow(), [0, 1, 5, 7], "before each chunk");
+        assert_eq!((budget.held_bytes(), lease.bytes()), (LIMIT, LIMIT));
+        drop(lease);
+        assert_eq!(budget.held_bytes(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rejects_a_chunk_that_the_budget_has_no_room_for() {
+        for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
+            let budget = MemoryBudget::new(LIMIT);
+            let (other, lease) = (budget.lease(), budget.lease());
+            assert!(other.try_grow(LIMIT - 6));
+            let unread = chunks(lengths).chain(stream::pending());
+            let problem = read_stream_with(unread, &budget, &lease).await.unwrap_err();
+            assert!(
+                matches!(problem, ErrorKind::BodiesFull { limit_bytes: LIMIT }),
+                "{lengths:?}: {problem}"
+            );
+            drop(lease);
+            assert_eq!(budget.held_bytes(), other.bytes(), "{lengths:?}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_connection_that_breaks_is_a_broken_body() {
+        let broken = chunks(&[4]).chain(stream::iter([Err(PayloadError::Incomplete(None))]));
+        let problem = read_stream(broken).await.unwrap_err();
+        assert!(matches!(problem, ErrorKind::Syntax(_)), "{problem}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_not_waited_for() {
+        let problem = read_stream(chunks(&[4]).chain(stream::pending()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(problem, ErrorKind::BodyTimeout { .. }),
+            "{problem}"
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Reading of the parts of a request: path, query and body.
+
+pub(crate) mod body;
+pub(crate) mod params;

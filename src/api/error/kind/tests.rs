@@ -1,0 +1,177 @@
+//! Every row of the table, with its whole answer.
+
+mod rows;
+
+use super::*;
+use actix_web::{body::to_bytes, http::header};
+use ledger_actors::{NodeError, SubmitError};
+use ledger_types::ValidationStatus;
+use rows::{left, rows};
+use serde_json::{Value, json};
+use std::{env, fs, path::Path};
+
+async fn answer(problem: &ErrorKind) -> (u16, Value) {
+    let response = problem.response();
+    let status = response.status().as_u16();
+    assert_eq!(
+        response.headers().get(header::CONTENT_TYPE).unwrap(),
+        "application/json"
+    );
+    let body = to_bytes(response.into_body()).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+#[actix_web::test]
+async fn every_row_has_its_status_code_and_message() {
+    for (problem, status, error_code, message) in rows() {
+        let expected = json!({ "message": message, "error_code": error_code });
+        assert_eq!(answer(&problem).await, (status, expected), "{problem:?}");
+    }
+}
+
+#[test]
+fn status_code_and_message_of_every_row_are_the_golden_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/surface/errors.txt");
+    let mut lines: Vec<_> = rows()
+        .into_iter()
+        .map(|(problem, ..)| {
+            let (status, code) = problem.row();
+            format!(
+                "{} {} {problem}\n",
+                status.as_u16(),
+                json!(code).as_str().unwrap()
+            )
+        })
+        .collect();
+    lines.sort();
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, lines.concat()).unwrap();
+    }
+    assert_eq!(lines.concat(), fs::read_to_string(&path).unwrap());
+}
+
+#[test]
+fn every_code_of_the_interface_but_one_can_be_raised() {
+    // docs/reference/rest-contract.md#s7, in its order.
+    let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
+        version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
+        state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \
+        sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
+        internal_error, web_framework_error, bcs_not_supported, api_disabled";
+    let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
+    let mut raised: Vec<_> = rows()
+        .into_iter()
+        .map(|(problem, ..)| problem.row().1)
+        .collect();
+    raised.push(refused.row().1);
+    let raised: Vec<_> = raised.iter().map(|code| json!(code)).collect();
+    let (mut count, mut never) = (0, Vec::new());
+    for code in listed.split(", ") {
+        count += 1;
+        if !raised.contains(&json!(code)) {
+            never.push(code);
+        }
+    }
+    assert_eq!((count, never), (22, vec!["account_not_found"]));
+}
+
+#[actix_web::test]
+async fn a_refusal_by_validation_tells_its_status() {
+    let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
+    let expected = json!({
+        "message": "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
+        "error_code": "vm_error",
+        "vm_error_code": 1,
+    });
+    assert_eq!(answer(&refused).await, (400, expected));
+
+    let later = left(RemovalReason::Rejected(
+        ValidationStatus::SequenceNumberTooOld.into(),
+    ));
+    let (status, body) = answer(&later).await;
+    assert_eq!((status, &body["vm_error_code"]), (404, &json!(3)));
+    let message = body["message"].as_str().unwrap();
+    assert!(
+        message.ends_with(": rejected: SEQUENCE_NUMBER_TOO_OLD"),
+        "{message}"
+    );
+}
+
+#[actix_web::test]
+async fn a_view_that_failed_tells_how() {
+    let failed = ErrorKind::ViewFailed {
+        message: "why".to_owned(),
+        vm_error_code: 4016,
+    };
+    let expected =
+        json!({ "message": "why", "error_code": "invalid_input", "vm_error_code": 4016 });
+    assert_eq!(answer(&failed).await, (400, expected));
+}
+
+#[test]
+fn a_long_message_is_cut_between_characters() {
+    let message = |chars: usize| ErrorKind::Syntax("é".repeat(chars)).body().message;
+    let whole = "é".repeat(1_000);
+    assert_eq!(message(1_000), whole);
+    assert_eq!(message(1_001), format!("{whole} ... (cut)"));
+    assert_eq!(message(8 << 20), format!("{whole} ... (cut)"));
+}
+
+#[test]
+fn overload_asks_to_come_back_and_405_names_the_methods() {
+    for problem in [
+        ErrorKind::Overloaded("storage"),
+        ErrorKind::TooManyInFlight(1),
+        ErrorKind::TooManyOfAddress(1),
+        ErrorKind::TooManyOnConnection(1),
+        ErrorKind::TooManyLargeAnswers(1),
+        ErrorKind::BodiesFull { limit_bytes: 1 },
+        ErrorKind::AnswersFull { limit_bytes: 1 },
+        ErrorKind::PoolFull(String::new()),
+        ErrorKind::Stopping,
+    ] {
+        let response = problem.response();
+        assert_eq!(
+            response.headers().get(header::RETRY_AFTER).unwrap(),
+            "1",
+            "{problem}"
+        );
+    }
+    let response = ErrorKind::MethodNotAllowed("GET".to_owned()).response();
+    assert_eq!(response.headers().get(header::ALLOW).unwrap(), "GET");
+}
+
+#[test]
+fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
+    let failed = ErrorKind::Unwritable(StorageUnavailable::WriteFailed("why".into()));
+    let response = failed.response();
+    assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
+    assert_eq!(response.status(), 503);
+}
+
+#[test]
+fn answers_of_the_node_have_rows() {
+    let code = |problem: ErrorKind| problem.row().1;
+    let read = |error: NodeError| code(error.into());
+    assert_eq!(
+        read(NodeError::Overloaded { actor: "storage" }),
+        ErrorCode::InternalError
+    );
+    let submit = |error: SubmitError| ErrorKind::from(error).row();
+    let full = SubmitError::Full {
+        reason: "Mempool is full".to_owned(),
+    };
+    assert_eq!(
+        submit(full),
+        (StatusCode::INSUFFICIENT_STORAGE, ErrorCode::MempoolIsFull)
+    );
+    assert_eq!(
+        submit(NodeError::Overloaded { actor: "mempool" }.into()),
+        (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
+    );
+    let store = NodeError::Store(ledger_store::StoreError::Empty).into();
+    assert_eq!(
+        submit(store),
+        (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError)
+    );
+}

@@ -1,0 +1,326 @@
+//! The rows of the table but for refusals by validation and views, each with its answer.
+
+use super::*;
+
+fn hash() -> HashValue {
+    HashValue::new([0xab; 32])
+}
+
+pub fn left(reason: RemovalReason) -> ErrorKind {
+    ErrorKind::TransactionNotFound {
+        name: TransactionName::Hash(hash()),
+        left: Some(reason),
+    }
+}
+
+/// Problem, status, `error_code`, message.
+pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
+    let address = AccountAddress::ONE;
+    let text = str::to_owned;
+    let not_found = format!("Transaction not found by Transaction hash({})", hash());
+    vec![
+        (
+            ErrorKind::ResourceNotFound {
+                address,
+                tag: Box::new("0x9::A::B<u8,u64>".parse().unwrap()),
+                version: 3,
+            },
+            404,
+            "resource_not_found",
+            text(
+                "Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger version(3)",
+            ),
+        ),
+        (
+            ErrorKind::ModuleNotFound {
+                address,
+                name: "m".parse().unwrap(),
+                version: 3,
+            },
+            404,
+            "module_not_found",
+            text("Module not found by Address(0x1), Module name(m) and Ledger version(3)"),
+        ),
+        (
+            ErrorKind::StructFieldNotFound {
+                address,
+                tag: Box::new("0x9::A::B".parse().unwrap()),
+                field: "f".parse().unwrap(),
+                version: 3,
+            },
+            404,
+            "struct_field_not_found",
+            text(
+                "Struct Field not found by Address(0x1), Struct tag(0x9::A::B), Field name(f) and Ledger version(3)",
+            ),
+        ),
+        (
+            ErrorKind::TableItemNotFound {
+                handle: address,
+                key: text("0x00"),
+                version: 3,
+            },
+            404,
+            "table_item_not_found",
+            text(
+                "Table Item not found by Table handle(0x1), Table key(0x00) and Ledger version(3)",
+            ),
+        ),
+        (
+            ErrorKind::StateValueNotFound {
+                key: text("0x00"),
+                version: 3,
+            },
+            404,
+            "state_value_not_found",
+            text("State Value not found by State key(0x00) and Ledger version(3)"),
+        ),
+        (
+            ErrorKind::VersionNotFound(9),
+            404,
+            "version_not_found",
+            text("Ledger version not found by Ledger version(9)"),
+        ),
+        (
+            ErrorKind::TransactionNotFound {
+                name: TransactionName::Version(9),
+                left: None,
+            },
+            404,
+            "transaction_not_found",
+            text("Transaction not found by Ledger version(9)"),
+        ),
+        (
+            left(RemovalReason::Expired { at_secs: 77 }),
+            404,
+            "transaction_not_found",
+            format!("{not_found}: expired at 77"),
+        ),
+        (
+            left(RemovalReason::Replaced(hash())),
+            404,
+            "transaction_not_found",
+            format!("{not_found}: replaced by {}", hash()),
+        ),
+        (
+            ErrorKind::BlockNotFound(1000),
+            404,
+            "block_not_found",
+            text("Block not found by Block height(1000)"),
+        ),
+        (
+            ErrorKind::VersionPruned(5),
+            410,
+            "version_pruned",
+            text("Ledger version(5) has been pruned"),
+        ),
+        (
+            ErrorKind::EventPruned { start: 5, end: 7 },
+            410,
+            "version_pruned",
+            text("Event(5) has been pruned, the events before 7 are gone"),
+        ),
+        (
+            ErrorKind::AccountTransactionPruned { start: 5, end: 7 },
+            410,
+            "version_pruned",
+            text(
+                "Account transaction(5) has been pruned, those with a sequence number before 7 are gone",
+            ),
+        ),
+        (
+            ErrorKind::BlockPruned(5),
+            410,
+            "block_pruned",
+            text("Block(5) has been pruned"),
+        ),
+        (
+            ErrorKind::InvalidInput(text("why")),
+            400,
+            "invalid_input",
+            text("why"),
+        ),
+        (
+            ErrorKind::InvalidUpdate(text("why")),
+            400,
+            "invalid_transaction_update",
+            text("why"),
+        ),
+        (
+            ErrorKind::SequenceNumberTooOld {
+                given: 1,
+                current: 2,
+            },
+            400,
+            "sequence_number_too_old",
+            text("transaction sequence number is 1, current sequence number is 2"),
+        ),
+        (
+            ErrorKind::RejectedByFilter(Filtered {
+                number: 3,
+                rule: Box::new("deny function 0x9::m::f".parse().unwrap()),
+            }),
+            403,
+            "rejected_by_filter",
+            text(
+                "Transaction rejected by the submission filter of this node, rule 3: deny function 0x9::m::f",
+            ),
+        ),
+        (
+            ErrorKind::ApiDisabled(Switch::BcsOutput),
+            403,
+            "api_disabled",
+            text("disabled on this node: api.bcs_output_enabled is false"),
+        ),
+        (
+            ErrorKind::HealthCheck(text("why")),
+            503,
+            "health_check_failed",
+            text("why"),
+        ),
+        (
+            ErrorKind::PoolFull(text("why")),
+            507,
+            "mempool_is_full",
+            text("why"),
+        ),
+        (
+            ErrorKind::Overloaded("mempool"),
+            503,
+            "internal_error",
+            text("the node is overloaded: the mempool actor takes no more requests at the moment"),
+        ),
+        (
+            ErrorKind::TooManyInFlight(8),
+            503,
+            "internal_error",
+            text("the node is overloaded: 8 requests are in flight, which is the limit"),
+        ),
+        (
+            ErrorKind::TooManyOfAddress(8),
+            503,
+            "internal_error",
+            text("8 requests of this address are in flight, which is the limit"),
+        ),
+        (
+            ErrorKind::TooManyOnConnection(8),
+            503,
+            "internal_error",
+            text("8 requests of this connection are in flight, which is the limit"),
+        ),
+        (
+            ErrorKind::TooManyLargeAnswers(8),
+            503,
+            "internal_error",
+            text("the node is overloaded: 8 large answers are being made, which is the limit"),
+        ),
+        (
+            ErrorKind::BodiesFull { limit_bytes: 7 },
+            503,
+            "internal_error",
+            text("the node is overloaded: the bodies of requests take 7 bytes, which is the limit"),
+        ),
+        (
+            ErrorKind::AnswersFull { limit_bytes: 7 },
+            503,
+            "internal_error",
+            text(
+                "the node is overloaded: answers that their clients have not read take 7 bytes, which is the limit",
+            ),
+        ),
+        (
+            ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
+            503,
+            "internal_error",
+            text(
+                "the ledger is not written at the moment: why; it goes on by itself when there is room",
+            ),
+        ),
+        (
+            ErrorKind::Stopping,
+            503,
+            "internal_error",
+            text("the node is stopping"),
+        ),
+        (
+            ErrorKind::Internal("why"),
+            500,
+            "internal_error",
+            text("internal error: why"),
+        ),
+        (
+            ErrorKind::Syntax(text("why")),
+            400,
+            "web_framework_error",
+            text("why"),
+        ),
+        (
+            ErrorKind::UnknownRoute(text("/v1/x")),
+            404,
+            "web_framework_error",
+            text("not found: no route /v1/x"),
+        ),
+        (
+            ErrorKind::MethodNotAllowed(text("GET, POST")),
+            405,
+            "web_framework_error",
+            text("method not allowed, use GET, POST"),
+        ),
+        (
+            ErrorKind::LengthRequired,
+            411,
+            "web_framework_error",
+            text("missing `Content-Length` header"),
+        ),
+        (
+            ErrorKind::BodyTooLarge { limit_bytes: 7 },
+            413,
+            "web_framework_error",
+            text("payload too large: a body has at most 7 bytes"),
+        ),
+        (
+            ErrorKind::BodyTooManyValues { limit_bytes: 7 },
+            413,
+            "web_framework_error",
+            text("the body holds too many values: it would take more than 7 bytes of memory"),
+        ),
+        (
+            ErrorKind::BodyTimeout { timeout_secs: 7 },
+            408,
+            "web_framework_error",
+            text("the body did not arrive within 7 seconds"),
+        ),
+        (
+            ErrorKind::UriTooLong { limit_bytes: 7 },
+            414,
+            "web_framework_error",
+            text("the path and query of a request have at most 7 bytes"),
+        ),
+        (
+            ErrorKind::UnsupportedContentType(text("text/plain")),
+            415,
+            "web_framework_error",
+            text("the `Content-Type` requested by the client is not supported: text/plain"),
+        ),
+        (
+            ErrorKind::UnsupportedContentEncoding(text("gzip")),
+            415,
+            "web_framework_error",
+            text(
+                "the `Content-Encoding` of the request is not supported: gzip; send the body as it is",
+            ),
+        ),
+        (
+            ErrorKind::BcsNotSupported("encode_submission"),
+            400,
+            "bcs_not_supported",
+            text("encode_submission answers in JSON only, not in BCS"),
+        ),
+        (
+            ErrorKind::MissingContentType,
+            415,
+            "web_framework_error",
+            text("missing `Content-Type` header"),
+        ),
+    ]
+}

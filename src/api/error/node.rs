@@ -1,0 +1,33 @@
+//! What the node says, as rows of the table.
+
+use super::ErrorKind;
+use ledger_actors::{NodeError, SubmitError};
+
+impl From<NodeError> for ErrorKind {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::Overloaded { actor } => Self::Overloaded(actor),
+            NodeError::Stopping => Self::Stopping,
+            NodeError::StorageUnavailable(cause) => Self::Unwritable(cause),
+            NodeError::Store(cause) => Self::internal("reading the ledger failed", &cause),
+        }
+    }
+}
+
+impl From<SubmitError> for ErrorKind {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Invalid(discard) => Self::Refused(discard),
+            SubmitError::SequenceNumberTooOld { given, current } => {
+                Self::SequenceNumberTooOld { given, current }
+            }
+            SubmitError::InvalidUpdate(_) | SubmitError::OtherSignature { .. } => {
+                Self::InvalidUpdate(error.to_string())
+            }
+            SubmitError::Full { reason } | SubmitError::AccountFull { reason } => {
+                Self::PoolFull(reason)
+            }
+            SubmitError::Node(error) => error.into(),
+        }
+    }
+}

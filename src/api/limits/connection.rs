@@ -1,0 +1,105 @@
+//! The state of an HTTP connection: its requests in flight, and whether its submissions are trusted
+//! to have valid signatures.
+//!
+//! HTTP/2 serves many requests of a connection at a time. The listener limits its streams. A
+//! request whose stream the client resets counts here until it is dropped.
+//!
+//! A new connection is untrusted until one of its transactions is accepted. Otherwise a flood of
+//! invalid signatures would be trusted by opening a new connection for each.
+
+use crate::error::ErrorKind;
+use actix_web::{HttpMessage as _, HttpRequest};
+use ledger_actors::{Accepted, Lane, SubmitError};
+use ledger_limits::{Limit, Permit};
+use ledger_types::ValidationStatus;
+use std::{cell::Cell, rc::Rc};
+
+/// Number of accepted transactions that make a new connection trusted.
+const TRUSTED_FIRST_AFTER: u8 = 1;
+
+/// Number of accepted transactions that make a connection trusted again after an invalid signature.
+///
+/// With fewer, a client that alternates valid and invalid signatures would have many of the invalid
+/// ones checked in the trusted queue. With many more, an honest client would pay long for one
+/// mistake.
+const TRUSTED_AFTER: u8 = 8;
+
+/// The state of a connection.
+///
+/// All requests of a connection are served on one thread. They find the state as an `Rc` in the
+/// data of their connection or in their extensions. A request without one counts as the only
+/// request of its connection.
+#[derive(Debug)]
+pub struct Connection {
+    /// Number of accepted transactions until the connection is trusted.
+    owed: Cell<u8>,
+    /// Counts the requests in flight. The interface has their limit.
+    in_flight: Rc<Limit>,
+}
+
+impl Default for Connection {
+    /// Creates the state of a new connection.
+    fn default() -> Self {
+        Self {
+            owed: Cell::new(TRUSTED_FIRST_AFTER),
+            in_flight: Rc::new(Limit::unlimited()),
+        }
+    }
+}
+
+fn connection_of(request: &HttpRequest) -> Option<Rc<Connection>> {
+    let of_connection = request.conn_data::<Rc<Connection>>().cloned();
+    of_connection.or_else(|| request.extensions().get::<Rc<Connection>>().cloned())
+}
+
+/// A permit of a request among the requests in flight of its connection. It moves with the
+/// response, which can outlive the connection.
+pub(crate) type ConnectionPermit = Permit<Rc<Limit>>;
+
+/// Acquires a permit among the `limit` requests in flight of the connection of `request`.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::TooManyOnConnection`] if the limit is reached.
+pub(crate) fn acquire_permit(
+    request: &HttpRequest,
+    limit: usize,
+) -> Result<Option<ConnectionPermit>, ErrorKind> {
+    let Some(connection) = connection_of(request) else {
+        return Ok(None);
+    };
+    // All requests of a connection are served on one thread, so nothing comes between.
+    if connection.in_flight.held() >= limit {
+        return Err(ErrorKind::TooManyOnConnection(limit));
+    }
+    Ok(Some(Permit::acquire(Rc::clone(&connection.in_flight))))
+}
+
+/// Returns the queue in which a submission over the connection of `request` waits for the check of
+/// its signatures.
+pub(crate) fn lane_of(request: &HttpRequest) -> Lane {
+    match connection_of(request) {
+        Some(connection) if connection.owed.get() == 0 => Lane::Trusted,
+        _ => Lane::Untrusted,
+    }
+}
+
+/// Records the outcome of a submission over the connection of `request`.
+///
+/// A key that is not the account's counts as an invalid signature, because anyone can make a valid
+/// signature with a key of their own. Other rejections change nothing.
+pub(crate) fn remember_outcome(request: &HttpRequest, outcome: &Result<Accepted, SubmitError>) {
+    let Some(connection) = connection_of(request) else {
+        return;
+    };
+    match outcome {
+        Ok(_) => connection.owed.set(connection.owed.get().saturating_sub(1)),
+        Err(SubmitError::Invalid(discard)) => match discard.status {
+            ValidationStatus::InvalidSignature | ValidationStatus::InvalidAuthKey => {
+                connection.owed.set(TRUSTED_AFTER);
+            }
+            _ => {}
+        },
+        Err(_) => {}
+    }
+}

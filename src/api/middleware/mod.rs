@@ -1,0 +1,7 @@
+//! What all routes have around their handlers.
+
+pub(crate) mod admission;
+pub(crate) mod compression;
+pub(crate) mod cors;
+pub(crate) mod trace;
+pub(crate) mod vary;

@@ -1,0 +1,66 @@
+//! The `Vary` header: the request headers that a response depends on (RFC 9110, section 12.5.5).
+//!
+//! A cache does not reuse a response for a request that differs in one of them.
+
+use actix_web::http::header::{HeaderMap, HeaderValue, VARY};
+
+// Header values are validated at compile time, not for each response.
+static ACCEPT: HeaderValue = HeaderValue::from_static("accept");
+static ORIGIN: HeaderValue = HeaderValue::from_static("origin");
+static ACCEPT_ORIGIN: HeaderValue = HeaderValue::from_static("accept, origin");
+static ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+
+/// Returns the names that every response to a request carries; `None` if there are none.
+///
+/// `depends_on_accept` states whether the operation selects JSON or BCS by `Accept`. A response has
+/// headers for web pages only if its request has an `Origin`; with `has_origin`, actix-cors has
+/// added that name.
+pub(crate) fn names(depends_on_accept: bool, has_origin: bool) -> Option<HeaderValue> {
+    let names = match (depends_on_accept, has_origin) {
+        (true, false) => &ACCEPT_ORIGIN,
+        (true, true) => &ACCEPT,
+        (false, false) => &ORIGIN,
+        (false, true) => return None,
+    };
+    Some(names.clone())
+}
+
+/// Adds `Accept-Encoding` to the header, for a response that compression depends on.
+pub(crate) fn add_accept_encoding(headers: &mut HeaderMap) {
+    add(headers, ACCEPT_ENCODING.clone());
+}
+
+/// Adds names to the header. It stays one line, because actix-cors reads the first one only.
+pub(crate) fn add(headers: &mut HeaderMap, names: HeaderValue) {
+    // Nearly every response has no other name, so they are not searched first.
+    let present: Vec<_> = headers.insert(VARY, names).collect();
+    if present.is_empty() {
+        return;
+    }
+    let added = headers.get(VARY).into_iter();
+    let all: Vec<_> = present
+        .iter()
+        .chain(added)
+        .map(HeaderValue::as_bytes)
+        .collect();
+    // An error cannot occur: each part was the value of a header.
+    if let Ok(value) = HeaderValue::from_bytes(&all.join(&b", "[..])) {
+        headers.insert(VARY, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_names_to_those_of_all_lines() {
+        let mut headers = HeaderMap::new();
+        add(&mut headers, names(true, false).unwrap());
+        assert_eq!(headers.get(VARY).unwrap(), "accept, origin");
+        headers.append(VARY, HeaderValue::from_static("cookie"));
+        add_accept_encoding(&mut headers);
+        let lines: Vec<_> = headers.get_all(VARY).collect();
+        assert_eq!(lines, ["accept, origin, cookie, accept-encoding"]);
+    }
+}

@@ -1,0 +1,129 @@
+//! JSON form of the signature of one account.
+
+use super::by_name::ByName;
+use super::function::FunctionText;
+use super::hex_form::HexBytes;
+use super::keys::{bcs_hex, from_bcs};
+use super::{
+    SignatureFormError,
+    keys::{AnySignatureJson, Ed25519Json, PublicKeyJson},
+    multi::MultiEd25519Json,
+    multi_key::MultiKeyJson,
+};
+use ledger_types::transaction::AccountAuthenticator;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The signature of one account.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+// `remote` derives inherent functions instead of the traits, which are implemented below.
+#[serde(tag = "type", remote = "Self")]
+#[schemars(rename = "AccountSignature")]
+pub(crate) enum AccountSignatureJson {
+    #[serde(rename = "ed25519_signature")]
+    Ed25519(Ed25519Json),
+    #[serde(rename = "multi_ed25519_signature")]
+    MultiEd25519(MultiEd25519Json),
+    #[serde(rename = "single_key_signature")]
+    SingleKey {
+        public_key: PublicKeyJson,
+        signature: AnySignatureJson,
+    },
+    #[serde(rename = "multi_key_signature")]
+    MultiKey(MultiKeyJson),
+    /// Data for the account's own authentication function.
+    #[serde(rename = "abstract_signature")]
+    Abstract {
+        function_info: FunctionText,
+        auth_data: HexBytes,
+    },
+    #[serde(rename = "no_account_signature")]
+    NoAccount {},
+}
+
+impl Serialize for AccountSignatureJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AccountSignatureJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
+}
+
+impl From<&AccountAuthenticator> for AccountSignatureJson {
+    fn from(authenticator: &AccountAuthenticator) -> Self {
+        match authenticator {
+            AccountAuthenticator::Ed25519 {
+                public_key,
+                signature,
+            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
+            AccountAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
+            AccountAuthenticator::SingleKey {
+                public_key,
+                signature,
+            } => Self::SingleKey {
+                public_key: public_key.into(),
+                signature: signature.into(),
+            },
+            AccountAuthenticator::MultiKey {
+                public_keys,
+                signatures,
+                signatures_bitmap,
+            } => Self::MultiKey(MultiKeyJson::new(
+                public_keys,
+                signatures,
+                signatures_bitmap,
+            )),
+            AccountAuthenticator::NoAccountAuthenticator => Self::NoAccount {},
+            AccountAuthenticator::Abstract {
+                function_info,
+                auth_data,
+            } => Self::Abstract {
+                function_info: FunctionText(function_info.clone()),
+                auth_data: bcs_hex(auth_data),
+            },
+        }
+    }
+}
+
+impl TryFrom<AccountSignatureJson> for AccountAuthenticator {
+    type Error = SignatureFormError;
+
+    fn try_from(signature: AccountSignatureJson) -> Result<Self, SignatureFormError> {
+        Ok(match signature {
+            AccountSignatureJson::Ed25519(single) => {
+                let (public_key, signature) = single.parts();
+                Self::Ed25519 {
+                    public_key,
+                    signature,
+                }
+            }
+            AccountSignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
+                public_key: multi.public_key(),
+                signature: multi.signature(),
+            },
+            AccountSignatureJson::SingleKey {
+                public_key,
+                signature,
+            } => Self::SingleKey {
+                public_key: public_key.try_into()?,
+                signature: signature.try_into()?,
+            },
+            AccountSignatureJson::MultiKey(multi) => multi.try_into()?,
+            AccountSignatureJson::Abstract {
+                function_info,
+                auth_data,
+            } => Self::Abstract {
+                function_info: function_info.0,
+                auth_data: from_bcs("the data of an abstract signature", &auth_data)?,
+            },
+            AccountSignatureJson::NoAccount {} => Self::NoAccountAuthenticator,
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! JSON forms of a transaction's signatures (docs/reference/rest-contract.md#s2-3).
+//!
+//! The same types serialize and deserialize signatures, so that a client can resubmit a signature
+//! that the node returned.
+
+mod account;
+mod bitmap;
+mod function;
+mod keys;
+mod multi;
+mod multi_key;
+mod single_sender;
+
+use super::{JsonString, by_name, hex_form};
+use account::AccountSignatureJson;
+use by_name::ByName;
+use keys::Ed25519Json;
+use ledger_types::{
+    AccountAddress,
+    transaction::{AccountAuthenticator, TransactionAuthenticator},
+};
+use multi::MultiEd25519Json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use single_sender::SingleSenderJson;
+
+/// The signatures of a transaction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+// `remote` derives inherent functions instead of the traits, which are implemented below.
+#[serde(tag = "type", remote = "Self")]
+#[schemars(rename = "TransactionSignature")]
+pub(crate) enum SignatureJson {
+    #[serde(rename = "ed25519_signature")]
+    Ed25519(Ed25519Json),
+    #[serde(rename = "multi_ed25519_signature")]
+    MultiEd25519(MultiEd25519Json),
+    #[serde(rename = "multi_agent_signature")]
+    MultiAgent {
+        sender: AccountSignatureJson,
+        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
+        secondary_signers: Vec<AccountSignatureJson>,
+    },
+    #[serde(rename = "fee_payer_signature")]
+    FeePayer {
+        sender: AccountSignatureJson,
+        secondary_signer_addresses: Vec<JsonString<AccountAddress>>,
+        secondary_signers: Vec<AccountSignatureJson>,
+        fee_payer_address: JsonString<AccountAddress>,
+        fee_payer_signer: AccountSignatureJson,
+    },
+    #[serde(rename = "single_sender")]
+    SingleSender(SingleSenderJson),
+    /// No signature, as in a simulation. Responses have a `single_sender` with this kind of
+    /// `sender`.
+    #[serde(rename = "no_account_signature")]
+    NoAccount {},
+}
+
+impl Serialize for SignatureJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SignatureJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
+}
+
+/// Errors of the conversion from a signature's JSON form to an authenticator.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SignatureFormError {
+    /// A part in BCS form does not decode.
+    #[error("{what} cannot be read: {cause}")]
+    Bcs {
+        /// Name of the part.
+        what: &'static str,
+        /// Error of the decoder.
+        cause: bcs::Error,
+    },
+    /// A signature of a multi key has no index, and there is no bitmap.
+    #[error("each signature of a multi key needs its `index`")]
+    IndexMissing,
+    /// The indices are not ascending and unique. The wire form has only one order of signatures.
+    #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
+    IndicesNotAscending(u8, u8),
+    /// An index is above 31, the largest index of a key.
+    #[error("the index {0} of a signature is above the largest, 31")]
+    IndexTooLarge(u8),
+    /// The bitmap and the indices contradict each other.
+    #[error("the indices of signatures are not those of `signatures_bitmap`")]
+    BitmapMismatch,
+}
+
+impl From<&TransactionAuthenticator> for SignatureJson {
+    fn from(authenticator: &TransactionAuthenticator) -> Self {
+        match authenticator {
+            TransactionAuthenticator::Ed25519 {
+                public_key,
+                signature,
+            } => Self::Ed25519(Ed25519Json::new(public_key, signature)),
+            TransactionAuthenticator::MultiEd25519 {
+                public_key,
+                signature,
+            } => Self::MultiEd25519(MultiEd25519Json::new(public_key, signature)),
+            TransactionAuthenticator::MultiAgent {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+            } => Self::MultiAgent {
+                sender: sender.as_ref().into(),
+                secondary_signer_addresses: secondary_signer_addresses
+                    .iter()
+                    .copied()
+                    .map(JsonString)
+                    .collect(),
+                secondary_signers: secondary_signers.iter().map(Into::into).collect(),
+            },
+            TransactionAuthenticator::FeePayer {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+                fee_payer_address,
+                fee_payer_signer,
+            } => Self::FeePayer {
+                sender: sender.as_ref().into(),
+                secondary_signer_addresses: secondary_signer_addresses
+                    .iter()
+                    .copied()
+                    .map(JsonString)
+                    .collect(),
+                secondary_signers: secondary_signers.iter().map(Into::into).collect(),
+                fee_payer_address: JsonString(*fee_payer_address),
+                fee_payer_signer: fee_payer_signer.as_ref().into(),
+            },
+            TransactionAuthenticator::SingleSender { sender } => {
+                Self::SingleSender(SingleSenderJson {
+                    sender: sender.as_ref().into(),
+                })
+            }
+        }
+    }
+}
+
+impl TryFrom<SignatureJson> for TransactionAuthenticator {
+    type Error = SignatureFormError;
+
+    fn try_from(signature: SignatureJson) -> Result<Self, SignatureFormError> {
+        let addresses = |all: Vec<JsonString<AccountAddress>>| {
+            all.into_iter().map(|JsonString(address)| address).collect()
+        };
+        Ok(match signature {
+            SignatureJson::Ed25519(single) => {
+                let (public_key, signature) = single.parts();
+                Self::Ed25519 {
+                    public_key,
+                    signature,
+                }
+            }
+            SignatureJson::MultiEd25519(multi) => Self::MultiEd25519 {
+                public_key: multi.public_key(),
+                signature: multi.signature(),
+            },
+            SignatureJson::MultiAgent {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+            } => Self::MultiAgent {
+                sender: Box::new(sender.try_into()?),
+                secondary_signer_addresses: addresses(secondary_signer_addresses),
+                secondary_signers: all(secondary_signers)?,
+            },
+            SignatureJson::FeePayer {
+                sender,
+                secondary_signer_addresses,
+                secondary_signers,
+                fee_payer_address,
+                fee_payer_signer,
+            } => Self::FeePayer {
+                sender: Box::new(sender.try_into()?),
+                secondary_signer_addresses: addresses(secondary_signer_addresses),
+                secondary_signers: all(secondary_signers)?,
+                fee_payer_address: fee_payer_address.0,
+                fee_payer_signer: Box::new(fee_payer_signer.try_into()?),
+            },
+            SignatureJson::SingleSender(SingleSenderJson { sender }) => Self::SingleSender {
+                sender: Box::new(sender.try_into()?),
+            },
+            SignatureJson::NoAccount {} => Self::SingleSender {
+                sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
+            },
+        })
+    }
+}
+
+/// Converts all items, or returns the first error.
+fn all<A, B: TryFrom<A>>(items: impl IntoIterator<Item = A>) -> Result<Vec<B>, B::Error> {
+    items.into_iter().map(B::try_from).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! JSON form of a submission (docs/reference/rest-contract.md#s2-4).
+//!
+//! Unknown members are ignored, as by the reference node. serde_json bounds nesting at 128 levels.
+
+use super::{CallRequest, JsonString, by_name::ByName, signature::SignatureJson};
+use crate::{context::extract::body, error::ErrorKind, model::DecimalText};
+use ledger_types::{
+    AccountAddress, Discard, EntryFunction, RawTransaction, SignedTransaction,
+    transaction::{
+        ExtraConfig, InnerPayload, Multisig, MultisigPayload, TransactionExecutable,
+        TransactionPayload,
+    },
+};
+use ledger_vm::Chain;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+/// A signed transaction, submitted as JSON.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SubmitRequest {
+    #[serde(flatten)]
+    transaction: TransactionRequest,
+    signature: SignatureJson,
+}
+
+/// The fields of a transaction that a client signs.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TransactionRequest {
+    sender: JsonString<AccountAddress>,
+    sequence_number: DecimalText<u64>,
+    /// Maximum amount of gas, in gas units.
+    max_gas_amount: DecimalText<u64>,
+    /// Price per gas unit, in the smallest unit of the coin.
+    gas_unit_price: DecimalText<u64>,
+    expiration_timestamp_secs: DecimalText<u64>,
+    payload: SubmittedPayload,
+    /// Makes the transaction orderless. The value of `sequence_number` is then ignored.
+    replay_protection_nonce: Option<DecimalText<u64>>,
+}
+
+/// The payload of a transaction. Only calls of entry functions, also by a multisig account, are
+/// executed.
+#[derive(Deserialize, JsonSchema)]
+// `remote` derives an inherent function instead of the trait, which is implemented below. Kinds of
+// payload that are never executed are declared so that the error can name them.
+#[serde(tag = "type", remote = "Self")]
+enum SubmittedPayload {
+    #[serde(rename = "entry_function_payload")]
+    EntryFunction(CallRequest),
+    #[serde(rename = "script_payload")]
+    Script,
+    #[serde(rename = "module_bundle_payload")]
+    ModuleBundle,
+    #[serde(rename = "multisig_payload")]
+    Multisig {
+        multisig_address: JsonString<AccountAddress>,
+        transaction_payload: Option<MultisigCall>,
+    },
+    #[serde(rename = "encrypted_transaction_payload")]
+    EncryptedTransaction,
+}
+
+impl<'de> Deserialize<'de> for SubmittedPayload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
+}
+
+/// The call of a multisig account, if the transaction itself contains it.
+#[derive(Deserialize, JsonSchema)]
+// `remote` derives an inherent function instead of the trait, which is implemented below.
+#[serde(tag = "type", remote = "Self")]
+enum MultisigCall {
+    #[serde(rename = "entry_function_payload")]
+    EntryFunction(CallRequest),
+    #[serde(rename = "script_payload")]
+    Script,
+}
+
+impl<'de> Deserialize<'de> for MultisigCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(ByName(deserializer))
+    }
+}
+
+/// The call of a payload, independent of its wire form.
+enum Order {
+    Call(EntryFunction),
+    Multisig {
+        account: AccountAddress,
+        call: Option<EntryFunction>,
+    },
+}
+
+impl SubmittedPayload {
+    /// Returns the call of the payload.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
+    /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
+    fn order(&self, chain: &Chain) -> Result<Order, ErrorKind> {
+        let refused = |what| Err(Discard::unsupported(what).into());
+        match self {
+            Self::EntryFunction(call) => call.entry_function(chain).map(Order::Call),
+            Self::Multisig {
+                multisig_address,
+                transaction_payload,
+            } => {
+                let call = match transaction_payload {
+                    Some(MultisigCall::EntryFunction(call)) => Some(call.entry_function(chain)?),
+                    Some(MultisigCall::Script) => return refused("a script payload"),
+                    None => None,
+                };
+                let account = multisig_address.0;
+                Ok(Order::Multisig { account, call })
+            }
+            Self::Script => refused("a script payload"),
+            Self::ModuleBundle => refused("a module bundle payload"),
+            Self::EncryptedTransaction => refused("an encrypted payload"),
+        }
+    }
+}
+
+impl Order {
+    /// Returns the wire form of a payload that a sequence number protects.
+    fn sequential(self) -> TransactionPayload {
+        match self {
+            Self::Call(call) => TransactionPayload::EntryFunction(call),
+            Self::Multisig { account, call } => TransactionPayload::Multisig(Multisig {
+                multisig_address: account,
+                payload: call.map(MultisigPayload::EntryFunction),
+            }),
+        }
+    }
+
+    /// Returns the wire form of a payload that a nonce protects.
+    fn orderless(self, nonce: u64) -> TransactionPayload {
+        let (multisig_address, call) = match self {
+            Self::Call(call) => (None, Some(call)),
+            Self::Multisig { account, call } => (Some(account), call),
+        };
+        TransactionPayload::Payload(InnerPayload::V1 {
+            executable: call.map_or(
+                TransactionExecutable::Empty,
+                TransactionExecutable::EntryFunction,
+            ),
+            extra_config: ExtraConfig::V1 {
+                multisig_address,
+                replay_protection_nonce: Some(nonce),
+            },
+        })
+    }
+}
+
+impl TransactionRequest {
+    /// Returns the transaction that the client signs.
+    ///
+    /// JSON has no chain id, so the transaction gets the id of this chain. The signature of a
+    /// transaction that was signed for another chain is therefore invalid.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
+    /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
+    pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
+        let order = self.payload.order(chain)?;
+        let (payload, sequence_number) = match self.replay_protection_nonce {
+            None => (order.sequential(), self.sequence_number.0),
+            // The sequence number in the body is ignored (docs/reference/reference-node.md#r20).
+            Some(DecimalText(nonce)) => (order.orderless(nonce), u64::MAX),
+        };
+        Ok(RawTransaction {
+            sender: self.sender.0,
+            sequence_number,
+            payload,
+            max_gas_amount: self.max_gas_amount.0,
+            gas_unit_price: self.gas_unit_price.0,
+            expiration_timestamp_secs: self.expiration_timestamp_secs.0,
+            chain_id: chain.id(),
+        })
+    }
+}
+
+impl SubmitRequest {
+    /// Returns the transaction that the client signed. Its signatures are not verified.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`TransactionRequest::into_raw`], and [`ErrorKind::InvalidInput`] if the
+    /// signature does not decode.
+    pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, ErrorKind> {
+        let raw = self.transaction.into_raw(chain)?;
+        let authenticator = self.signature.try_into().map_err(|error| {
+            ErrorKind::InvalidInput(format!("the signature cannot be read: {error}"))
+        })?;
+        Ok(SignedTransaction { raw, authenticator })
+    }
+}
+
+/// Returns the transaction in the JSON body of a submission. Its signatures are not verified.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Syntax`] if the body is not a submission, [`ErrorKind::BodyTooManyValues`] if
+/// parsing it takes too much memory, [`ErrorKind::InvalidInput`] if a call does not fit the framework
+/// or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not execute
+/// payloads of this kind.
+pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
+    body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
+}

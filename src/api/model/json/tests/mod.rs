@@ -1,0 +1,316 @@
+//! JSON forms of transactions and blocks, from blocks that the ledger executed.
+
+mod schemas;
+mod submissions;
+
+use super::changes::ChangeJson;
+use super::*;
+use crate::model::TableTypes;
+use ledger_test_support::{MemoryChain, START_SECS, TestAccount, TransactionBuilder, test_genesis};
+use ledger_types::{
+    AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Parameters, RawTransaction,
+    SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
+    transaction::{TransactionAuthenticator, TransactionPayload},
+};
+use serde_json::{Value, json};
+
+/// Creates a development chain that consists of its genesis block.
+fn genesis_chain() -> MemoryChain {
+    MemoryChain::new(&test_genesis(Parameters::default()))
+}
+
+/// A recipient address with leading zeros, which JSON omits.
+const RECIPIENT: AccountAddress = AccountAddress::from_low_u64(0xb0b);
+const BLOCK_USECS: u64 = START_SECS * 1_000_000;
+
+struct Fixture {
+    chain: Chain,
+    genesis: ExecutedBlock,
+    account: TestAccount,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let MemoryChain {
+            chain, mut blocks, ..
+        } = genesis_chain();
+        Self {
+            chain,
+            genesis: blocks.remove(0),
+            account: TestAccount::development().remove(0),
+        }
+    }
+
+    fn raw(&self, amount: u64) -> RawTransaction {
+        TransactionBuilder::transfer(&self.chain, self.account.address, RECIPIENT, amount)
+            .expiration_secs(START_SECS + 600)
+            .build()
+    }
+
+    fn sign(&self, raw: RawTransaction) -> SignedTransaction {
+        self.account.sign(&self.chain, raw)
+    }
+
+    fn check(&self, amount: u64) -> CheckedTransaction {
+        CheckedTransaction::check(
+            self.sign(self.raw(amount)),
+            self.chain.vendor(),
+            self.chain.parameters(),
+        )
+        .unwrap()
+    }
+
+    /// Executes block 1 with one transfer.
+    fn block(&self, amount: u64) -> ExecutedBlock {
+        genesis_chain().execute(vec![self.check(amount)]).clone()
+    }
+
+    fn shown(&self, block: &ExecutedBlock, index: usize) -> Value {
+        let committed = CommittedJson {
+            version: block.first_version + index as u64,
+            timestamp_usecs: block.header.timestamp_usecs,
+            executed: &block.transactions[index],
+            tables: &TableTypes::default(),
+        };
+        serde_json::to_value(TransactionJson::committed(&self.chain, committed)).unwrap()
+    }
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> = value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    keys.sort_unstable();
+    keys
+}
+
+const INFO: [&str; 9] = [
+    "accumulator_root_hash",
+    "changes",
+    "event_root_hash",
+    "gas_used",
+    "hash",
+    "state_change_hash",
+    "success",
+    "version",
+    "vm_status",
+];
+const REQUEST: [&str; 7] = [
+    "expiration_timestamp_secs",
+    "gas_unit_price",
+    "max_gas_amount",
+    "payload",
+    "sender",
+    "sequence_number",
+    "signature",
+];
+
+fn expect_keys(value: &Value, groups: &[&[&str]]) {
+    let mut expected: Vec<&str> = groups
+        .iter()
+        .flat_map(|group| group.iter().copied())
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(keys(value), expected);
+}
+
+fn is_hash(value: &Value) -> bool {
+    value
+        .as_str()
+        .is_some_and(|text| text.len() == 66 && text.parse::<HashValue>().is_ok())
+}
+
+#[test]
+fn a_pending_transaction_with_and_without_type() {
+    let fixture = Fixture::new();
+    let checked = fixture.check(7);
+    let TransactionAuthenticator::Ed25519 {
+        public_key,
+        signature,
+    } = &checked.transaction().authenticator
+    else {
+        panic!("signed with one key");
+    };
+    let accepted = json!({
+        "hash": checked.hash().to_string(),
+        "sender": fixture.account.address.to_string(),
+        "sequence_number": "0",
+        "max_gas_amount": "100000",
+        "gas_unit_price": "100",
+        "expiration_timestamp_secs": "1700000600",
+        "payload": {
+            "type": "entry_function_payload",
+            "function": "0x1::node_account::transfer",
+            "type_arguments": [],
+            "arguments": ["0xb0b", "7"],
+        },
+        "signature": {
+            "type": "ed25519_signature",
+            "public_key": hex_text(&public_key.0),
+            "signature": hex_text(&signature.0),
+        },
+    });
+    let chain = &fixture.chain;
+    assert_eq!(
+        serde_json::to_value(PendingJson::new(chain, &checked)).unwrap(),
+        accepted
+    );
+    let mut looked_up = accepted;
+    looked_up["type"] = json!("pending_transaction");
+    assert_eq!(
+        serde_json::to_value(TransactionJson::pending(chain, &checked)).unwrap(),
+        looked_up
+    );
+}
+
+#[test]
+fn a_committed_transfer() {
+    let fixture = Fixture::new();
+    let block = fixture.block(7);
+    let shown = fixture.shown(&block, 1);
+    expect_keys(&shown, &[&INFO, &REQUEST, &["events", "timestamp", "type"]]);
+    assert_eq!(shown["type"], "user_transaction");
+    assert_eq!(shown["version"], "2");
+    assert_eq!(shown["success"], true);
+    assert_eq!(shown["vm_status"], "Executed successfully");
+    assert_eq!(shown["timestamp"], BLOCK_USECS.to_string());
+    for hash in [
+        "hash",
+        "state_change_hash",
+        "event_root_hash",
+        "accumulator_root_hash",
+    ] {
+        assert!(is_hash(&shown[hash]), "{hash}: {}", shown[hash]);
+    }
+    let withdraw = &shown["events"][0];
+    expect_keys(withdraw, &[&["data", "guid", "sequence_number", "type"]]);
+    assert_eq!(withdraw["type"], "0x1::coin::WithdrawEvent");
+    assert_eq!(withdraw["data"], json!({ "amount": "7" }));
+    expect_keys(
+        &withdraw["guid"],
+        &[&["account_address", "creation_number"]],
+    );
+    let fee = shown["events"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        fee["guid"],
+        json!({ "creation_number": "0", "account_address": "0x0" })
+    );
+}
+
+#[test]
+fn changes_are_decoded() {
+    let fixture = Fixture::new();
+    let shown = fixture.shown(&fixture.block(7), 1);
+    let store = "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>";
+    let credited = shown["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|change| change["address"] == "0xb0b" && change["data"]["type"] == store)
+        .expect("the recipient's store");
+    expect_keys(credited, &[&["address", "data", "state_key_hash", "type"]]);
+    assert_eq!(credited["type"], "write_resource");
+    assert!(is_hash(&credited["state_key_hash"]));
+    assert_eq!(credited["data"]["data"]["coin"]["value"], "7");
+}
+
+#[test]
+fn a_failed_transfer_says_why() {
+    let fixture = Fixture::new();
+    let shown = fixture.shown(&fixture.block(u64::MAX), 1);
+    assert_eq!(shown["success"], false);
+    let status = shown["vm_status"].as_str().unwrap();
+    assert!(
+        status.starts_with("Move abort in 0x1::coin: EINSUFFICIENT_BALANCE(0x10006): "),
+        "{status}"
+    );
+}
+
+#[test]
+fn the_frame_of_a_block() {
+    let fixture = Fixture::new();
+    let block = fixture.block(7);
+    let metadata = fixture.shown(&block, 0);
+    let own = [
+        "epoch",
+        "events",
+        "failed_proposer_indices",
+        "id",
+        "previous_block_votes_bitvec",
+        "proposer",
+        "round",
+        "timestamp",
+        "type",
+    ];
+    expect_keys(&metadata, &[&INFO, &own]);
+    assert_eq!(metadata["type"], "block_metadata_transaction");
+    assert_eq!(metadata["id"], block.tip.block_hash.to_string());
+
+    let epilogue = fixture.shown(&block, 2);
+    expect_keys(
+        &epilogue,
+        &[&INFO, &["block_end_info", "timestamp", "type"]],
+    );
+    assert_eq!(epilogue["type"], "block_epilogue_transaction");
+    assert_eq!(epilogue["block_end_info"]["block_gas_limit_reached"], false);
+    assert!(epilogue["block_end_info"]["block_effective_block_gas_units"].is_number());
+}
+
+#[test]
+fn genesis() {
+    let fixture = Fixture::new();
+    let shown = fixture.shown(&fixture.genesis, 0);
+    expect_keys(&shown, &[&INFO, &["events", "payload", "type"]]);
+    assert_eq!(shown["type"], "genesis_transaction");
+    assert_eq!(shown["version"], "0");
+    assert_eq!(shown["payload"]["type"], "write_set_payload");
+    let write_set = &shown["payload"]["write_set"];
+    assert_eq!(write_set["type"], "direct_write_set");
+    assert_eq!(write_set["changes"], shown["changes"]);
+}
+
+#[test]
+fn a_block_shows_transactions_only_when_asked() {
+    let fixture = Fixture::new();
+    let executed = fixture.block(7);
+    let info = BlockInfo::from(&executed);
+    let bare = serde_json::to_value(BlockJson::new(&fixture.chain, &info, None)).unwrap();
+    let expected = json!({
+        "block_height": "1",
+        "block_hash": executed.tip.block_hash.to_string(),
+        "block_timestamp": BLOCK_USECS.to_string(),
+        "first_version": "1",
+        "last_version": "3",
+    });
+    assert_eq!(bare, expected);
+}
+
+#[test]
+fn what_is_deleted_is_named() {
+    let fixture = Fixture::new();
+    let address = AccountAddress::from_low_u64(0xb0b);
+    let group = "0x1::object::ObjectGroup".parse().unwrap();
+    let mut keys = [
+        StateKey::resource_group(&address, &group),
+        StateKey::module(&"0xb0b::m".parse().unwrap()),
+        StateKey::table_item(&address, b"k"),
+    ];
+    keys.sort();
+    let deletions = keys.into_iter().map(|key| (key, WriteOp::Delete)).collect();
+    let writes = WriteSet::from_ascending(deletions);
+    let changes = ChangeJson::alone(&fixture.chain, &writes, &TableTypes::default());
+    let mut shown = serde_json::to_value(changes).unwrap();
+    for change in shown.as_array_mut().unwrap() {
+        let hash = change.as_object_mut().unwrap().remove("state_key_hash");
+        assert!(is_hash(&hash.unwrap()));
+    }
+    let expected = json!([
+        { "type": "delete_module", "address": "0xb0b", "module": "0xb0b::m" },
+        { "type": "delete_resource", "address": "0xb0b", "resource": "0x1::object::ObjectGroup" },
+        { "type": "delete_table_item", "handle": address.to_long_hex(), "key": "0x6b" },
+    ]);
+    assert_eq!(shown, expected);
+}

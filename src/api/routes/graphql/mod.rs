@@ -1,0 +1,172 @@
+//! The GraphQL query `processor_status` of an indexer, the only query of its API that a node can
+//! answer.
+//!
+//! Clients of this interface have a second source of data, an indexer with a GraphQL API, and wait
+//! until it has processed their transactions. The TypeScript SDK waits whenever it funds an account
+//! (docs/reference/reference-node.md#r36). The data of this node is as new as its ledger, so the
+//! response has the ledger version. Other queries are rejected.
+
+mod schema;
+mod timestamp;
+
+use crate::{
+    context::{LedgerResponse, RequestContext, extract::body},
+    error::{ApiError, ErrorKind},
+    model::format::{Format, JSON},
+};
+use async_graphql::{Pos, Request, Response, Variables};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Maximum size of a body, in bytes.
+///
+/// The query `processor_status` has 400 bytes with its variables. Parsing a query takes much longer
+/// than parsing another body of the same length.
+pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// Maximum number of brackets that a query may open. The query `processor_status` opens four.
+///
+/// The limit bounds the nesting of the query, because the parser is recursive, and the number of
+/// fields that a query selects under aliases.
+const BRACKETS_MAX: usize = 16;
+
+/// Maximum number of errors in a response. The first one names the cause.
+const ERRORS_MAX: usize = 4;
+
+/// Prefix of every error message.
+const REFUSAL: &str = "this node serves processor_status only";
+
+/// A GraphQL request.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GraphqlRequest {
+    /// Text of the query.
+    query: String,
+    /// Values of the query's variables.
+    variables: Option<Value>,
+    /// Name of the operation to execute, if the query has several.
+    #[serde(rename = "operationName")]
+    operation_name: Option<String>,
+}
+
+/// The result of a GraphQL query, or its errors.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct GraphqlAnswer {
+    /// Selected fields, or `null` if there are errors.
+    data: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<GraphqlError>,
+}
+
+/// An error of a GraphQL query.
+#[derive(Serialize, JsonSchema)]
+struct GraphqlError {
+    message: String,
+    /// Positions in the query that the error refers to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+}
+
+/// A position in the text of a query. Line and column start at 1.
+#[derive(Serialize, JsonSchema)]
+struct Location {
+    #[schemars(with = "u64")]
+    line: usize,
+    #[schemars(with = "u64")]
+    column: usize,
+}
+
+/// Handles `POST /v1/graphql`.
+///
+/// Responds with 200 also if the query is rejected, as GraphQL specifies. Responds with 400
+/// `bcs_not_supported` if `Accept` selects BCS, with 400 `web_framework_error` if the body is not a
+/// [`GraphqlRequest`], and with 413 if it has more than [`BODY_BYTES_MAX`] bytes. Other failures to
+/// read the body have the statuses of [`body::read`].
+pub(crate) async fn graphql(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    if cx.format() == Format::Bcs {
+        return Err(ErrorKind::BcsNotSupported("graphql").into());
+    }
+    let (_, body) = cx.body_up_to(BODY_BYTES_MAX, &[JSON]).await?;
+    let request: GraphqlRequest = body::parse_json(&body)?;
+    let ledger_info = *cx.node().head().ledger_info();
+    let answer = match refused_unread(&request.query) {
+        Some(cause) => GraphqlAnswer::refusal(&cause),
+        None => schema::SCHEMA
+            .execute(request.with_data(ledger_info))
+            .await
+            .into(),
+    };
+    LedgerResponse::json(ledger_info, &answer)
+}
+
+/// Returns the reason to reject a query before it is parsed, or `None`.
+///
+/// Fragments are rejected because each can contain the next one many times, so a few bytes could
+/// select a very large number of fields. Queries about the schema are rejected because their result
+/// would be null without an error.
+fn refused_unread(query: &str) -> Option<String> {
+    if query.contains("...") {
+        return Some("the query has fragments".to_owned());
+    }
+    let asks_of_types = |(place, _)| !query[place..].starts_with("__typename");
+    if query.contains("__schema") || query.match_indices("__type").any(asks_of_types) {
+        return Some("the query asks about the schema".to_owned());
+    }
+    let brackets = query.matches(['(', '[', '{']).count();
+    (brackets > BRACKETS_MAX)
+        .then(|| format!("the query opens {brackets} brackets, at most {BRACKETS_MAX}"))
+}
+
+impl GraphqlRequest {
+    /// Converts the request for execution. `data` is available to the resolvers.
+    fn with_data(self, data: impl Send + Sync + 'static) -> Request {
+        let variables = Variables::from_json(self.variables.unwrap_or_default());
+        let request = Request::new(self.query).variables(variables).data(data);
+        match self.operation_name {
+            Some(name) => request.operation_name(name),
+            None => request,
+        }
+    }
+}
+
+impl GraphqlAnswer {
+    fn refusal(cause: &str) -> Self {
+        Self {
+            data: Value::Null,
+            errors: vec![GraphqlError::new(cause, &[])],
+        }
+    }
+}
+
+impl From<Response> for GraphqlAnswer {
+    fn from(response: Response) -> Self {
+        if response.is_ok() {
+            return Self {
+                // The conversion cannot fail, because the data consists of values that JSON can
+                // represent.
+                data: response.data.into_json().unwrap_or_default(),
+                errors: Vec::new(),
+            };
+        }
+        let errors = response.errors.iter().take(ERRORS_MAX);
+        Self {
+            data: Value::Null,
+            errors: errors
+                .map(|error| GraphqlError::new(&error.message, &error.locations))
+                .collect(),
+        }
+    }
+}
+
+impl GraphqlError {
+    fn new(cause: &str, places: &[Pos]) -> Self {
+        let locations = places.iter().map(|place| Location {
+            line: place.line,
+            column: place.column,
+        });
+        Self {
+            message: format!("{REFUSAL}: {cause}"),
+            locations: locations.collect(),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! All resources at an address, in pages. Members of resource groups stand beside the others; where a
+//! page ends in the middle of a group the next one goes on there.
+
+use crate::{
+    context::{LedgerResponse, PageSize, RequestContext},
+    error::{ApiError, ErrorKind},
+    limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
+    model::{
+        Resource,
+        format::Format,
+        json::{HexBytes, ResourceJson},
+        resources_of,
+    },
+};
+use ledger_store::{Snapshot, StateKeyCursor, StoreError};
+use ledger_types::{AccountAddress, StructTag};
+use std::{collections::BTreeMap, str::FromStr};
+
+/// The reference's numbers: a client that asks for all gets all at once.
+const PAGE: PageSize = PageSize {
+    default: 9_999,
+    max: 9_999,
+};
+
+/// How many slots are looked at for a page: one in two may hold nothing any more where the page is as
+/// long as can be. One costs about 7 microseconds. Beyond that a page is short, down to an empty one with
+/// a cursor.
+const SLOTS_MAX: usize = 2 * PAGE.max;
+
+/// About how many bytes a resource takes besides its value.
+const RESOURCE_FIXED_BYTES: usize = 256;
+
+/// `GET /v1/accounts/{address}/resources`
+///
+/// An account that has none, or that nobody knows, has an empty list.
+pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let start: Option<Cursor> = cx.query("start")?;
+    let limit = cx.limit(PAGE)?;
+    let large_responses = cx.state.large_responses().clone();
+    let (ledger_info, page) = cx
+        .read_state(move |snapshot, version| {
+            let asked = Asked {
+                address,
+                version,
+                start,
+                limit,
+            };
+            asked.read(snapshot, &large_responses)
+        })
+        .await?;
+    let Page {
+        resources,
+        next,
+        permit,
+    } = page;
+    let (chain, format) = (cx.chain().clone(), cx.format());
+    let answer = large_responses::render(cx.node(), permit, move || match format {
+        Format::Json => {
+            let views = resources.into_iter();
+            let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
+            LedgerResponse::json(ledger_info, &views.collect::<Vec<_>>())
+        }
+        Format::Bcs => LedgerResponse::bcs(
+            ledger_info,
+            &resources.into_iter().collect::<BTreeMap<_, _>>(),
+        ),
+    });
+    Ok(answer
+        .await?
+        .with_cursor(next.map(|cursor| cursor.to_string())))
+}
+
+/// Which resources are asked for.
+struct Asked {
+    address: AccountAddress,
+    version: u64,
+    start: Option<Cursor>,
+    limit: usize,
+}
+
+/// Resources, where the next page begins, and the place of an answer with so much.
+#[derive(Default)]
+struct Page {
+    resources: Vec<Resource>,
+    next: Option<Cursor>,
+    permit: Option<LargeResponsePermit>,
+}
+
+impl Asked {
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        large_responses: &LargeResponses,
+    ) -> Result<Result<Page, ErrorKind>, StoreError> {
+        let mut from = None;
+        if let Some(start) = &self.start {
+            from = snapshot.state_key_cursor(&self.address, start.slot);
+            if from.is_none() {
+                return Ok(Err(ErrorKind::InvalidInput(format!(
+                    "the cursor is none of the account {} on this node",
+                    self.address
+                ))));
+            }
+        }
+        let (mut page, mut read_bytes) = (Page::default(), 0);
+        for (looked_at, slot) in snapshot
+            .state_keys(&self.address, self.version, from)?
+            .enumerate()
+        {
+            let slot = slot?;
+            if looked_at == SLOTS_MAX {
+                page.next = Some(Cursor::new(slot.cursor, None));
+                break;
+            }
+            let Some((key, value)) = slot.key_value else {
+                continue;
+            };
+            for (tag, value) in resources_of(&key, value)? {
+                if self.is_before_start(slot.cursor, &tag) {
+                    continue;
+                }
+                if page.resources.len() == self.limit || read_bytes >= VALUE_BYTES_MAX {
+                    page.next = Some(Cursor::new(slot.cursor, Some(tag)));
+                    return Ok(Ok(page));
+                }
+                read_bytes += RESOURCE_FIXED_BYTES + value.len();
+                page.resources.push((tag, value));
+                if page.permit.is_none() {
+                    match large_responses.acquire_for(read_bytes) {
+                        Ok(permit) => page.permit = permit,
+                        Err(problem) => return Ok(Err(problem)),
+                    }
+                }
+            }
+        }
+        Ok(Ok(page))
+    }
+
+    /// Whether a member of the group in which the page begins was on an earlier one.
+    fn is_before_start(&self, slot: StateKeyCursor, tag: &StructTag) -> bool {
+        let start = self.start.as_ref();
+        start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
+    }
+}
+
+/// Where a page begins: the place of its first slot, and the type of its first resource there. Neither
+/// moves when other slots or members come and go.
+struct Cursor {
+    slot: [u8; StateKeyCursor::BYTES],
+    tag: Option<StructTag>,
+}
+
+impl Cursor {
+    fn new(slot: StateKeyCursor, tag: Option<StructTag>) -> Self {
+        Self {
+            slot: slot.to_bytes(),
+            tag,
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let HexBytes(bytes) = text.parse()?;
+        let (slot, tag) = bytes.split_first_chunk().ok_or("the cursor is too short")?;
+        let tag = (!tag.is_empty()).then(|| bcs::from_bytes(tag));
+        let tag = tag
+            .transpose()
+            .map_err(|cause| format!("the cursor names no type: {cause}"))?;
+        Ok(Self { slot: *slot, tag })
+    }
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(self.slot))?;
+        match &self.tag {
+            Some(tag) => f.write_str(&hex::encode(
+                bcs::to_bytes(tag).map_err(|_| std::fmt::Error)?,
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger_execution::{build_chain, development_genesis, execute_genesis};
+    use ledger_store::{Store, StoreOptions, StoreWriter};
+    use ledger_types::{Parameters, StateKey, Vendor, WriteOp, WriteSet};
+
+    const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
+    const HELD: usize = 3;
+
+    /// A ledger with an account of `HELD` resources among more slots without a value than a page looks at.
+    fn nearly_empty(directory: &std::path::Path) -> (StoreWriter, Snapshot) {
+        let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+        let mut block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());
+        let executed = &mut block.transactions[0];
+        let mut writes: Vec<_> = executed.writes.iter().cloned().collect();
+        writes.extend((0..SLOTS_MAX + HELD).map(|number| {
+            let tag = format!("0x1::made_up::R{number}").parse().unwrap();
+            let operation = if number < HELD {
+                WriteOp::Put(vec![1].into())
+            } else {
+                WriteOp::Delete
+            };
+            (StateKey::resource(&OWNER, &tag), operation)
+        }));
+        writes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        executed.writes = WriteSet::from_ascending(writes);
+        let mut store = Store::open(
+            directory,
+            &StoreOptions {
+                cache_bytes: 1 << 20,
+            },
+        )
+        .unwrap();
+        store.initialize(&genesis, &block).unwrap();
+        let (writer, reader) = store.split();
+        (writer, reader.snapshot().unwrap())
+    }
+
+    #[test]
+    fn a_page_of_slots_that_hold_nothing_is_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        // Snapshots can be read while the writer is there.
+        let (_writer, snapshot) = nearly_empty(directory.path());
+        let (mut pages, mut found, mut start) = (0, Vec::new(), None);
+        loop {
+            let asked = Asked {
+                address: OWNER,
+                version: 0,
+                start: start.take(),
+                limit: PAGE.max,
+            };
+            let page = asked
+                .read(&snapshot, &LargeResponses::default())
+                .unwrap()
+                .unwrap();
+            pages += 1;
+            found.extend(page.resources);
+            match page.next {
+                Some(next) => start = Some(next.to_string().parse().unwrap()),
+                None => break,
+            }
+        }
+        assert_eq!(pages, 2);
+        found.dedup();
+        assert_eq!(found.len(), HELD);
+    }
+}

@@ -1,0 +1,255 @@
+//! Lists of committed transactions: of the ledger by version, of an account by sequence number
+//! (docs/reference/reference-node.md#r3). Neither has a cursor: the next page starts one after the
+//! last transaction. Unlike on the reference node, a pruned `start` is 410
+//! (docs/interface.md#rule-12).
+
+use crate::{
+    context::{LedgerResponse, PageSize, RequestContext},
+    error::{ApiError, ErrorKind},
+    limits::large_responses::{
+        self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX, size_bytes,
+    },
+    model::{
+        DecimalText, TableTypes,
+        bcs::OnChainBcs,
+        format::Format,
+        json::{CommittedJson, TransactionJson},
+    },
+};
+use ledger_framework::modules::account::Account;
+use ledger_store::{Snapshot, StoreError};
+use ledger_types::{AccountAddress, BlockInfo, ExecutedTransaction, LedgerInfo, StateKey};
+use ledger_vm::Chain;
+
+/// The reference's numbers.
+const PAGE: PageSize = PageSize {
+    default: 25,
+    max: 100,
+};
+
+/// `GET /v1/transactions`
+///
+/// From version `start` on; without it the newest ones. Ascending.
+pub(crate) async fn transactions(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let start = cx.query("start")?.map(|DecimalText(start)| start);
+    let limit = cx.limit(PAGE)?;
+    let reader = Reader::for_call(&cx);
+    let (ledger_info, listing) = cx
+        .read(move |snapshot| {
+            let LedgerInfo {
+                oldest_version,
+                version,
+                ..
+            } = *snapshot.ledger_info();
+            match start {
+                Some(start) if start > version => Ok(Err(start_too_high(start, version))),
+                Some(start) if start < oldest_version => Ok(Err(ErrorKind::VersionPruned(start))),
+                Some(start) => reader.read(snapshot, (start..=version).take(limit)),
+                None => reader.read_back(snapshot, (oldest_version..=version).rev().take(limit)),
+            }
+        })
+        .await?;
+    listing.answer(&cx, ledger_info).await
+}
+
+/// `GET /v1/accounts/{address}/transactions`
+///
+/// From sequence number `start` on; without it the newest ones. Ascending. Orderless transactions have
+/// no sequence number and are not among them. Nothing is said about accounts that do not exist.
+pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let address: AccountAddress = cx.path("address")?;
+    let start = cx.query("start")?.map(|DecimalText(start)| start);
+    let limit = cx.limit(PAGE)?;
+    let reader = Reader::for_call(&cx);
+    let (ledger_info, listing) = cx
+        .read(move |snapshot| {
+            if let Some(start) = start {
+                let end = first_readable(&reader.chain, snapshot, &address)?;
+                if start < end {
+                    return Ok(Err(ErrorKind::AccountTransactionPruned { start, end }));
+                }
+            }
+            let versions = snapshot
+                .account_transactions(&address, start, limit)?
+                .into_iter();
+            match start {
+                Some(_) => reader.read(snapshot, versions),
+                None => reader.read_back(snapshot, versions.rev()),
+            }
+        })
+        .await?;
+    listing.answer(&cx, ledger_info).await
+}
+
+/// A start above the newest version, in the reference's words; what is below the bound may be asked for.
+pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
+    let bound = u128::from(version) + 1;
+    ErrorKind::InvalidInput(format!(
+        "Given start value ({start}) is higher than the current ledger version, it must be < {bound}"
+    ))
+}
+
+/// The first sequence number of an account that is not pruned, or its next one: an account that has
+/// none left still knows how many it had.
+fn first_readable(
+    chain: &Chain,
+    snapshot: &Snapshot,
+    address: &AccountAddress,
+) -> Result<u64, StoreError> {
+    if let Some(first) = snapshot.first_account_transaction(address)? {
+        return Ok(first);
+    }
+    let key = StateKey::resource(address, &chain.registry().tag_of::<Account>(&[]));
+    let Some(bytes) = snapshot.state_value(&key, snapshot.ledger_info().version)? else {
+        return Ok(0);
+    };
+    let account: Account = bcs::from_bytes(&bytes)
+        .map_err(|cause| StoreError::Inconsistent(format!("the account {address}: {cause}")))?;
+    Ok(account.sequence_number)
+}
+
+/// Transactions with what is needed to show them.
+struct Listing {
+    transactions: Vec<Listed>,
+    /// The types of the tables whose items they changed, where they are shown.
+    tables: TableTypes,
+    /// About how many bytes they hold.
+    read_bytes: usize,
+    /// Taken where that is large.
+    permit: Option<LargeResponsePermit>,
+}
+
+/// A transaction with the time of its block, in microseconds since the Unix epoch.
+struct Listed {
+    version: u64,
+    executed: ExecutedTransaction,
+    timestamp_usecs: u64,
+}
+
+impl Listing {
+    async fn answer(
+        self,
+        cx: &RequestContext,
+        ledger_info: LedgerInfo,
+    ) -> Result<LedgerResponse, ApiError> {
+        let Self {
+            transactions,
+            tables,
+            read_bytes,
+            permit,
+        } = self;
+        let (chain, format) = (cx.chain().clone(), cx.format());
+        large_responses::render(cx.node(), permit, move || match format {
+            Format::Json => {
+                let committed = transactions.iter().map(|listed| CommittedJson {
+                    version: listed.version,
+                    timestamp_usecs: listed.timestamp_usecs,
+                    executed: &listed.executed,
+                    tables: &tables,
+                });
+                let views = TransactionJson::all_committed(&chain, committed);
+                LedgerResponse::json_of_about(
+                    ledger_info,
+                    &views,
+                    large_responses::json_bytes(read_bytes),
+                )
+            }
+            Format::Bcs => {
+                let views = transactions
+                    .iter()
+                    .map(|listed| OnChainBcs::new(listed.version, &listed.executed));
+                LedgerResponse::bcs(ledger_info, &views.collect::<Vec<_>>())
+            }
+        })
+        .await
+    }
+}
+
+/// What reading a listing needs beside a snapshot.
+struct Reader {
+    chain: Chain,
+    format: Format,
+    large_responses: LargeResponses,
+}
+
+impl Reader {
+    fn for_call(cx: &RequestContext) -> Self {
+        Self {
+            chain: cx.chain().clone(),
+            format: cx.format(),
+            large_responses: cx.state.large_responses().clone(),
+        }
+    }
+
+    /// Reads the transactions of `versions`, which are in the window, up to the one that brings what
+    /// was read to [`VALUE_BYTES_MAX`]. A page that is cut there is as good as one with a lower limit:
+    /// the client goes on after its last transaction.
+    fn read(
+        &self,
+        snapshot: &Snapshot,
+        versions: impl Iterator<Item = u64>,
+    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
+        let mut listing = Listing {
+            transactions: Vec::new(),
+            tables: TableTypes::default(),
+            read_bytes: 0,
+            permit: None,
+        };
+        // Neighbours are mostly of one block.
+        let mut last_block: Option<BlockInfo> = None;
+        for version in versions {
+            let missing = |what| {
+                StoreError::Inconsistent(format!("the {what} of version {version} is missing"))
+            };
+            let executed = snapshot
+                .transaction(version)?
+                .ok_or_else(|| missing("transaction"))?
+                .decode()?;
+            let block = match last_block.take() {
+                Some(block) if (block.first_version..=block.last_version).contains(&version) => {
+                    block
+                }
+                _ => snapshot
+                    .block_of_version(version)?
+                    .ok_or_else(|| missing("block"))?,
+            };
+            let block = last_block.insert(block);
+            if self.format == Format::Json {
+                let writes = &executed.writes;
+                listing
+                    .tables
+                    .load(&self.chain, snapshot, writes, version)?;
+            }
+            listing.read_bytes += size_bytes(&executed);
+            listing.transactions.push(Listed {
+                version,
+                executed,
+                timestamp_usecs: block.header.timestamp_usecs,
+            });
+            if listing.permit.is_none() {
+                match self.large_responses.acquire_for(listing.read_bytes) {
+                    Ok(permit) => listing.permit = permit,
+                    Err(problem) => return Ok(Err(problem)),
+                }
+            }
+            if listing.read_bytes >= VALUE_BYTES_MAX {
+                break;
+            }
+        }
+        Ok(Ok(listing))
+    }
+
+    /// As [`Self::read`], from the newest version back, so that a page that is cut still ends with the
+    /// newest transaction.
+    fn read_back(
+        &self,
+        snapshot: &Snapshot,
+        descending: impl Iterator<Item = u64>,
+    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
+        let mut read = self.read(snapshot, descending)?;
+        if let Ok(listing) = &mut read {
+            listing.transactions.reverse();
+        }
+        Ok(read)
+    }
+}

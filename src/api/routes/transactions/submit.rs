@@ -1,0 +1,235 @@
+//! Submission of a transaction, as JSON or as BCS (docs/reference/rest-contract.md#s4-1).
+//!
+//! Whether the operator lets a transaction in costs little to tell and is told first. The signatures are
+//! checked before an actor is asked, on threads of their own.
+
+use crate::{
+    context::{LedgerResponse, RequestContext},
+    error::{ApiError, ErrorKind},
+    limits::{
+        Switch,
+        connection::{lane_of, remember_outcome},
+    },
+    model::{
+        format::{Format, JSON},
+        json::{PendingJson, submission_from_json},
+    },
+};
+use actix_web::{http::StatusCode, rt};
+use bytes::Bytes;
+use ledger_actors::{Accepted, SubmitError};
+use ledger_types::{
+    CheckedTransaction, EntryFunction, SignedTransaction, decode_signed_transaction,
+};
+use ledger_vm::Chain;
+use std::{
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll},
+};
+use tracing::{Instrument as _, Span};
+
+/// `POST /v1/transactions`
+pub(crate) async fn submit(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    cx.state.require(Switch::Submission)?;
+    let signed = signed_transaction(&mut cx).await;
+    let signed = signed.and_then(|signed| check_filter(&cx, signed));
+    let node = cx.node();
+    // Refusals are decided against the newest moment of the ledger, which is the head.
+    let signed = signed.map_err(|problem| problem.at(*node.head().ledger_info()))?;
+    run_to_completion(accepted(cx, signed)).await
+}
+
+/// The answer to a transaction that is well formed and let in.
+async fn accepted(
+    cx: RequestContext,
+    signed: SignedTransaction,
+) -> Result<LedgerResponse, ApiError> {
+    let checked = check(&cx, signed).await;
+    let accepted = submit_checked(&cx, checked)
+        .await
+        .map_err(|error| ErrorKind::from(error).at(*cx.node().head().ledger_info()))?;
+    let answer = match cx.format() {
+        Format::Json => {
+            let pending = PendingJson::new(cx.chain(), &accepted.transaction);
+            LedgerResponse::json(accepted.ledger_info, &pending)?
+        }
+        // The client can hash what it sent, so the BCS answer is the empty one of the reference.
+        Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
+    };
+    Ok(answer.with_status(StatusCode::ACCEPTED))
+}
+
+/// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits
+/// for its check and for the pool in queues that forget nobody, so that the memory of its body is given back
+/// with it and not before.
+pub(crate) async fn run_to_completion<T: 'static>(
+    work: impl Future<Output = Result<T, ApiError>> + 'static,
+) -> Result<T, ApiError> {
+    let run_to_completion = RunToCompletion {
+        work: Some(Box::pin(work)),
+        span: Span::current(),
+    };
+    run_to_completion.await
+}
+
+/// Work that goes on by itself where nobody waits for it any more.
+struct RunToCompletion<W: Future<Output: 'static> + 'static> {
+    /// Until it is done.
+    work: Option<Pin<Box<W>>>,
+    span: Span,
+}
+
+impl<W: Future<Output: 'static> + 'static> Future for RunToCompletion<W> {
+    type Output = W::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Output> {
+        // Put back only where there is more to do: what has panicked is not begun again.
+        let Some(mut work) = self.work.take() else {
+            return Poll::Pending;
+        };
+        let done = work.as_mut().poll(context);
+        if done.is_pending() {
+            self.work = Some(work);
+        }
+        done
+    }
+}
+
+impl<W: Future<Output: 'static> + 'static> Drop for RunToCompletion<W> {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            rt::spawn(work.instrument(self.span.clone()));
+        }
+    }
+}
+
+/// The most arguments of a call. No function has as many; the reference's number.
+const ARGUMENTS_MAX: usize = 128;
+
+/// The most type arguments of a call. No function has as many; the reference's number.
+const TYPE_ARGUMENTS_MAX: usize = 32;
+
+/// Refuses a call with more arguments than any function has: an empty one has one byte, and takes 32 of the
+/// memory of the pool, which counts bytes.
+pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
+    let given = [
+        ("arguments", call.args.len(), ARGUMENTS_MAX),
+        ("type arguments", call.type_args.len(), TYPE_ARGUMENTS_MAX),
+    ];
+    for (what, count, max) in given {
+        if count > max {
+            let refusal = format!("the call has {count} {what}, a function has at most {max}");
+            return Err(ErrorKind::InvalidInput(refusal));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the transaction if its call is bounded and the operator's filter accepts it.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] as [`bounded`] does, or [`ErrorKind::RejectedByFilter`].
+pub(crate) fn check_filter(
+    cx: &RequestContext,
+    signed: SignedTransaction,
+) -> Result<SignedTransaction, ErrorKind> {
+    bounded(&signed)?;
+    cx.node().check_filter(&signed)?;
+    Ok(signed)
+}
+
+/// Checks the number of arguments of the call that a transaction makes, if it makes one.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] if there are more than any function has.
+pub(crate) fn bounded(signed: &SignedTransaction) -> Result<(), ErrorKind> {
+    signed.raw.entry_function().map_or(Ok(()), bounded_call)
+}
+
+/// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.
+pub(crate) async fn check(
+    cx: &RequestContext,
+    signed: SignedTransaction,
+) -> Result<CheckedTransaction, SubmitError> {
+    cx.node().check_capacity(&signed).await?;
+    cx.node()
+        .check_signatures(signed, lane_of(&cx.request))
+        .await
+}
+
+/// Hands over what was checked, and remembers of its client what became of it.
+pub(crate) async fn submit_checked(
+    cx: &RequestContext,
+    checked: Result<CheckedTransaction, SubmitError>,
+) -> Result<Accepted, SubmitError> {
+    let outcome = match checked {
+        Ok(checked) => cx.node().submit(checked).await,
+        Err(error) => Err(error),
+    };
+    remember_outcome(&cx.request, &outcome);
+    outcome
+}
+
+/// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
+pub(crate) async fn signed_transaction(
+    cx: &mut RequestContext,
+) -> Result<SignedTransaction, ErrorKind> {
+    let state = Rc::clone(&cx.state);
+    let (media_type, body) = cx
+        .body(&[JSON, state.signed_transaction_media_type()])
+        .await?;
+    match media_type {
+        0 => submission_from_json(cx.chain(), &body),
+        _ => from_bcs(cx.chain(), &body),
+    }
+}
+
+fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
+    chain.parameters().check_transaction_size(body.len())?;
+    decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
+}
+
+/// A body in BCS that is no `what`.
+pub(crate) fn decode_failed(what: &str, cause: &bcs::Error) -> ErrorKind {
+    ErrorKind::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::{future::poll_immediate, pin_mut};
+    use tokio::sync::oneshot;
+
+    #[actix_web::test]
+    async fn work_is_done_to_its_end_for_who_waits_and_for_who_has_gone() {
+        for is_waited_for in [true, false] {
+            let (go_on, begun) = oneshot::channel();
+            let (end, ended) = oneshot::channel();
+            {
+                let work = run_to_completion(async move {
+                    let told: u8 = begun
+                        .await
+                        .map_err(|cause| ErrorKind::internal("it is told", &cause))?;
+                    let _ = end.send(told);
+                    Ok(told + 1)
+                });
+                pin_mut!(work);
+                assert!(
+                    poll_immediate(work.as_mut()).await.is_none(),
+                    "it waits to be told"
+                );
+                if is_waited_for {
+                    go_on.send(7).unwrap();
+                    assert_eq!(work.await.ok(), Some(8));
+                    assert_eq!(ended.await, Ok(7));
+                    continue;
+                }
+            }
+            go_on.send(7).expect("it is still waited for");
+            assert_eq!(ended.await, Ok(7));
+        }
+    }
+}

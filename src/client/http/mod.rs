@@ -1,0 +1,151 @@
+//! HTTP/1.1, with or without TLS: requests of the node client and the faucet client, and the
+//! connections of a load.
+
+mod connection;
+mod endpoint;
+mod response;
+mod stream;
+mod tls;
+
+pub use connection::Connection;
+pub use endpoint::Endpoint;
+pub use response::{InvalidResponse, Response, ResponseHead};
+pub use tls::TrustedRoots;
+
+use crate::{ClientError, error::RequestError};
+use serde::{Deserialize, de::DeserializeOwned};
+use std::{
+    io::ErrorKind,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::time::timeout;
+
+/// Time limit for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Maximum number of characters that an error quotes of a body in an unknown form.
+const QUOTED_CHARS_MAX: usize = 300;
+
+/// The readable fields of an error body.
+#[derive(Deserialize)]
+struct ErrorBody {
+    message: String,
+    error_code: String,
+}
+
+/// A client of one service. It uses no proxy and follows no redirects. Clones share its
+/// connections.
+#[derive(Debug, Clone)]
+pub(crate) struct HttpClient {
+    endpoint: Endpoint,
+    /// Idle connections, at most as many as requests were concurrent.
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl HttpClient {
+    /// Creates a client of the service at `endpoint`, without connecting to it.
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            idle: Arc::default(),
+        }
+    }
+
+    /// Returns the URL of a path at the service.
+    pub(crate) fn url(&self, path: &str) -> String {
+        self.endpoint.url(path)
+    }
+
+    /// Sends a GET request.
+    ///
+    /// # Errors
+    /// Returns [`ClientError::NoResponse`] if the service does not respond, and
+    /// [`ClientError::Rejected`] with the message of the body if the status is not a success.
+    pub(crate) async fn get(&self, path: &str) -> Result<Response, ClientError> {
+        let host = self.endpoint.host();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n\r\n");
+        self.request(path, request.as_bytes()).await
+    }
+
+    /// Sends a POST request with a body of this media type.
+    ///
+    /// # Errors
+    /// Returns the errors of [`HttpClient::get`]. After [`ClientError::NoResponse`] the service may
+    /// have executed the request.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        media_type: &str,
+        body: &[u8],
+    ) -> Result<Response, ClientError> {
+        let (host, length) = (self.endpoint.host(), body.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\ncontent-type: {media_type}\r\n\
+             content-length: {length}\r\n\r\n"
+        );
+        self.request(path, &[head.as_bytes(), body].concat()).await
+    }
+
+    /// Sends a request, and returns the response if its status is a success.
+    async fn request(&self, path: &str, request: &[u8]) -> Result<Response, ClientError> {
+        let response = self
+            .exchange(request)
+            .await
+            .map_err(|source| ClientError::NoResponse {
+                url: self.url(path),
+                source,
+            })?;
+        if response.status.is_success() {
+            return Ok(response);
+        }
+        Err(ClientError::Rejected {
+            url: self.url(path),
+            status: response.status.as_u16(),
+            message: rejection_message(&response),
+        })
+    }
+
+    /// Sends a request on an idle connection, or on a new one if there is none.
+    async fn exchange(&self, request: &[u8]) -> Result<Response, RequestError> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut connection = taken.unwrap_or_else(|| Connection::new(self.endpoint.clone()));
+        timeout(CONNECT_TIMEOUT, connection.open())
+            .await
+            .unwrap_or_else(|_| Err(RequestError::Connect(ErrorKind::TimedOut.into())))?;
+        let response = connection.exchange(request).await?;
+        idle().push(connection);
+        Ok(response)
+    }
+}
+
+/// Returns the message of an error response, or the start of its body if that has another form.
+fn rejection_message(response: &Response) -> String {
+    if response.status.is_redirection()
+        && let Some(location) = response.field("location")
+    {
+        return format!("redirects are not followed; use {location}");
+    }
+    match serde_json::from_slice::<ErrorBody>(&response.body) {
+        Ok(error) => format!("{} ({})", error.message, error.error_code),
+        Err(_) => String::from_utf8_lossy(&response.body)
+            .chars()
+            .take(QUOTED_CHARS_MAX)
+            .collect(),
+    }
+}
+
+/// Deserializes the JSON body of a response.
+///
+/// # Errors
+/// Returns [`ClientError::UnexpectedResponse`] if the body has another form.
+pub(crate) fn read_json<T: DeserializeOwned>(
+    url: &str,
+    response: &Response,
+) -> Result<T, ClientError> {
+    serde_json::from_slice(&response.body).map_err(|error| ClientError::UnexpectedResponse {
+        url: url.to_owned(),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,307 @@
+//! HTTP/1.1 responses, parsed from received bytes.
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use std::str::FromStr;
+
+/// Maximum size of a response body, in bytes. Responses to a load have a few kilobytes.
+pub(super) const RESPONSE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum number of fields in a head, more than servers send.
+const FIELDS_MAX: usize = 64;
+
+/// A complete response.
+#[derive(Debug)]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The body, without its chunk framing.
+    pub body: Bytes,
+    head: Bytes,
+}
+
+/// A response that is missing, incomplete, malformed or too large.
+///
+/// The connection cannot be used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidResponse;
+
+/// The head of a response, as far as it determines how the body is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseHead {
+    status: StatusCode,
+    /// Length of the head, in bytes.
+    length: usize,
+    end: BodyEnd,
+    /// Whether the server closes the connection after the response.
+    pub is_last: bool,
+}
+
+/// The end of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyEnd {
+    /// The body has this many bytes.
+    Length(usize),
+    /// The body ends with the last chunk.
+    LastChunk,
+    /// The body ends where the server closes the connection.
+    Close,
+}
+
+impl ResponseHead {
+    /// Parses the head at the start of `received`. Returns `None` while the head is incomplete.
+    ///
+    /// # Errors
+    /// Returns [`InvalidResponse`] if the bytes are not the start of a head.
+    pub fn parse(received: &[u8]) -> Result<Option<Self>, InvalidResponse> {
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+        let mut response = httparse::Response::new(&mut fields);
+        let length = match response.parse(received).map_err(|_| InvalidResponse)? {
+            httparse::Status::Complete(length) => length,
+            httparse::Status::Partial => return Ok(None),
+        };
+        let status = response
+            .code
+            .and_then(|code| StatusCode::from_u16(code).ok());
+        let status = status.ok_or(InvalidResponse)?;
+        let mut head = Self {
+            status,
+            length,
+            end: BodyEnd::Close,
+            is_last: response.version == Some(0),
+        };
+        for field in response.headers.iter() {
+            head.read_field(field.name, field.value)?;
+        }
+        if status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
+            head.end = BodyEnd::Length(0);
+        }
+        head.is_last |= head.end == BodyEnd::Close;
+        Ok(Some(head))
+    }
+
+    /// Applies a field of the head.
+    fn read_field(&mut self, name: &str, value: &[u8]) -> Result<(), InvalidResponse> {
+        if name.eq_ignore_ascii_case("content-length") {
+            let length: Option<usize> = number(value);
+            // Chunks take precedence if a response has both fields.
+            if self.end != BodyEnd::LastChunk {
+                self.end = BodyEnd::Length(length.ok_or(InvalidResponse)?);
+            }
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            self.end = BodyEnd::LastChunk;
+        } else if name.eq_ignore_ascii_case("connection") {
+            self.is_last |= value.eq_ignore_ascii_case(b"close");
+        }
+        Ok(())
+    }
+
+    /// Removes the response from `received` and returns it. Returns `None` while it is incomplete.
+    ///
+    /// No further bytes are expected if the connection `is_closed`.
+    ///
+    /// # Errors
+    /// Returns [`InvalidResponse`] if the response is too large or malformed, or if the connection
+    /// is closed before its end.
+    pub fn take_response(
+        &self,
+        received: &mut BytesMut,
+        is_closed: bool,
+    ) -> Result<Option<Response>, InvalidResponse> {
+        let behind = received.get(self.length..).ok_or(InvalidResponse)?;
+        let (body, length) = match self.end {
+            BodyEnd::Length(length) if length > RESPONSE_BYTES_MAX => return Err(InvalidResponse),
+            BodyEnd::Length(length) if behind.len() >= length => (None, length),
+            BodyEnd::Close if is_closed => (None, behind.len()),
+            BodyEnd::LastChunk => match decode_chunks(behind)? {
+                Some(decoded) => (Some(decoded.body), decoded.encoded_bytes),
+                None => return self.need_more(received, is_closed),
+            },
+            _ => return self.need_more(received, is_closed),
+        };
+        let head = received.split_to(self.length).freeze();
+        let taken = received.split_to(length).freeze();
+        Ok(Some(Response {
+            status: self.status,
+            body: body.unwrap_or(taken),
+            head,
+        }))
+    }
+
+    /// Returns `None` if more bytes of the response may arrive.
+    fn need_more(
+        &self,
+        received: &BytesMut,
+        is_closed: bool,
+    ) -> Result<Option<Response>, InvalidResponse> {
+        if is_closed || received.len() > self.length.saturating_add(RESPONSE_BYTES_MAX) {
+            Err(InvalidResponse)
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+/// A body that was decoded from chunks.
+struct DecodedBody {
+    body: Bytes,
+    /// Length of the chunks with their framing, in bytes.
+    encoded_bytes: usize,
+}
+
+/// Decodes the body in `chunks`. Returns `None` while the last chunk is missing.
+fn decode_chunks(chunks: &[u8]) -> Result<Option<DecodedBody>, InvalidResponse> {
+    const LINE_END: usize = 2;
+    let mut body = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = chunks.get(at..).unwrap_or_default();
+        let (line, size) = match httparse::parse_chunk_size(rest).map_err(|_| InvalidResponse)? {
+            httparse::Status::Complete(found) => found,
+            httparse::Status::Partial => return Ok(None),
+        };
+        let size = usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= RESPONSE_BYTES_MAX);
+        let size = size.ok_or(InvalidResponse)?;
+        let Some(chunk) = rest.get(line..line + size + LINE_END) else {
+            return Ok(None);
+        };
+        at += line + chunk.len();
+        if size == 0 {
+            return Ok(Some(DecodedBody {
+                body: body.into(),
+                encoded_bytes: at,
+            }));
+        }
+        body.extend_from_slice(&chunk[..size]);
+    }
+}
+
+/// Parses the number that a field has as its value.
+fn number<T: FromStr>(value: &[u8]) -> Option<T> {
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+impl Response {
+    /// Returns the number in the field `name` of the head, or `None` if there is no such field.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.find_field(|field, value| field.eq_ignore_ascii_case(name).then(|| number(value))?)
+    }
+
+    /// Returns the text in the field `name` of the head, or `None` if there is no such field.
+    pub(crate) fn field(&self, name: &str) -> Option<String> {
+        self.find_field(|field, value| {
+            let text = String::from_utf8_lossy(value);
+            field.eq_ignore_ascii_case(name).then(|| text.into_owned())
+        })
+    }
+
+    /// Returns the first result of `find` for the name and the value of a field of the head.
+    pub(crate) fn find_field<T>(
+        &self,
+        mut find: impl FnMut(&str, &[u8]) -> Option<T>,
+    ) -> Option<T> {
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+        let mut response = httparse::Response::new(&mut fields);
+        response.parse(&self.head).ok()?;
+        let mut fields = response.headers.iter();
+        fields.find_map(|field| find(field.name, field.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns status and body of each response in `bytes`, received in pieces of this size.
+    fn read(bytes: &[u8], piece: usize) -> Result<Vec<(u16, String)>, InvalidResponse> {
+        let mut received = BytesMut::new();
+        let mut answers = Vec::new();
+        let mut pieces = bytes.chunks(piece);
+        loop {
+            let head = ResponseHead::parse(&received)?;
+            let is_closed = pieces.len() == 0;
+            let answer = head
+                .map(|head| head.take_response(&mut received, is_closed))
+                .transpose()?;
+            if let Some(answer) = answer.flatten() {
+                let body = String::from_utf8(answer.body.to_vec()).unwrap();
+                answers.push((answer.status.as_u16(), body));
+            } else if let Some(piece) = pieces.next() {
+                received.extend_from_slice(piece);
+            } else {
+                return if received.is_empty() {
+                    Ok(answers)
+                } else {
+                    Err(InvalidResponse)
+                };
+            }
+        }
+    }
+
+    #[test]
+    fn reads_bodies_with_every_kind_of_end_in_pieces_of_every_size() {
+        let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\
+            HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n\
+            HTTP/1.1 204 No Content\r\n\r\n\
+            HTTP/1.1 404 Not Found\r\n\r\nto the end";
+        let expected = [
+            (200, "hello"),
+            (202, "abcde"),
+            (204, ""),
+            (404, "to the end"),
+        ];
+        let expected: Vec<_> = expected
+            .map(|(status, body)| (status, body.to_owned()))
+            .into();
+        for piece in 1..bytes.len() {
+            assert_eq!(
+                read(bytes, piece).unwrap(),
+                expected,
+                "in pieces of {piece}"
+            );
+        }
+    }
+
+    #[test]
+    fn rejects_incomplete_and_malformed_responses() {
+        for bytes in [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+            "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+            "HTTP/1.1 2000 OK\r\n\r\n",
+            "SSH-2.0\r\n\r\n",
+        ] {
+            assert_eq!(read(bytes.as_bytes(), 7), Err(InvalidResponse), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn recognizes_the_last_response_of_a_connection() {
+        for (head, is_last) in [
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n", false),
+            (
+                "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nConnection: Close\r\n\r\n",
+                true,
+            ),
+            ("HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\n", true),
+            ("HTTP/1.1 200 OK\r\n\r\n", true),
+        ] {
+            let parsed = ResponseHead::parse(head.as_bytes()).unwrap().unwrap();
+            assert_eq!(parsed.is_last, is_last, "{head}");
+        }
+    }
+
+    #[test]
+    fn finds_numbers_in_the_head() {
+        let mut received =
+            BytesMut::from(&b"HTTP/1.1 200 OK\r\nX-Version: 17\r\ncontent-length: 0\r\n\r\n"[..]);
+        let head = ResponseHead::parse(&received).unwrap().unwrap();
+        let answer = head.take_response(&mut received, false).unwrap().unwrap();
+        assert_eq!(answer.number("x-version"), Some(17));
+        assert_eq!(answer.number("x-other"), None);
+        assert_eq!(answer.field("x-version").as_deref(), Some("17"));
+    }
+}

@@ -1,0 +1,84 @@
+//! Routes of the admin listener.
+
+use super::{
+    actors,
+    authorize::authorize,
+    connections,
+    context::{Admin, BODY_BYTES_MAX},
+    filter, metrics, storage, switches,
+    tls::{self, ApiCertificate},
+};
+use actix_web::{
+    middleware::from_fn,
+    web::{self, ServiceConfig},
+};
+use ledger_api::{unknown_route, wrong_method};
+use ledger_http::ListenerRegistry;
+
+/// Registers the routes. `certificate` is that of the API listener, and `listeners` are the listeners
+/// whose connections are reported.
+pub fn configure(
+    config: &mut ServiceConfig,
+    admin: &Admin,
+    certificate: &ApiCertificate,
+    listeners: &ListenerRegistry,
+) {
+    config.service(
+        web::scope("")
+            .app_data(web::Data::new(admin.clone()))
+            .app_data(web::Data::new(certificate.clone()))
+            .app_data(web::Data::new(listeners.clone()))
+            .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+            .wrap(from_fn(authorize))
+            .service(
+                web::resource("/actors")
+                    .route(web::get().to(actors::list))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/actors/{name}")
+                    .route(web::get().to(actors::show))
+                    .route(web::patch().to(actors::change))
+                    .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/signatures")
+                    .route(web::get().to(actors::signatures))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/filter")
+                    .app_data(web::PayloadConfig::new(filter::BODY_BYTES_MAX))
+                    .route(web::get().to(filter::show))
+                    .route(web::put().to(filter::replace))
+                    .default_service(wrong_method("GET, PUT")),
+            )
+            .service(
+                web::resource("/switches")
+                    .route(web::get().to(switches::show))
+                    .route(web::patch().to(switches::change))
+                    .default_service(wrong_method("GET, PATCH")),
+            )
+            .service(
+                web::resource("/connections")
+                    .route(web::get().to(connections::list))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/storage")
+                    .route(web::get().to(storage::show))
+                    .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/tls/reload")
+                    .route(web::post().to(tls::reload))
+                    .default_service(wrong_method("POST")),
+            )
+            .service(
+                web::resource("/metrics")
+                    .route(web::get().to(metrics::show))
+                    .default_service(wrong_method("GET")),
+            )
+            .default_service(unknown_route()),
+    );
+}

@@ -1,0 +1,105 @@
+//! Errors of the faucet and their responses (docs/reference/reference-node.md#r35).
+
+use actix_web::{
+    HttpResponse,
+    http::{StatusCode, header},
+};
+use ledger_actors::StorageUnavailable;
+use ledger_crypto::HashValue;
+use serde::Serialize;
+
+/// Reasons why a request is not funded.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum FaucetError {
+    /// The request cannot be understood.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The `Host` or `Origin` header is foreign.
+    #[error("{0}")]
+    Foreign(String),
+    /// There is no such route.
+    #[error("not found: the routes are /, /fund and /mint")]
+    UnknownRoute,
+    /// The route has another method.
+    #[error("method not allowed, use {0}")]
+    MethodNotAllowed(&'static str),
+    /// The body exceeds the limit.
+    #[error("payload too large: a body has at most {limit_bytes} bytes")]
+    BodyTooLarge {
+        /// Maximum size of a body, in bytes.
+        limit_bytes: usize,
+    },
+    /// A queue of the faucet or of the node is full.
+    #[error("the faucet is overloaded: {0}; try again soon")]
+    Overloaded(&'static str),
+    /// The ledger cannot be written.
+    #[error(transparent)]
+    Unwritable(StorageUnavailable),
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The transaction failed, or was rejected. It paid no one.
+    #[error("the funding transaction failed: {0}")]
+    Failed(String),
+    /// The transaction was pruned before its outcome was read. It may have paid.
+    #[error("the outcome of the funding transaction {0} is already pruned; check the balance")]
+    Unclear(HashValue),
+    /// The ledger cannot be read. The log has the cause.
+    #[error("the faucet cannot read the ledger")]
+    Internal,
+}
+
+/// Body of an error response.
+#[derive(Serialize)]
+struct Body {
+    message: String,
+    error_code: &'static str,
+    rejection_reasons: [(); 0],
+    txn_hashes: [(); 0],
+}
+
+impl FaucetError {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::InvalidRequest(_) => (StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Self::Foreign(_) => (StatusCode::FORBIDDEN, "WebFrameworkError"),
+            Self::UnknownRoute => (StatusCode::NOT_FOUND, "WebFrameworkError"),
+            Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "WebFrameworkError"),
+            Self::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WebFrameworkError"),
+            Self::Overloaded(_) | Self::Unwritable(_) | Self::Stopping => {
+                (StatusCode::SERVICE_UNAVAILABLE, "ServerOverloaded")
+            }
+            Self::Failed(_) => (StatusCode::FORBIDDEN, "TransactionFailed"),
+            Self::Unclear(_) | Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal"),
+        }
+    }
+
+    /// Returns the JSON response of `/fund` and of unknown routes.
+    pub fn json(&self) -> HttpResponse {
+        let (status, error_code) = self.status_and_code();
+        self.start(status).json(Body {
+            message: self.to_string(),
+            error_code,
+            rejection_reasons: [],
+            txn_hashes: [],
+        })
+    }
+
+    /// Returns the plain text response of `/mint`.
+    pub fn text(&self) -> HttpResponse {
+        self.start(self.status_and_code().0)
+            .content_type("text/plain; charset=utf-8")
+            .body(self.to_string())
+    }
+
+    fn start(&self, status: StatusCode) -> actix_web::HttpResponseBuilder {
+        let mut response = HttpResponse::build(status);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((header::RETRY_AFTER, "1"));
+        }
+        if let Self::MethodNotAllowed(allowed) = self {
+            response.insert_header((header::ALLOW, *allowed));
+        }
+        response
+    }
+}

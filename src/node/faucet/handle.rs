@@ -1,0 +1,68 @@
+//! The handle through which routes use the funding task.
+
+use super::{
+    error::FaucetError,
+    funder::{Funded, Funder, Request},
+};
+use crate::{
+    access::{AllowedOrigins, HostOriginPolicy},
+    config::FaucetSettings,
+};
+use ledger_actors::NodeHandle;
+use ledger_client::signer::Signer;
+use ledger_crypto::Ed25519PrivateKey;
+use ledger_types::AccountAddress;
+use tokio::sync::{mpsc, oneshot};
+
+/// Amount of a request that names none, in the coin's smallest unit: a thousand coins, as the
+/// reference node's faucet pays.
+const AMOUNT_DEFAULT: u64 = 100_000_000_000;
+
+/// A handle to the funding task. Cheap to clone. The task ends when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct Faucet {
+    queue: mpsc::Sender<Request>,
+    amount_max: u64,
+    /// The `Host` and `Origin` headers that the faucet accepts.
+    pub policy: HostOriginPolicy,
+}
+
+impl Faucet {
+    /// Starts the funding task, which owns `key`, on the current actix system.
+    pub fn start(node: NodeHandle, key: Ed25519PrivateKey, settings: &FaucetSettings) -> Self {
+        let (queue, requests) = mpsc::channel(settings.queue_capacity);
+        let funder = Funder::new(node, Signer::new(key));
+        actix_web::rt::spawn(funder.run(requests));
+        Self {
+            queue,
+            amount_max: settings.amount_max,
+            policy: HostOriginPolicy {
+                section: "faucet",
+                hosts: settings.hosts.clone(),
+                origins: AllowedOrigins::LocalhostAnd(settings.origins.clone()),
+            },
+        }
+    }
+
+    /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is committed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FaucetError::Overloaded`] if the queue is full, [`FaucetError::Stopping`] if the task
+    /// has ended, or the error of the task.
+    pub async fn fund(
+        &self,
+        to: AccountAddress,
+        amount: Option<u64>,
+    ) -> Result<Funded, FaucetError> {
+        let amount = amount.unwrap_or(AMOUNT_DEFAULT).min(self.amount_max);
+        let (reply, answer) = oneshot::channel();
+        self.queue
+            .try_send(Request { to, amount, reply })
+            .map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => FaucetError::Overloaded("its queue is full"),
+                mpsc::error::TrySendError::Closed(_) => FaucetError::Stopping,
+            })?;
+        answer.await.unwrap_or(Err(FaucetError::Stopping))
+    }
+}
