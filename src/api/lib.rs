@@ -32,12 +32,13 @@ mod router;
 mod routes;
 
 pub use config::{ApiConfig, SwitchSettings};
-pub use context::{ApiState, ResponseCacheStatus};
+pub use context::{ApiState, ResponseCache, ResponseCacheStatus};
 pub use error::{
-    ErrorBody, ErrorCode, ErrorKind, TransactionName, extraction_error, unknown_route, wrong_method,
+    ErrorBody, ErrorCode, ErrorKind, Switch, TransactionName, extraction_error, unknown_route,
+    wrong_method,
 };
-pub use limits::{Connection, RouteStatus, Switch, SwitchChange};
-pub use middleware::cors::{BrowserCors, cors};
+pub use limits::{Connection, RouteMeters, RouteStatus, SwitchChange, Switches};
+pub use middleware::cors::BrowserCors;
 pub use model::json::{submission_from_json, submission_json};
-pub use openapi::{DeclaredResponse, declared_responses, openapi_document};
-pub use router::{configure, configure_graphql};
+pub use openapi::DeclaredResponse;
+pub use router::{configure, configure_graphql, declared_responses, openapi_document};

@@ -1,263 +1,114 @@
-//! The way of a request below `/v1` from the server to its handler and back.
+//! The path of a request below `/v1`: from the HTTP server to its handler and back.
 //!
-//! One service stands for all routes. The framework's own composition, a boxed service for each layer, path, method and
-//! handler with a regular expression for each path, took as long as a small answer itself.
+//! One service serves all routes. [`Router::serve`] is the path, from top to bottom:
+//!
+//! 1. Match the route by path and method. A `HEAD` takes the route of `GET`.
+//! 2. Start the trace of the request.
+//! 3. Respond to preflight requests of web pages, which need no permit.
+//! 4. Admission: acquire the permits of the request.
+//! 5. Check the switches of the operator.
+//! 6. Run the handler.
+//! 7. Compress the response.
+//! 8. Attach permits and memory to the body of the response, which holds them until it is sent.
+//! 9. Add `Vary`, and CORS headers for web pages. Record the response in the metrics of the route.
+//!
+//! actix-web's own composition boxes a service per layer, path, method, and handler, and matches a
+//! regular expression per path. It took as long as producing a small response.
+//!
+//! The parts of the crate are put together here too: the route table is passed into the metrics and
+//! the OpenAPI document.
 
 use crate::{
-    context::{ApiState, ROOT, RequestContext},
-    error::{ApiError, ErrorKind, no_route, wrong_method},
-    limits::{
-        Switch,
-        route_meters::{RouteMeterId, RouteMeters},
-    },
+    config::ApiConfig,
+    context::{ApiState, ROOT, RequestContext, extract::format::response_format},
+    error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
+    limits::{InFlightLimits, RouteMeterId, RouteMeters, Switches},
     middleware::{
         admission::{self, BodyLease},
         compression,
-        cors::cors,
+        cors::{self, BrowserCors},
+        head,
         trace::RequestTrace,
         vary,
     },
     model::format::Format,
-    routes::{self, Handler, Route},
+    openapi::{self, DeclaredResponse, DocumentedRoute, Operation, RenderedDocument},
+    routes::{self, Route},
 };
 use actix_web::{
     Error, HttpResponse,
-    body::MessageBody,
-    dev::{
-        Payload, Service, ServiceFactory, ServiceRequest, ServiceResponse, Transform as _,
-        fn_factory, fn_service,
+    dev::{Payload, ServiceFactory, ServiceRequest, ServiceResponse, fn_factory, fn_service},
+    http::{
+        Method,
+        header::{ORIGIN, RETRY_AFTER},
     },
-    http::header::{ORIGIN, RETRY_AFTER},
     web::{self, ServiceConfig},
 };
-use futures::future::{Either, FutureExt as _, LocalBoxFuture, TryFutureExt as _, ready};
-use matchit::Router;
-use std::{rc::Rc, sync::Arc};
+use futures::future::FutureExt as _;
+use ledger_actors::NodeHandle;
+use ledger_types::Vendor;
+use serde_json::Value;
+use std::{pin::pin, rc::Rc, sync::Arc};
 
-/// What a service says of a request.
-type Served = Result<ServiceResponse, Error>;
-
-/// A route with its counters.
-struct MeteredRoute {
-    route: Route,
-    meter: RouteMeterId,
-}
-
-/// The routes of one path.
-struct Path {
-    /// Below [`ROOT`], with its parameters in braces.
-    pattern: &'static str,
-    /// One for each method.
-    routes: Vec<Rc<MeteredRoute>>,
-}
-
-/// The path and the route of a request, as far as the table has them.
-struct Target {
-    path: Option<Rc<Path>>,
-    /// The route of the path that has the request's method.
-    route: Option<Rc<MeteredRoute>>,
-}
-
-impl Path {
-    /// The methods, as the header `Allow` has them.
-    fn allowed(&self) -> String {
-        let names: Vec<_> = self
-            .routes
-            .iter()
-            .map(|metered| metered.route.method().as_str())
-            .collect();
-        names.join(", ")
-    }
-}
-
-/// The paths of a table.
-///
-/// # Panics
-/// When two patterns of the table fit the same paths.
-fn paths(table: Vec<Route>, meters: &RouteMeters) -> Router<Rc<Path>> {
-    let mut paths: Vec<Path> = Vec::new();
-    for route in table {
-        let meter = meters.id_of(route.method(), route.path());
-        let pattern = route.path();
-        let metered = Rc::new(MeteredRoute { route, meter });
-        match paths.iter_mut().find(|path| path.pattern == pattern) {
-            Some(path) => path.routes.push(metered),
-            None => paths.push(Path {
-                pattern,
-                routes: vec![metered],
-            }),
-        }
-    }
-    let mut router = Router::new();
-    for path in paths {
-        let inserted = router.insert(format!("{ROOT}{}", path.pattern), Rc::new(path));
-        inserted.expect("each path fits one pattern");
-    }
-    router
-}
-
-/// The routes of a listener, on one thread.
-struct Dispatch {
-    state: Rc<ApiState>,
-    paths: Router<Rc<Path>>,
-}
-
-impl Dispatch {
-    /// Returns the path and the route of a request.
-    fn find(&self, request: &ServiceRequest) -> Target {
-        let path = self.paths.at(request.match_info().as_str()).ok();
-        let path = path.map(|found| Rc::clone(found.value));
-        let mut routes = path.iter().flat_map(|path| &path.routes);
-        let route = routes.find(|metered| metered.route.method() == request.method());
-        Target {
-            route: route.cloned(),
-            path,
-        }
-    }
-
-    /// Serves a request within its trace span, adds `Vary` to the response, and counts it in the
-    /// route's meter. Responds with 404 if the path is not below [`ROOT`].
-    ///
-    /// Requests of web pages, which have an `Origin`, are served by `pages`, which answers their
-    /// preflight requests.
-    fn trace<S, B>(
-        self: &Rc<Self>,
-        request: ServiceRequest,
-        pages: &S,
-    ) -> LocalBoxFuture<'static, Served>
-    where
-        S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
-        B: MessageBody + 'static,
-    {
-        let below = request.match_info().as_str().strip_prefix(ROOT);
-        if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
-            let problem = no_route(request.path());
-            return ready(Ok(request.into_response(problem.response()))).boxed_local();
-        }
-        let visit = RequestTrace::begin(request.headers());
-        let target = self.find(&request);
-        let pattern = target.path.as_ref().map(|path| path.pattern);
-        let route = target.route.as_deref();
-        let meter = route.map(|metered| metered.meter);
-        // An operation that does not always answer is refused in a form that the operator has
-        // turned off.
-        let depends_on_accept =
-            route.is_some_and(|metered| !metered.route.operation().always_answers);
-        let has_origin = request.headers().contains_key(ORIGIN);
-        let vary_names = vary::names(depends_on_accept, has_origin);
-        let (dispatch, state) = (Rc::clone(self), Rc::clone(&self.state));
-        let answered = if has_origin {
-            let answered = pages.call(request);
-            Either::Left(answered.map_ok(ServiceResponse::map_into_boxed_body))
-        } else {
-            Either::Right(async move { dispatch.serve(request, target).await })
-        };
-        let traced = async move {
-            let mut response = visit.within(answered).await?;
-            if let Some(names) = vary_names {
-                vary::add(response.headers_mut(), names);
-            }
-            let took = visit.end(state.headers().client(), (ROOT, pattern), &response);
-            state.route_meters().record(meter, response.status(), took);
-            Ok(response)
-        };
-        traced.boxed_local()
-    }
-
-    /// Serves a request that takes a place.
-    async fn serve(&self, request: ServiceRequest, target: Target) -> Served {
-        let permits = match admission::acquire_permits(&self.state, &request) {
-            Ok(permits) => permits,
-            Err(refused) => return Ok(request.into_response(refused.response())),
-        };
-        let answered = self.answer(request, target).await;
-        let answered = compression::compress(&self.state, answered).await;
-        // Last: a request holds its permits until its response is sent, in whatever form.
-        Ok(admission::attach_permits(&self.state, answered, permits))
-    }
-
-    async fn answer(&self, request: ServiceRequest, target: Target) -> ServiceResponse {
-        let Some(path) = target.path else {
-            let problem = no_route(request.path());
-            return request.into_response(problem.response());
-        };
-        let Some(metered) = target.route else {
-            let problem = ErrorKind::MethodNotAllowed(path.allowed());
-            return request.into_response(problem.response());
-        };
-        let route = &metered.route;
-        let (request, mut payload) = request.into_parts();
-        if route.operation().request.is_empty() {
-            // What comes although nothing is read of it is thrown away, and not kept until the answer.
-            payload = Payload::None;
-        }
-        let cx = RequestContext {
-            state: Rc::clone(&self.state),
-            pattern: path.pattern,
-            operation: Rc::clone(route.operation()),
-            format: Format::from_accept(request.headers()),
-            request: request.clone(),
-            payload,
-            body_lease: Arc::new(self.state.bodies().lease()),
-        };
-        ServiceResponse::new(request, respond(cx, route.handler()).await)
-    }
-}
-
-/// # Panics
-/// In builds with debug assertions, when the answer is one that the operation does not declare.
-async fn respond(cx: RequestContext, handler: &Handler) -> HttpResponse {
-    let (state, operation) = (Rc::clone(&cx.state), Rc::clone(&cx.operation));
-    let body_lease = Arc::clone(&cx.body_lease);
-    match handled(cx, handler).await {
-        Ok(mut response) => {
-            if body_lease.bytes() > 0 {
-                response.extensions_mut().insert(BodyLease(body_lease));
-            }
-            debug_assert!(
-                operation.declares_success(response.status()),
-                "{} does not declare {}",
-                operation.id,
-                response.status()
-            );
-            response
-        }
-        Err(error) => {
-            let (status, code) = error.row();
-            debug_assert!(
-                operation.declares_error(status, code),
-                "{} does not declare {status} {code:?}",
-                operation.id
-            );
-            error.response(state.headers())
-        }
-    }
-}
-
-/// What the handler says, where answers in the form that is asked for are on.
-async fn handled(cx: RequestContext, handler: &Handler) -> Result<HttpResponse, ApiError> {
-    if !cx.operation.always_answers {
-        cx.state.require(Switch::of_output(cx.format()))?;
-    }
-    handler(cx).await
-}
-
-/// Adds the interface below `/v1` to an actix app, and answers with the error body wherever the
-/// app has no route.
+/// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the app
+/// has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
-    let home = web::resource("/").route(web::get().to(routes::home));
-    config.service(home.default_service(wrong_method("GET")));
-    config.default_service(dispatch(routes::table, state));
+    let home = web::resource("/")
+        .route(web::get().to(routes::home))
+        .route(web::head().to(routes::home))
+        .default_service(wrong_method("GET, HEAD"));
+    config.service(home);
+    config.default_service(service(routes::table, state));
 }
 
-/// Adds only the GraphQL query, and answers with the error body everywhere else: clients of a local network
-/// look for an indexer at a port of its own.
+/// Adds only the GraphQL query, and responds with the error body everywhere else: clients of a local
+/// network look for an indexer at a port of its own.
 pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
-    config.default_service(dispatch(|| vec![routes::graphql_route()], state));
+    config.default_service(service(|| vec![routes::graphql_route()], state));
 }
 
-/// Serves the routes of a table, with what stands around all of them; what is elsewhere is unknown.
-fn dispatch(
+impl ApiState {
+    /// Creates the state of an interface to `node`.
+    pub fn new(node: NodeHandle, config: ApiConfig) -> Self {
+        let meters = RouteMeters::of_table(&routes::table());
+        let document = RenderedDocument::new(openapi_document);
+        Self::with_routes(node, config, meters, document)
+    }
+}
+
+impl RouteMeters {
+    /// Creates the metrics of the routes of a table.
+    fn of_table(table: &[Route]) -> Self {
+        Self::new(
+            table
+                .iter()
+                .map(|route| (route.method().clone(), route.path())),
+        )
+    }
+}
+
+/// Returns the OpenAPI 3.1 document of the interface on a chain with this vendor word.
+pub fn openapi_document(vendor: &Vendor) -> Value {
+    openapi::document(vendor, &documented(&routes::table()))
+}
+
+/// Returns every response that the interface declares: for each route its successes and each pair of
+/// status and `error_code` of its errors, once.
+pub fn declared_responses() -> Vec<DeclaredResponse> {
+    openapi::declared_responses(&documented(&routes::table()))
+}
+
+fn documented(table: &[Route]) -> Vec<DocumentedRoute<'_>> {
+    let documented = table.iter().map(|route| DocumentedRoute {
+        method: route.method().as_str(),
+        path: route.path(),
+        operation: route.operation(),
+    });
+    documented.collect()
+}
+
+/// Creates the service of the routes of a table. Each worker thread has a router of its own.
+fn service(
     table: fn() -> Vec<Route>,
     state: &ApiState,
 ) -> impl ServiceFactory<
@@ -269,50 +120,319 @@ fn dispatch(
 > + use<> {
     let state = state.clone();
     fn_factory(move || {
-        let (state, telling) = state.for_thread();
+        let (state, notifier) = state.for_thread();
         async move {
-            actix_web::rt::spawn(telling);
-            let dispatch = Rc::new(Dispatch {
-                paths: paths(table(), state.route_meters()),
-                state: Rc::new(state),
-            });
-            // Pages are to wait as long as a 503 says, which is what the document tells all clients.
-            let exposed = dispatch.state.headers().names().chain([RETRY_AFTER]);
-            let serving = Rc::clone(&dispatch);
-            let serve = fn_service::<_, _, _, _, _, ()>(move |request| {
-                let dispatch = Rc::clone(&serving);
-                let target = dispatch.find(&request);
-                async move { dispatch.serve(request, target).await }.boxed_local()
-            });
-            // Around admission: a browser's preflight request takes no place.
-            let pages = Rc::new(cors(exposed).new_transform(serve).await?);
-            Ok(fn_service(move |request| dispatch.trace(request, &*pages)))
+            actix_web::rt::spawn(notifier);
+            let router = Rc::new(Router::new(table(), state));
+            Ok(fn_service(move |request| {
+                Rc::clone(&router).serve(request).map(Ok).boxed_local()
+            }))
         }
     })
+}
+
+/// A route with its metrics.
+struct MeteredRoute {
+    route: Route,
+    meter: RouteMeterId,
+}
+
+/// The routes of one path.
+struct PathRoutes {
+    /// Below [`ROOT`], with its parameters in braces.
+    pattern: &'static str,
+    /// One for each method.
+    routes: Vec<Rc<MeteredRoute>>,
+}
+
+impl PathRoutes {
+    /// Returns the methods of the path, as the header `Allow` lists them.
+    fn allowed_methods(&self) -> String {
+        let methods = self.routes.iter().map(|metered| metered.route.method());
+        let names = methods.flat_map(|method| {
+            let head = (*method == Method::GET).then_some("HEAD");
+            [method.as_str()].into_iter().chain(head)
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The part of the route table that a request matches.
+enum Target {
+    /// No route has the path.
+    NoPath,
+    /// The path has routes for other methods only.
+    WrongMethod(Rc<PathRoutes>),
+    Route(Rc<MeteredRoute>),
+}
+
+impl Target {
+    /// Returns the path with its parameters in braces, if a route has it.
+    fn pattern(&self) -> Option<&'static str> {
+        match self {
+            Self::NoPath => None,
+            Self::WrongMethod(path) => Some(path.pattern),
+            Self::Route(metered) => Some(metered.route.path()),
+        }
+    }
+
+    fn route(&self) -> Option<&MeteredRoute> {
+        match self {
+            Self::NoPath | Self::WrongMethod(_) => None,
+            Self::Route(metered) => Some(metered),
+        }
+    }
+}
+
+/// Returns the paths of a table.
+///
+/// # Panics
+///
+/// Panics if two patterns of the table match the same path.
+fn build_paths(table: Vec<Route>, meters: &RouteMeters) -> matchit::Router<Rc<PathRoutes>> {
+    let mut paths: Vec<PathRoutes> = Vec::new();
+    for route in table {
+        let meter = meters.id_of(route.method(), route.path());
+        let pattern = route.path();
+        let metered = Rc::new(MeteredRoute { route, meter });
+        match paths.iter_mut().find(|path| path.pattern == pattern) {
+            Some(path) => path.routes.push(metered),
+            None => paths.push(PathRoutes {
+                pattern,
+                routes: vec![metered],
+            }),
+        }
+    }
+    let mut router = matchit::Router::new();
+    for path in paths {
+        let inserted = router.insert(format!("{ROOT}{}", path.pattern), Rc::new(path));
+        inserted.expect("each path fits one pattern");
+    }
+    router
+}
+
+/// The router of one listener on one worker thread.
+struct Router {
+    /// The thread's own handles: a reference count that threads share would be contended.
+    state: Rc<ApiState>,
+    in_flight: Rc<Arc<InFlightLimits>>,
+    paths: matchit::Router<Rc<PathRoutes>>,
+    cors: BrowserCors,
+}
+
+impl Router {
+    fn new(table: Vec<Route>, state: ApiState) -> Self {
+        // The OpenAPI document declares `Retry-After` for 503, so web pages must see it too.
+        let exposed = state.headers.names().chain([RETRY_AFTER]);
+        Self {
+            cors: BrowserCors::new(exposed),
+            paths: build_paths(table, &state.route_meters),
+            in_flight: Rc::new(Arc::clone(&state.in_flight)),
+            state: Rc::new(state),
+        }
+    }
+
+    /// Returns what `path` and `method` match.
+    fn find(&self, path: &str, method: &Method) -> Target {
+        let Ok(found) = self.paths.at(path) else {
+            return Target::NoPath;
+        };
+        let method = match *method {
+            Method::HEAD => &Method::GET,
+            _ => method,
+        };
+        let mut routes = found.value.routes.iter();
+        match routes.find(|metered| metered.route.method() == method) {
+            Some(metered) => Target::Route(Rc::clone(metered)),
+            None => Target::WrongMethod(Rc::clone(found.value)),
+        }
+    }
+
+    /// Serves a request.
+    ///
+    /// Responds with 404 if no route has the path, with 405 if none of the path has the method, with
+    /// 414 or 503 if the request is not admitted, and with 403 if a switch is off.
+    async fn serve(self: Rc<Self>, request: ServiceRequest) -> ServiceResponse {
+        let path = request.match_info().as_str();
+        if !is_below_root(path) {
+            let error = no_route(request.path());
+            return request.into_response(error.response());
+        }
+        let target = self.find(path, request.method());
+        let (pattern, meter) = (
+            target.pattern(),
+            target.route().map(|metered| metered.meter),
+        );
+        let operation = target.route().map(|metered| metered.route.operation());
+        // An operation that does not always respond is rejected in a format that is disabled.
+        let depends_on_accept = operation.is_some_and(|operation| !operation.always_answers);
+        let is_head = *request.method() == Method::HEAD;
+        let origin = request.headers().get(ORIGIN).cloned();
+        let is_preflight = origin.is_some() && cors::is_preflight(request.head());
+        let vary_names = vary::names(depends_on_accept, origin.is_some());
+
+        let trace = RequestTrace::start(request.headers());
+        let stages = async {
+            if is_preflight {
+                let response = cors::preflight(request.head());
+                return request.into_response(response);
+            }
+            let permits = match admission::admit(&self.in_flight, request.request()) {
+                Ok(permits) => permits,
+                Err(error) => return request.into_response(error.response()),
+            };
+            let mut response = match target {
+                Target::Route(metered) => self.call(&metered.route, request, is_head).await,
+                Target::WrongMethod(path) => {
+                    let error = ErrorKind::MethodNotAllowed(path.allowed_methods());
+                    request.into_response(error.response())
+                }
+                Target::NoPath => {
+                    let error = no_route(request.path());
+                    request.into_response(error.response())
+                }
+            };
+            if self.state.config.compression_enabled {
+                let (node, compressors) = (&self.state.node, &self.state.compressors);
+                response = compression::compress(node, compressors, response).await;
+            }
+            if is_head {
+                response = head::without_body(response);
+            }
+            // Last, because the permits are released when the body in its final form has been sent.
+            admission::attach_permits(&self.state.responses, response, permits)
+        };
+        // Pinned here: a future that is passed by value would take its memory twice.
+        let mut response = trace.in_scope(pin!(stages)).await;
+
+        if let Some(origin) = origin.filter(|_| !is_preflight) {
+            self.cors.add_headers(origin, response.headers_mut());
+        }
+        if let Some(names) = vary_names {
+            vary::add(response.headers_mut(), names);
+        }
+        let took = trace.finish(self.state.headers.client(), (ROOT, pattern), &response);
+        let meters = &self.state.route_meters;
+        meters.record(meter, response.status(), took);
+        response
+    }
+
+    /// Checks the switches and runs the handler of a route.
+    async fn call(&self, route: &Route, request: ServiceRequest, is_head: bool) -> ServiceResponse {
+        let operation = route.operation();
+        let (request, mut payload) = request.into_parts();
+        if operation.request.is_empty() {
+            // The handler reads no body: discard it now instead of holding it until the response.
+            payload = Payload::None;
+        }
+        let format = response_format(request.headers());
+        let body_lease = Arc::new(self.state.bodies.lease());
+        let context = RequestContext {
+            state: Rc::clone(&self.state),
+            pattern: route.path(),
+            operation: Rc::clone(operation),
+            format,
+            is_head,
+            request: request.clone(),
+            payload,
+            body_lease: Arc::clone(&body_lease),
+        };
+        let result = match check_switches(&self.state.switches, operation, format) {
+            Ok(()) => (route.handler())(context).await,
+            Err(error) => Err(error.into()),
+        };
+        let response = match result {
+            Ok(mut response) => {
+                if body_lease.bytes() > 0 {
+                    response.extensions_mut().insert(BodyLease(body_lease));
+                }
+                assert_declares_success(operation, &response);
+                response
+            }
+            Err(error) => {
+                assert_declares_error(operation, &error);
+                error.response(&self.state.headers)
+            }
+        };
+        ServiceResponse::new(request, response)
+    }
+}
+
+/// Returns whether a path is [`ROOT`] or below it.
+fn is_below_root(path: &str) -> bool {
+    let below = path.strip_prefix(ROOT);
+    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
+/// Checks that the operator has enabled the format of the response and the operation.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::ApiDisabled`] if one of them is disabled.
+fn check_switches(
+    switches: &Switches,
+    operation: &Operation,
+    format: Format,
+) -> Result<(), ErrorKind> {
+    if !operation.always_answers {
+        switches.require(match format {
+            Format::Json => Switch::JsonOutput,
+            Format::Bcs => Switch::BcsOutput,
+        })?;
+    }
+    operation
+        .switch
+        .map_or(Ok(()), |switch| switches.require(switch))
+}
+
+/// # Panics
+///
+/// Panics in builds with debug assertions if the operation does not declare the response's status.
+fn assert_declares_success(operation: &Operation, response: &HttpResponse) {
+    debug_assert!(
+        operation.declares_success(response.status().as_u16()),
+        "{} does not declare {}",
+        operation.id,
+        response.status()
+    );
+}
+
+/// # Panics
+///
+/// Panics in builds with debug assertions if the operation does not declare the error's status and
+/// code.
+fn assert_declares_error(operation: &Operation, error: &ApiError) {
+    let (status, code) = error.row();
+    debug_assert!(
+        operation.declares_error(status.as_u16(), code),
+        "{} does not declare {status} {code:?}",
+        operation.id
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::table;
 
-    fn found(path: &str) -> Option<&'static str> {
-        let paths = paths(table(), &RouteMeters::new(&table()));
+    fn matched_pattern(path: &str) -> Option<&'static str> {
+        let table = routes::table();
+        let meters = RouteMeters::of_table(&table);
+        let paths = build_paths(table, &meters);
         paths.at(path).ok().map(|found| found.value.pattern)
     }
 
     #[test]
-    fn every_route_is_found_by_the_paths_that_fit_its_pattern() {
-        for route in table() {
+    fn matches_every_route_by_its_pattern() {
+        for route in routes::table() {
             let parts = route.path().split('/');
             let filled = parts.map(|part| if part.starts_with('{') { "7" } else { part });
             let path = format!("{ROOT}{}", filled.collect::<Vec<_>>().join("/"));
-            assert_eq!(found(&path), Some(route.path()));
+            assert_eq!(matched_pattern(&path), Some(route.path()));
         }
     }
 
     #[test]
-    fn no_route_is_found_by_the_paths_that_only_resemble_one() {
+    fn rejects_paths_that_only_resemble_a_route() {
         for path in [
             "/",
             "/transactions",
@@ -324,7 +444,7 @@ mod tests {
             "/v1/accounts//balance/7",
             "/v1/Transactions",
         ] {
-            assert_eq!(found(path), None, "{path}");
+            assert_eq!(matched_pattern(path), None, "{path}");
         }
     }
 }

@@ -195,3 +195,34 @@ async fn requests_of_all_connections_together_are_bounded() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn responds_to_head_as_to_get_without_the_body() {
+    let certificate = TestCertificate::new();
+    let node = TestNode::start_tls(&certificate, &[]);
+    let connection = certificate.connect_http2(node.authority()).await;
+    for path in [
+        "/",
+        "/v1",
+        "/v1/info",
+        "/v1/spec",
+        "/v1/spec.json",
+        "/v1/blocks/by_height/0?with_transactions=true",
+        "/v1/accounts/0x1/modules",
+        "/v1/accounts/x",
+        "/v1/no_such_route",
+    ] {
+        let get = connection.get(path).await;
+        let head = connection.begin(Method::HEAD, path, "", &[]).await;
+        let head = head.response().await;
+        let headers = |response: &HttpResponse| {
+            let mut headers = response.headers.clone();
+            headers.remove("date");
+            headers
+        };
+        assert_eq!((head.status, &head.text[..]), (get.status, ""), "{path}");
+        assert_eq!(headers(&head), headers(&get), "{path}");
+        let length = get.text.len().to_string();
+        assert_eq!(head.headers["content-length"], length, "{path}");
+    }
+}

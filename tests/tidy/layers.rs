@@ -14,7 +14,7 @@ use std::{
 type Layers = &'static [&'static [&'static str]];
 
 /// The layers of each crate, by the root file of the crate.
-const LAYERS: [(&str, Layers); 5] = [
+const LAYERS: [(&str, Layers); 6] = [
     (
         "src/store/lib.rs",
         &[
@@ -81,6 +81,18 @@ const LAYERS: [(&str, Layers); 5] = [
             &["http", "signer"],
             &["node", "faucet"],
             &["load"],
+        ],
+    ),
+    (
+        "src/api/lib.rs",
+        &[
+            &["error", "config"],
+            &["limits", "model"],
+            &["openapi"],
+            &["context"],
+            &["routes"],
+            &["middleware"],
+            &["router"],
         ],
     ),
 ];

@@ -72,11 +72,11 @@ type Answers = Cache<(CacheKey, Format), Kept, ByBytes, HashState>;
 
 /// The answers that are kept. Clones are the same ones.
 #[derive(Clone)]
-pub(crate) struct ResponseCache(Option<Arc<Answers>>);
+pub struct ResponseCache(Option<Arc<Answers>>);
 
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("KeptAnswers").field(&self.counts()).finish()
+        f.debug_tuple("KeptAnswers").field(&self.status()).finish()
     }
 }
 
@@ -96,7 +96,7 @@ impl ResponseCache {
     ///
     /// # Panics
     /// Never: both sizes that the options need are given.
-    pub fn new(bytes_max: usize) -> Self {
+    pub(crate) fn new(bytes_max: usize) -> Self {
         if bytes_max == 0 {
             return Self(None);
         }
@@ -116,7 +116,7 @@ impl ResponseCache {
     }
 
     /// The kept answer, given at the moment `ledger_info`; none of what is pruned then.
-    pub fn get(
+    pub(crate) fn get(
         &self,
         subject: CacheKey,
         format: Format,
@@ -135,7 +135,7 @@ impl ResponseCache {
     }
 
     /// Keeps the body of `answer`, which shows nothing before `version`, unless it is too large.
-    pub fn keep(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
+    pub(crate) fn insert(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
         let Some(answers) = &self.0 else { return };
         if answer.body().len() as u64 > answers.shard_capacity() / PART_OF_ONE_ANSWER {
             return;
@@ -146,7 +146,7 @@ impl ResponseCache {
     }
 
     /// What was counted.
-    pub fn counts(&self) -> ResponseCacheStatus {
+    pub fn status(&self) -> ResponseCacheStatus {
         let Some(answers) = &self.0 else {
             return ResponseCacheStatus::default();
         };
@@ -184,7 +184,7 @@ mod tests {
     fn an_answer_is_given_at_the_moment_that_is_asked_for_until_it_is_pruned() {
         let kept = ResponseCache::new(1 << 20);
         assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
-        kept.keep(SUBJECT, 5, &answer(10));
+        kept.insert(SUBJECT, 5, &answer(10));
         for at in [moment(0, 9), moment(5, 5), moment(5, 100)] {
             let given = kept.get(SUBJECT, Format::Bcs, &at).unwrap();
             assert_eq!((given.body().len(), *given.ledger_info()), (10, at));
@@ -192,7 +192,7 @@ mod tests {
         assert!(kept.get(SUBJECT, Format::Json, &moment(0, 9)).is_none());
         assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 4)).is_none());
         assert!(kept.get(SUBJECT, Format::Bcs, &moment(6, 9)).is_none());
-        assert_eq!(kept.counts().bytes, 0, "what is pruned is kept no longer");
+        assert_eq!(kept.status().bytes, 0, "what is pruned is kept no longer");
     }
 
     #[test]
@@ -200,25 +200,25 @@ mod tests {
         const BYTES_MAX: usize = 1 << 20;
         let kept = ResponseCache::new(BYTES_MAX);
         for version in 0..10_000 {
-            kept.keep(
+            kept.insert(
                 CacheKey::TransactionByVersion(version),
                 version,
                 &answer(1_000),
             );
-            assert!(kept.counts().bytes <= BYTES_MAX as u64);
+            assert!(kept.status().bytes <= BYTES_MAX as u64);
         }
-        assert!(kept.counts().bytes > BYTES_MAX as u64 / 2);
+        assert!(kept.status().bytes > BYTES_MAX as u64 / 2);
         let largest = BYTES_MAX / PARTS / PART_OF_ONE_ANSWER as usize;
         for (bytes, is_kept) in [(largest, true), (largest + 1, false)] {
             let one = CacheKey::TransactionByVersion(10_000 + bytes as u64);
-            kept.keep(one, 1, &answer(bytes));
+            kept.insert(one, 1, &answer(bytes));
             let found = kept.get(one, Format::Bcs, &moment(0, 9));
             assert_eq!(found.is_some(), is_kept, "{bytes} bytes");
         }
 
         let none = ResponseCache::new(0);
-        none.keep(SUBJECT, 5, &answer(1));
+        none.insert(SUBJECT, 5, &answer(1));
         assert!(none.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
-        assert_eq!(none.counts(), ResponseCacheStatus::default());
+        assert_eq!(none.status(), ResponseCacheStatus::default());
     }
 }

@@ -6,8 +6,9 @@ mod request;
 mod response;
 mod state;
 
-pub use cache::ResponseCacheStatus;
-pub(crate) use cache::{CacheKey, ResponseCache};
-pub(crate) use request::{PageSize, ROOT, RequestContext, readable_version};
+pub(crate) use cache::CacheKey;
+pub use cache::{ResponseCache, ResponseCacheStatus};
+pub(crate) use extract::params::ROOT;
+pub(crate) use request::{PageSize, RequestContext, readable_version};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;

@@ -22,9 +22,6 @@ use ledger_vm::Chain;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, rc::Rc, str::FromStr, sync::Arc};
 
-/// Path that all routes are below.
-pub(crate) const ROOT: &str = "/v1";
-
 /// How many things a listing gives.
 #[derive(Clone, Copy)]
 pub(crate) struct PageSize {
@@ -44,6 +41,8 @@ pub(crate) struct RequestContext {
     pub operation: Rc<Operation>,
     /// The form of the answer that is asked for.
     pub format: Format,
+    /// Whether the request is a `HEAD`. It is served as a `GET` that does not wait for a commit.
+    pub is_head: bool,
     pub request: HttpRequest,
     pub payload: Payload,
     /// Memory of its body, held for as long as anything that was parsed from it.
@@ -53,7 +52,7 @@ pub(crate) struct RequestContext {
 impl RequestContext {
     /// The node.
     pub fn node(&self) -> &NodeHandle {
-        self.state.node()
+        &self.state.node
     }
 
     /// The chain.
@@ -112,7 +111,7 @@ impl RequestContext {
     /// As [`Self::body`], and 400 when it is no `T`.
     pub async fn json_body<T: DeserializeOwned>(&mut self) -> Result<T, ErrorKind> {
         let (_, body) = self.body(&[JSON]).await?;
-        let bodies = self.state.bodies();
+        let bodies = &self.state.bodies;
         if !self.body_lease.try_grow(body.len()) {
             return Err(body::full(bodies));
         }
@@ -122,7 +121,7 @@ impl RequestContext {
     /// The body, under the configured limit, and the place of its type among `media_types`; see
     /// [`body::read`].
     pub async fn body(&mut self, media_types: &[&str]) -> Result<(usize, Bytes), ErrorKind> {
-        self.body_up_to(self.state.config().max_body_bytes, media_types)
+        self.body_up_to(self.state.config.max_body_bytes, media_types)
             .await
     }
 
@@ -132,13 +131,13 @@ impl RequestContext {
         limit_bytes: usize,
         media_types: &[&str],
     ) -> Result<(usize, Bytes), ErrorKind> {
-        let limit_bytes = limit_bytes.min(self.state.config().max_body_bytes);
+        let limit_bytes = limit_bytes.min(self.state.config.max_body_bytes);
         body::read(
             &self.request,
             &mut self.payload,
             limit_bytes,
             media_types,
-            self.state.bodies(),
+            &self.state.bodies,
             &self.body_lease,
         )
         .await
@@ -201,13 +200,13 @@ impl RequestContext {
     pub fn kept(&self, subject: CacheKey) -> Option<LedgerResponse> {
         let head = self.node().head();
         self.state
-            .kept()
+            .cache
             .get(subject, self.format, head.ledger_info())
     }
 
     /// Keeps an answer, which shows nothing before `version`.
     pub fn keep(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
-        self.state.kept().keep(subject, version, answer);
+        self.state.cache.insert(subject, version, answer);
     }
 
     /// The answer in the form that the client asked for; only that form is made.

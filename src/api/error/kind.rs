@@ -6,8 +6,7 @@
 //! nothing can raise them here: `account_not_found` (an account without an account resource reads as
 //! sequence number 0 and its own address as key, so every account is found).
 
-use super::ErrorCode;
-use crate::limits::Switch;
+use super::{ErrorCode, Switch};
 use actix_web::http::StatusCode;
 use ledger_actors::{Filtered, RemovalReason, StorageUnavailable};
 use ledger_crypto::HashValue;

@@ -6,6 +6,7 @@ mod headers;
 mod kind;
 mod node;
 mod response;
+mod switch;
 
 pub use body::{ErrorBody, ErrorCode};
 pub(crate) use fallback::no_route;
@@ -13,3 +14,4 @@ pub use fallback::{extraction_error, unknown_route, wrong_method};
 pub(crate) use headers::LedgerHeaders;
 pub use kind::{ErrorKind, TransactionName};
 pub(crate) use response::ApiError;
+pub use switch::Switch;

@@ -1,11 +1,17 @@
 //! What bounds requests: permits, large responses, and the switches of the operator.
+//!
+//! The counters of routes stand here too, because the shared state holds them.
 
+mod compressors;
 pub(crate) mod connection;
+mod in_flight;
 pub(crate) mod large_responses;
-pub(crate) mod route_meters;
+mod route_meters;
 mod switches;
 
+pub(crate) use compressors::Compressors;
 pub use connection::Connection;
-pub use route_meters::RouteStatus;
-pub(crate) use switches::Switches;
-pub use switches::{Switch, SwitchChange};
+pub(crate) use in_flight::{InFlightLimits, RequestPermits};
+pub(crate) use route_meters::RouteMeterId;
+pub use route_meters::{RouteMeters, RouteStatus};
+pub use switches::{SwitchChange, Switches};

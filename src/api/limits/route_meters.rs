@@ -1,10 +1,9 @@
 //! Metrics of the routes: responses by status, and their duration.
 //!
-//! The routes are those of the route table, so a client cannot add any. Requests that match no
+//! The caller passes in the routes of the table, so a client cannot add any. Requests that match no
 //! route are counted together. A request whose client disconnects before the response is not
 //! counted.
 
-use crate::routes::Route;
 use actix_web::http::{Method, StatusCode};
 use ledger_metrics::{Counter, DurationRecorder, Histogram, Metric};
 use std::{array, time::Duration};
@@ -23,7 +22,7 @@ pub(crate) struct RouteMeterId(usize);
 
 /// The metrics of all routes. The last are those of requests that match no route.
 #[derive(Debug)]
-pub(crate) struct RouteMeters(Vec<RouteMeter>);
+pub struct RouteMeters(Vec<RouteMeter>);
 
 #[derive(Debug)]
 struct RouteMeter {
@@ -35,11 +34,9 @@ struct RouteMeter {
 }
 
 impl RouteMeters {
-    /// Creates the metrics of the routes in `table`.
-    pub(crate) fn new(table: &[Route]) -> Self {
-        let routes = table
-            .iter()
-            .map(|route| Some((route.method().clone(), route.path())));
+    /// Creates the metrics of `routes`, each given by its method and its path below `/v1`.
+    pub(crate) fn new(routes: impl IntoIterator<Item = (Method, &'static str)>) -> Self {
+        let routes = routes.into_iter().map(Some);
         let meters = routes.chain([None]).map(|route| RouteMeter {
             route,
             responses: Box::new(array::from_fn(|_| Counter::default())),
@@ -69,7 +66,7 @@ impl RouteMeters {
     }
 
     /// Returns the current values of the routes that have responded to a request.
-    pub(crate) fn status(&self) -> Vec<RouteStatus> {
+    pub fn status(&self) -> Vec<RouteStatus> {
         self.0.iter().filter_map(RouteMeter::status).collect()
     }
 }

@@ -1,47 +1,14 @@
-//! The parts of the interface that an operator can turn off, when the node starts or while it runs
-//! (`api_disabled`, docs/reference/rest-contract.md#s7).
+//! Switches of the interface: which parts an operator has enabled, at the start of the node or
+//! while it runs (`api_disabled`, docs/reference/rest-contract.md#s7).
 
-use crate::{config::SwitchSettings, error::ErrorKind, model::format::Format};
+use crate::{
+    config::SwitchSettings,
+    error::{ErrorKind, Switch},
+};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A part of the interface that can be turned off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    /// Answers in JSON; those that say what went wrong are always in JSON and go on.
-    JsonOutput,
-    /// Answers in BCS.
-    BcsOutput,
-    /// Submissions, alone and in batches.
-    Submission,
-    /// Simulations.
-    Simulation,
-    /// Encoding what is to be signed.
-    EncodeSubmission,
-}
-
-impl Switch {
-    /// What answers in this form need.
-    pub(crate) fn of_output(format: Format) -> Self {
-        match format {
-            Format::Json => Self::JsonOutput,
-            Format::Bcs => Self::BcsOutput,
-        }
-    }
-
-    /// The setting that turns it on and off.
-    pub fn setting(self) -> &'static str {
-        match self {
-            Self::JsonOutput => "api.json_output_enabled",
-            Self::BcsOutput => "api.bcs_output_enabled",
-            Self::Submission => "api.submission_enabled",
-            Self::Simulation => "api.simulation_enabled",
-            Self::EncodeSubmission => "api.encode_submission_enabled",
-        }
-    }
-}
-
-/// What is to be turned on and off; what is not named stays.
+/// New positions of switches. A switch without one stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields are those of SwitchSettings")]
@@ -53,10 +20,12 @@ pub struct SwitchChange {
     pub encode_submission_enabled: Option<bool>,
 }
 
-/// The switches of a running interface. Each stands for itself, and a request that is under way while one
-/// is turned may see either position, hence relaxed.
+/// The switches of a running interface.
+///
+/// A request that is served while a switch changes may see either position, so the switches are
+/// independent of each other and relaxed.
 #[derive(Debug)]
-pub(crate) struct Switches {
+pub struct Switches {
     json_output: AtomicBool,
     bcs_output: AtomicBool,
     submission: AtomicBool,
@@ -65,6 +34,7 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
+    /// Creates switches in the positions of `settings`.
     pub(crate) fn new(settings: SwitchSettings) -> Self {
         Self {
             json_output: settings.json_output_enabled.into(),
@@ -85,10 +55,11 @@ impl Switches {
         }
     }
 
-    /// Goes on only where the switch is on.
+    /// Checks that a switch is on.
     ///
     /// # Errors
-    /// 403, which names the setting.
+    ///
+    /// Returns [`ErrorKind::ApiDisabled`] if it is off.
     pub(crate) fn require(&self, switch: Switch) -> Result<(), ErrorKind> {
         if self.of(switch).load(Relaxed) {
             Ok(())
@@ -97,8 +68,8 @@ impl Switches {
         }
     }
 
-    /// What is on.
-    pub(crate) fn settings(&self) -> SwitchSettings {
+    /// Returns the positions of all switches.
+    pub fn settings(&self) -> SwitchSettings {
         let is_on = |switch| self.of(switch).load(Relaxed);
         SwitchSettings {
             json_output_enabled: is_on(Switch::JsonOutput),
@@ -109,18 +80,19 @@ impl Switches {
         }
     }
 
-    /// Turns what is named, with effect on requests that begin from now on.
-    pub(crate) fn change(&self, change: &SwitchChange) {
-        let turns = [
+    /// Changes switches for requests that begin from now on. The next start of the node begins with
+    /// the configured positions again.
+    pub fn change(&self, change: &SwitchChange) {
+        let positions = [
             (Switch::JsonOutput, change.json_output_enabled),
             (Switch::BcsOutput, change.bcs_output_enabled),
             (Switch::Submission, change.submission_enabled),
             (Switch::Simulation, change.simulation_enabled),
             (Switch::EncodeSubmission, change.encode_submission_enabled),
         ];
-        for (switch, to) in turns {
-            if let Some(on) = to {
-                self.of(switch).store(on, Relaxed);
+        for (switch, position) in positions {
+            if let Some(is_on) = position {
+                self.of(switch).store(is_on, Relaxed);
             }
         }
     }

@@ -1,24 +1,22 @@
-//! Admission of requests below `/v1`, and the limits on what is in flight.
+//! Admission of requests below `/v1`, and the memory of their responses.
 //!
-//! A request needs a path and query of bounded length, and one permit each of its connection, of
-//! its address and of all requests in flight. Its response needs memory until its client has read
-//! it.
+//! A request needs a path and query of bounded length, and the permits of
+//! [`InFlightLimits::acquire`]. Its response needs memory until its client has read it.
 
 use crate::{
-    context::{ApiState, SharedBody},
+    context::SharedBody,
     error::ErrorKind,
-    limits::connection::{self, ConnectionPermit},
+    limits::{InFlightLimits, RequestPermits},
 };
 use actix_web::{
+    HttpRequest,
     body::{BodySize, BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::ServiceResponse,
     http::StatusCode,
 };
 use bytes::Bytes;
-use ledger_limits::{KeyedPermit, Limit, MemoryLease, Permit, network_of};
+use ledger_limits::{MemoryBudget, MemoryLease};
 use std::{
-    net::IpAddr,
-    ops::Deref,
     pin::Pin,
     rc::Rc,
     sync::Arc,
@@ -27,10 +25,7 @@ use std::{
 
 /// The longest path and query, in bytes: the longest type name that is read, percent-encoded
 /// throughout, fits.
-pub(crate) const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
-
-/// Path of the health check, which has a limit of its own.
-const HEALTH_PATH: &str = "/v1/-/healthy";
+const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
 /// The memory of a request body, if it holds any; an extension of its response.
 pub(crate) struct BodyLease(pub Arc<MemoryLease>);
@@ -41,11 +36,11 @@ pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 /// The whole body stays in memory until the client has read it. Permits and memory are released
 /// when the connection took the last bytes, or when the client disconnects.
 pub(crate) fn attach_permits(
-    state: &ApiState,
+    responses: &MemoryBudget,
     response: ServiceResponse,
-    permits: Permits,
+    permits: RequestPermits,
 ) -> ServiceResponse {
-    match memory(state, &response) {
+    match memory(responses, &response) {
         Ok(memory) => response.map_body(|_, body| {
             BoxBody::new(InFlightBody {
                 body,
@@ -57,82 +52,28 @@ pub(crate) fn attach_permits(
     }
 }
 
-/// The permits of one request in flight.
-pub(crate) struct Permits {
-    _of_connection: Option<ConnectionPermit>,
-    _of_address: Option<KeyedPermit<IpAddr>>,
-    _of_all: Permit<StateLimit>,
-}
-
-/// A limit of the state. It holds the state of its thread, so that threads do not contend for the
-/// reference count of the limit.
-struct StateLimit {
-    state: Rc<ApiState>,
-    limit: fn(&ApiState) -> &Limit,
-}
-
-impl Deref for StateLimit {
-    type Target = Limit;
-
-    fn deref(&self) -> &Limit {
-        (self.limit)(&self.state)
-    }
-}
-
-/// Acquires the permits of a request: of its connection, of its address and of all requests. A
-/// health check has a limit of its own.
+/// Acquires the permits of a request.
 ///
 /// # Errors
 ///
 /// Returns [`ErrorKind::UriTooLong`] (414) if path and query are longer than
-/// [`PATH_AND_QUERY_BYTES_MAX`]. Returns [`ErrorKind::TooManyOnConnection`],
-/// [`ErrorKind::TooManyOfAddress`] or [`ErrorKind::TooManyInFlight`] (503) if a limit is reached.
-pub(crate) fn acquire_permits(
-    state: &Rc<ApiState>,
-    request: &ServiceRequest,
-) -> Result<Permits, ErrorKind> {
-    let length = request
-        .uri()
-        .path_and_query()
-        .map_or(0, |text| text.as_str().len());
-    if length > PATH_AND_QUERY_BYTES_MAX {
+/// [`PATH_AND_QUERY_BYTES_MAX`], or the error of [`InFlightLimits::acquire`] (503).
+pub(crate) fn admit(
+    limits: &Rc<Arc<InFlightLimits>>,
+    request: &HttpRequest,
+) -> Result<RequestPermits, ErrorKind> {
+    let path_and_query = request.uri().path_and_query();
+    if path_and_query.map_or(0, |text| text.as_str().len()) > PATH_AND_QUERY_BYTES_MAX {
         return Err(ErrorKind::UriTooLong {
             limit_bytes: PATH_AND_QUERY_BYTES_MAX,
         });
     }
-    let config = state.config();
-    let of_all = |limit| {
-        let state = Rc::clone(state);
-        Permit::try_acquire(StateLimit { state, limit })
-            .ok_or(ErrorKind::TooManyInFlight(config.max_in_flight))
-    };
-    if request.path() == HEALTH_PATH {
-        return Ok(Permits {
-            _of_connection: None,
-            _of_address: None,
-            _of_all: of_all(ApiState::health_checks)?,
-        });
-    }
-    let of_connection =
-        connection::acquire_permit(request.request(), config.max_streams_per_connection)?;
-    let of_address = request.peer_addr().map(|peer| {
-        let permit = state
-            .in_flight_of_addresses()
-            .try_acquire(network_of(peer.ip()));
-        permit.ok_or(ErrorKind::TooManyOfAddress(
-            config.max_in_flight_per_address,
-        ))
-    });
-    Ok(Permits {
-        _of_connection: of_connection,
-        _of_address: of_address.transpose()?,
-        _of_all: of_all(ApiState::in_flight)?,
-    })
+    limits.acquire(request)
 }
 
 /// Memory that a response holds until its client has read it.
 struct ResponseMemory {
-    _of_answers: MemoryLease,
+    _of_responses: MemoryLease,
     _of_bodies: Option<Arc<MemoryLease>>,
 }
 
@@ -146,10 +87,10 @@ struct ResponseMemory {
 ///
 /// Returns [`ErrorKind::AnswersFull`] if the budget has no capacity.
 fn memory(
-    state: &ApiState,
+    responses: &MemoryBudget,
     response: &ServiceResponse<BoxBody>,
 ) -> Result<ResponseMemory, ErrorKind> {
-    let of_answers = state.answers().lease();
+    let of_responses = responses.lease();
     let is_shared = response.response().extensions().contains::<SharedBody>();
     let counts = response.status() == StatusCode::OK;
     let size_bytes = match response.response().body().size() {
@@ -158,8 +99,8 @@ fn memory(
         }
         _ => 0,
     };
-    if !of_answers.try_grow(size_bytes) {
-        let limit_bytes = state.answers().limit_bytes();
+    if !of_responses.try_grow(size_bytes) {
+        let limit_bytes = responses.limit_bytes();
         return Err(ErrorKind::AnswersFull { limit_bytes });
     }
     let of_bodies = response
@@ -168,7 +109,7 @@ fn memory(
         .get::<BodyLease>()
         .map(|lease| Arc::clone(&lease.0));
     Ok(ResponseMemory {
-        _of_answers: of_answers,
+        _of_responses: of_responses,
         _of_bodies: of_bodies.filter(|_| !counts),
     })
 }
@@ -177,7 +118,7 @@ fn memory(
 /// [`MessageBody::try_into_bytes`], which would release them before the bytes are sent.
 struct InFlightBody {
     body: BoxBody,
-    _permits: Permits,
+    _permits: RequestPermits,
     _memory: ResponseMemory,
 }
 

@@ -16,10 +16,8 @@
 //! | the modules of 0x1 | 71,613 | 10 %, 57 µs | 11 %, 281 µs | 13 %, 145 µs |
 //! | 60 transactions | 148,303 | 10 %, 158 µs | 11 %, 648 µs | 20 %, 431 µs |
 
-use crate::{
-    context::{ApiState, SharedBody},
-    middleware::vary,
-};
+use super::vary;
+use crate::{context::SharedBody, limits::Compressors};
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
     dev::ServiceResponse,
@@ -31,11 +29,8 @@ use actix_web::{
     },
 };
 use bytes::Bytes;
-use ledger_limits::Permit;
-use std::{
-    io::{self, Write as _},
-    sync::Arc,
-};
+use ledger_actors::NodeHandle;
+use std::io::{self, Write as _};
 
 /// Minimum size of a compressed body, in bytes.
 ///
@@ -49,10 +44,6 @@ const BYTES_MIN: usize = 8 * 1024;
 /// A larger body would delay the worker's other requests longer than the transfer to a renderer
 /// thread and back takes.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1024;
-
-/// Maximum number of responses that are compressed at a time. Each compressor holds up to about 4
-/// MB beside its input and output.
-pub(crate) const AT_ONCE_MAX: usize = 8;
 
 /// A content coding of responses. The order is by ascending cost and decides between codings of
 /// equal weight.
@@ -145,14 +136,15 @@ impl Coding {
     }
 }
 
-/// Returns the names of all codings that a response can have.
-pub(crate) fn names() -> [&'static str; 3] {
-    Coding::ALL.map(Coding::name)
-}
-
 /// Compresses the response if it is eligible and the client accepts a coding.
-pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) -> ServiceResponse {
-    if !state.config().compression_enabled || !pays(&response) {
+///
+/// A renderer thread of `node` compresses large bodies.
+pub(crate) async fn compress(
+    node: &NodeHandle,
+    compressors: &Compressors,
+    mut response: ServiceResponse,
+) -> ServiceResponse {
+    if !pays(&response) {
         return response;
     }
     // The header is needed even without `Accept-Encoding`: another client may get the response in
@@ -170,7 +162,7 @@ pub(crate) async fn compress(state: &ApiState, mut response: ServiceResponse) ->
         Ok(body) => body,
         Err(body) => return ServiceResponse::new(request, response.set_body(body)),
     };
-    let body = match compressed(state, coding, body.clone()).await {
+    let body = match compressed(node, compressors, coding, body.clone()).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response
@@ -200,15 +192,20 @@ fn pays(response: &ServiceResponse) -> bool {
 
 /// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being
 /// compressed.
-async fn compressed(state: &ApiState, coding: Coding, body: Bytes) -> Option<Vec<u8>> {
-    let permit = Permit::try_acquire(Arc::clone(state.compressors()))?;
+async fn compressed(
+    node: &NodeHandle,
+    compressors: &Compressors,
+    coding: Coding,
+    body: Bytes,
+) -> Option<Vec<u8>> {
+    let permit = compressors.try_acquire()?;
     let is_large = body.len() > IN_PLACE_BYTES_MAX;
     let compress = move || {
         let _permit = permit;
         smaller(coding, &body)
     };
     if is_large {
-        state.node().render(compress).await.ok()?
+        node.render(compress).await.ok()?
     } else {
         compress()
     }
@@ -223,6 +220,7 @@ fn smaller(coding: Coding, body: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::format::CONTENT_CODINGS;
     use actix_web::test::TestRequest;
     use std::io::Read as _;
 
@@ -292,6 +290,11 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn names_the_codings_of_the_document() {
+        assert_eq!(Coding::ALL.map(Coding::name), CONTENT_CODINGS);
     }
 
     #[test]

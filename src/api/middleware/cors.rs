@@ -1,97 +1,165 @@
-//! CORS headers that let pages of every origin use the interface, as on the reference node
+//! CORS headers that let web pages of every origin use the interface, as on the reference node
 //! (docs/reference/reference-node.md#r1).
 //!
 //! The interface is public and does not authenticate callers, so a page gains nothing from its
 //! visitor. Credentials are allowed because the SDKs always send them in browsers.
 //!
-//! Requests without an `Origin` header, which other programs send, bypass the middleware: the
-//! headers would add a few hundred bytes to each response, and their share to the cost of the
+//! Responses to requests without an `Origin` header, which other programs send, have none of these
+//! headers: they would add a few hundred bytes to each response, and their share to the cost of the
 //! request.
 
-use actix_cors::{Cors, CorsMiddleware};
+use super::vary;
 use actix_web::{
-    Error,
+    Error, HttpResponse,
     body::{EitherBody, MessageBody},
-    dev::{Service, ServiceRequest, ServiceResponse, Transform},
-    http::header::{HeaderName, ORIGIN},
+    dev::{RequestHead, Service, ServiceRequest, ServiceResponse, Transform},
+    http::{
+        Method,
+        header::{
+            ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS,
+            ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+            ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+            ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+        },
+    },
 };
-use futures::future::{Either, FutureExt as _, LocalBoxFuture, MapOk, TryFutureExt as _};
-use std::{
-    rc::Rc,
-    task::{Context, Poll},
-};
+use futures::future::{FutureExt as _, LocalBoxFuture, Ready, ready};
+use std::task::{Context, Poll};
 
-/// How long a browser may remember the answer to its question before a request, in seconds; browsers
-/// keep it no longer than one or two hours.
-const MAX_AGE_SECS: usize = 3600;
+/// Methods that a page may use.
+const ALLOWED_METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::POST];
 
-/// The answers to browsers: GET and POST from any origin with any header, and `exposed` of the answers'
-/// headers to be read.
-pub fn cors(exposed: impl IntoIterator<Item = HeaderName>) -> BrowserCors {
-    let cors = Cors::default()
-        .allow_any_origin()
-        .allowed_methods(["GET", "POST"])
-        .allow_any_header()
-        .expose_headers(exposed.into_iter().collect::<Vec<_>>())
-        .supports_credentials()
-        .max_age(MAX_AGE_SECS);
-    BrowserCors(cors)
+/// The same as the value of a header.
+static ALLOWED_METHODS_VALUE: HeaderValue = HeaderValue::from_static("GET, HEAD, POST");
+
+/// Time in which a browser may reuse the response to a preflight request, in seconds. Browsers
+/// limit it to one or two hours.
+static MAX_AGE_SECS: HeaderValue = HeaderValue::from_static("3600");
+
+static TRUE: HeaderValue = HeaderValue::from_static("true");
+
+/// Request headers that CORS headers depend on.
+static VARY_NAMES: HeaderValue = HeaderValue::from_static(
+    "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+);
+
+/// Returns whether a request with an `Origin` is a preflight request: the question of a browser
+/// whether a page may send another request.
+pub(crate) fn is_preflight(request: &RequestHead) -> bool {
+    request.method == Method::OPTIONS && requested_method(request).is_some()
 }
 
-/// Middleware for requests that name an origin, as those of web pages do.
-#[derive(Debug)]
-pub struct BrowserCors(Cors);
+/// Returns the method that a page wants to use after its preflight request.
+fn requested_method(request: &RequestHead) -> Option<Method> {
+    let value = request.headers().get(ACCESS_CONTROL_REQUEST_METHOD)?;
+    Method::try_from(value.to_str().ok()?).ok()
+}
+
+/// Returns the response to a preflight request. Responds with 400 if no page may use the method.
+pub(crate) fn preflight(request: &RequestHead) -> HttpResponse {
+    if !requested_method(request).is_some_and(|method| ALLOWED_METHODS.contains(&method)) {
+        return HttpResponse::BadRequest().body("Requested method is not allowed");
+    }
+    let mut response = HttpResponse::Ok().finish();
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS_VALUE.clone());
+    headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS.clone());
+    if let Some(names) = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
+    if let Some(origin) = request.headers().get(ORIGIN) {
+        allow_origin(origin.clone(), headers);
+    }
+    response
+}
+
+/// Adds the headers of every response to a page of `origin`.
+fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, TRUE.clone());
+    vary::add(headers, VARY_NAMES.clone());
+}
+
+/// CORS headers of a listener. As a middleware of actix-web, it also responds to preflight requests.
+#[derive(Clone, Debug)]
+pub struct BrowserCors {
+    /// Names of the response headers that pages may read beside those that browsers always show.
+    exposed: Option<HeaderValue>,
+}
+
+impl BrowserCors {
+    /// Creates the headers for responses of which pages may read the headers `exposed`.
+    pub fn new(exposed: impl IntoIterator<Item = HeaderName>) -> Self {
+        let names: Vec<_> = exposed.into_iter().collect();
+        let names: Vec<_> = names.iter().map(HeaderName::as_str).collect();
+        // An error cannot occur: names of headers and `, ` are valid in a value.
+        let exposed = HeaderValue::try_from(names.join(", ")).ok();
+        Self {
+            exposed: exposed.filter(|value| !value.is_empty()),
+        }
+    }
+
+    /// Adds the headers of a response to a page of `origin`, unless it is one to a preflight request.
+    pub(crate) fn add_headers(&self, origin: HeaderValue, headers: &mut HeaderMap) {
+        if let Some(exposed) = &self.exposed {
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
+        }
+        allow_origin(origin, headers);
+    }
+}
 
 impl<S, B> Transform<S, ServiceRequest> for BrowserCors
 where
-    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
     B: MessageBody + 'static,
 {
     type Response = ServiceResponse<EitherBody<B>>;
     type Error = Error;
     type Transform = BrowserCorsService<S>;
     type InitError = ();
-    type Future = LocalBoxFuture<'static, Result<Self::Transform, ()>>;
+    type Future = Ready<Result<Self::Transform, ()>>;
 
     fn new_transform(&self, service: S) -> Self::Future {
-        let service = Rc::new(service);
-        let pages = self.0.new_transform(Rc::clone(&service));
-        let both = pages.map_ok(move |pages| BrowserCorsService {
-            pages,
-            others: service,
-        });
-        both.boxed_local()
+        let cors = self.clone();
+        ready(Ok(BrowserCorsService { cors, service }))
     }
 }
 
-/// The service as pages see it, and as all others do.
+/// A service whose responses to pages have CORS headers.
 #[derive(Debug)]
 pub struct BrowserCorsService<S> {
-    pages: CorsMiddleware<Rc<S>>,
-    others: Rc<S>,
+    cors: BrowserCors,
+    service: S,
 }
 
 impl<S, B> Service<ServiceRequest> for BrowserCorsService<S>
 where
-    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error, Future: 'static>,
     B: MessageBody + 'static,
 {
     type Response = ServiceResponse<EitherBody<B>>;
     type Error = Error;
-    type Future = Either<
-        LocalBoxFuture<'static, Result<Self::Response, Error>>,
-        MapOk<S::Future, fn(ServiceResponse<B>) -> Self::Response>,
-    >;
+    type Future = LocalBoxFuture<'static, Result<Self::Response, Error>>;
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.others.poll_ready(context)
+        self.service.poll_ready(context)
     }
 
     fn call(&self, request: ServiceRequest) -> Self::Future {
-        if request.headers().contains_key(ORIGIN) {
-            return Either::Left(self.pages.call(request).boxed_local());
+        let origin = request.headers().get(ORIGIN).cloned();
+        if origin.is_some() && is_preflight(request.head()) {
+            let response = preflight(request.head());
+            let response = request.into_response(response).map_into_right_body();
+            return ready(Ok(response)).boxed_local();
         }
-        let answered = self.others.call(request);
-        Either::Right(answered.map_ok(ServiceResponse::map_into_left_body))
+        let (cors, response) = (self.cors.clone(), self.service.call(request));
+        let with_headers = async move {
+            let mut response = response.await?;
+            if let Some(origin) = origin {
+                cors.add_headers(origin, response.headers_mut());
+            }
+            Ok(response.map_into_left_body())
+        };
+        with_headers.boxed_local()
     }
 }

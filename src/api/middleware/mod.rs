@@ -3,5 +3,6 @@
 pub(crate) mod admission;
 pub(crate) mod compression;
 pub(crate) mod cors;
+pub(crate) mod head;
 pub(crate) mod trace;
 pub(crate) mod vary;

@@ -80,7 +80,7 @@ pub(crate) struct RequestTrace {
 
 impl RequestTrace {
     /// Starts to trace a request with these headers.
-    pub fn begin(headers: &HeaderMap) -> Self {
+    pub fn start(headers: &HeaderMap) -> Self {
         Self {
             parent: TraceParent::of(headers),
             is_logged: tracing::enabled!(target: TARGET, Level::DEBUG),
@@ -89,7 +89,7 @@ impl RequestTrace {
     }
 
     /// Runs `served` in the span of the request's trace, if it has one.
-    pub async fn within<F: Future>(&self, served: F) -> F::Output {
+    pub async fn in_scope<F: Future>(&self, served: F) -> F::Output {
         match &self.parent {
             Some(parent) => served.instrument(parent.span()).await,
             None => served.await,
@@ -100,7 +100,7 @@ impl RequestTrace {
     ///
     /// `client` is the header that identifies a client's software. `route` is a root and, if a
     /// route matches, the pattern below it.
-    pub fn end(
+    pub fn finish(
         &self,
         client: &HeaderName,
         route: (&str, Option<&str>),

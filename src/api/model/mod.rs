@@ -11,4 +11,4 @@ mod table_types;
 pub(crate) use decimal::DecimalText;
 pub(crate) use media_types::MediaTypes;
 pub(crate) use resources::{Resource, read_resource, resources_of};
-pub(crate) use table_types::{TableTypes, read_types};
+pub(crate) use table_types::{ItemTypes, TableTypes, read_types};

@@ -1,7 +1,7 @@
 //! Everything that the operations declare to answer, as plain data.
 
-use crate::{error::ErrorCode, routes};
-use actix_web::http::StatusCode;
+use super::{DocumentedRoute, StatusCode};
+use crate::error::ErrorCode;
 
 /// One answer that one operation declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,19 +23,19 @@ pub struct DeclaredResponse {
 
 /// Every answer that the interface declares: for each route its successes and each pair of status and
 /// `error_code` that it may refuse with, once.
-pub fn declared_responses() -> Vec<DeclaredResponse> {
+pub(crate) fn declared_responses(routes: &[DocumentedRoute<'_>]) -> Vec<DeclaredResponse> {
     let mut success: Vec<DeclaredResponse> = Vec::new();
-    for row in routes::table() {
+    for route in routes {
         let declared = |status: StatusCode, error_code, can_happen| DeclaredResponse {
-            method: row.method().to_string(),
-            path: format!("/v1{}", row.path().trim_end_matches('/')),
-            operation_id: row.operation().id,
+            method: route.method.to_owned(),
+            path: format!("/v1{}", route.path.trim_end_matches('/')),
+            operation_id: route.operation.id,
             status: status.as_u16(),
             error_code,
             can_happen,
         };
-        let successes = row.operation().successes.iter();
-        let errors = row.operation().errors.iter();
+        let successes = route.operation.successes.iter();
+        let errors = route.operation.errors.iter();
         let all = successes
             .map(|success| declared(success.status, None, true))
             .chain(errors.map(|error| declared(error.status, Some(error.code), error.can_happen)));

@@ -1,7 +1,7 @@
 //! The document: OpenAPI 3.1, from the rows of the route table.
 
 use super::{
-    Operation,
+    Operation, StatusCode,
     errors::{self, DeclaredError},
     operation::{Body, Link, Media, Success, Tag},
     parameter::{Parameter, ParameterLocation},
@@ -9,14 +9,11 @@ use super::{
 };
 use crate::{
     error::{ErrorBody, LedgerHeaders},
-    middleware::compression,
     model::{
         MediaTypes,
-        format::{BCS, JSON},
+        format::{BCS, CONTENT_CODINGS, JSON},
     },
-    routes,
 };
-use actix_web::http::StatusCode;
 use ledger_types::Vendor;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -30,9 +27,17 @@ const LEDGER_HEADERS: usize = 7;
 /// What the whole document says of the interface.
 const DESCRIPTION: &str = include_str!("description.md");
 
-/// The OpenAPI 3.1 document of the interface on a chain with this vendor word, which stands in its headers
-/// and media types.
-pub fn openapi_document(vendor: &Vendor) -> Value {
+/// A route of the table, as the document has it.
+pub(crate) struct DocumentedRoute<'a> {
+    pub method: &'a str,
+    /// Path below `/v1`, its parameters in braces.
+    pub path: &'static str,
+    pub operation: &'a Operation,
+}
+
+/// Returns the OpenAPI 3.1 document of the interface with these routes, on a chain with this vendor
+/// word, which is part of its headers and media types.
+pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value {
     let mut schemas = Schemas::new();
     let mut writer = Writer {
         error: schemas.of_response(schema::<ErrorBody>()),
@@ -43,10 +48,10 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
     };
     let mut paths: Map<String, Value> = Map::new();
     // The path without anything behind `/v1` is a second name of `/`, which a document cannot say.
-    for row in routes::table().iter().filter(|row| !row.path().is_empty()) {
-        let operation = writer.operation(row.operation());
-        let path = paths.entry(row.path()).or_insert_with(|| json!({}));
-        path[row.method().as_str().to_ascii_lowercase()] = operation;
+    for route in routes.iter().filter(|route| !route.path.is_empty()) {
+        let operation = writer.operation(route.operation);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.to_ascii_lowercase()] = operation;
     }
     let headers = writer.header_components();
     let responses = shared_responses(&mut paths);
@@ -139,11 +144,11 @@ impl Writer {
     fn responses(&mut self, operation: &Operation) -> Map<String, Value> {
         let mut responses = Map::new();
         for success in &operation.successes {
-            responses.insert(success.status.as_str().to_owned(), self.success(success));
+            responses.insert(status_text(success.status), self.success(success));
         }
         for error in &operation.errors {
             let of_status = |other: &&DeclaredError| other.status == error.status;
-            let status = error.status.as_str().to_owned();
+            let status = status_text(error.status);
             if !responses.contains_key(&status) {
                 let errors: Vec<_> = operation.errors.iter().filter(of_status).collect();
                 responses.insert(status, self.errors(operation.id, error.status, &errors));
@@ -305,7 +310,7 @@ impl Writer {
             "Content-Encoding".to_owned(),
             json!({
                 "description": "How the body is compressed, where it is: of what `Accept-Encoding` offers, if the body is large enough for it to pay.",
-                "schema": {"type": "string", "enum": compression::names()},
+                "schema": {"type": "string", "enum": CONTENT_CODINGS},
             }),
         );
         headers.insert(
@@ -322,6 +327,11 @@ impl Writer {
         );
         headers
     }
+}
+
+/// Returns a status as the document has it.
+fn status_text(status: StatusCode) -> String {
+    status.as_u16().to_string()
 }
 
 fn reference(kind: &str, name: &str) -> Value {

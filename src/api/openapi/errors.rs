@@ -1,7 +1,7 @@
 //! Refusals, and the lists of them that many operations share.
 
+use super::StatusCode as S;
 use crate::error::ErrorCode::{self, *};
-use actix_web::http::StatusCode as S;
 use serde_json::{Value, json};
 
 /// An error answer that an operation declares.

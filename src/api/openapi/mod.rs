@@ -19,12 +19,15 @@ pub(crate) mod operation;
 pub(crate) mod parameter;
 mod rendered;
 pub(crate) mod schemas;
+mod status;
 
-pub use declared::{DeclaredResponse, declared_responses};
-pub use document::openapi_document;
+pub use declared::DeclaredResponse;
+pub(crate) use declared::declared_responses;
+pub(crate) use document::{DocumentedRoute, document};
 pub(crate) use operation::Operation;
 pub(crate) use parameter::ParameterLocation;
 pub(crate) use rendered::RenderedDocument;
+pub(crate) use status::StatusCode;
 
 #[cfg(test)]
 mod tests;

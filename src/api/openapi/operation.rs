@@ -1,12 +1,12 @@
 //! The description of one operation as data: what a client may send and every answer it may get.
 
 use super::{
+    StatusCode,
     errors::{self, DeclaredError},
     parameter::{Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
-use crate::error::ErrorCode;
-use actix_web::http::StatusCode;
+use crate::error::{ErrorCode, Switch};
 use serde_json::Value;
 
 /// The groups that operations are shown in.
@@ -208,6 +208,8 @@ pub(crate) struct Operation {
     pub errors: Vec<DeclaredError>,
     /// Whether it answers also in a form that the operator has turned off.
     pub always_answers: bool,
+    /// The part of the interface that the operation belongs to, if an operator can disable it.
+    pub switch: Option<Switch>,
 }
 
 impl Operation {
@@ -228,6 +230,7 @@ impl Operation {
             successes: Vec::new(),
             errors: errors::COMMON.to_vec(),
             always_answers: false,
+            switch: None,
         }
     }
 
@@ -238,6 +241,18 @@ impl Operation {
             .retain(|error| error.code != ErrorCode::ApiDisabled);
         self.always_answers = true;
         self
+    }
+
+    /// The same for an operation that responds with 403 while `switch` is off.
+    #[allow(
+        dead_code,
+        reason = "until the operations of submissions name their switch"
+    )]
+    pub fn needs(self, switch: Switch) -> Self {
+        Self {
+            switch: Some(switch),
+            ..self
+        }
     }
 
     /// The same with a parameter, and the refusals of one that is not of its type.
@@ -297,17 +312,17 @@ impl Operation {
         self
     }
 
-    /// Whether a success with this status is declared.
-    pub fn declares_success(&self, status: StatusCode) -> bool {
+    /// Returns whether a success with this status is declared.
+    pub fn declares_success(&self, status: u16) -> bool {
         self.successes
             .iter()
-            .any(|success| success.status == status)
+            .any(|success| success.status.as_u16() == status)
     }
 
-    /// Whether a refusal with this status and code is declared.
-    pub fn declares_error(&self, status: StatusCode, code: ErrorCode) -> bool {
+    /// Returns whether an error with this status and code is declared.
+    pub fn declares_error(&self, status: u16, code: ErrorCode) -> bool {
         let mut errors = self.errors.iter();
-        errors.any(|error| (error.status, error.code) == (status, code))
+        errors.any(|error| (error.status.as_u16(), error.code) == (status, code))
     }
 
     /// Whether this parameter is declared.

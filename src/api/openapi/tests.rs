@@ -1,7 +1,10 @@
 //! The document holds together: references, names, parameters, examples.
 
 use super::*;
-use crate::routes;
+use crate::{
+    router::{declared_responses, openapi_document},
+    routes,
+};
 use ledger_types::Vendor;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -349,7 +352,7 @@ fn all_that_is_declared_is_written() {
         let errors = operation.errors.iter().map(|error| error.status);
         let declared: BTreeSet<_> = successes
             .chain(errors)
-            .map(|status| status.as_str().to_owned())
+            .map(|status| status.as_u16().to_string())
             .collect();
         let responses: BTreeSet<_> = one["responses"]
             .as_object()

@@ -9,7 +9,7 @@ use ledger_api::SwitchChange;
 
 /// `GET /switches`: responds with the state of all switches.
 pub async fn show(admin: Data<Admin>) -> HttpResponse {
-    HttpResponse::Ok().json(admin.api.switches())
+    HttpResponse::Ok().json(admin.api.switches.settings())
 }
 
 /// `PATCH /switches` with the switches to change, such as `{"submission_enabled": false}`: responds
@@ -25,8 +25,8 @@ pub async fn change(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpRespo
         Ok(change) => change,
         Err(problem) => return problem.response(),
     };
-    admin.api.change_switches(&change);
-    let switches = admin.api.switches();
+    admin.api.switches.change(&change);
+    let switches = admin.api.switches.settings();
     tracing::info!(?switches, "switches changed");
     HttpResponse::Ok().json(switches)
 }

@@ -10,7 +10,7 @@ use actix_web::{
     middleware::from_fn,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
-use ledger_api::cors;
+use ledger_api::BrowserCors;
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body of `/fund`, in bytes. Three keys and a number take a few hundred.
@@ -45,7 +45,7 @@ struct FundResponse {
 pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
     let routes = web::scope("")
         // Web applications in development call the faucet from their own origin.
-        .wrap(cors([]))
+        .wrap(BrowserCors::new([]))
         // Outermost, because this check alone decides which origins are accepted.
         .wrap(from_fn(check_host_and_origin))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))

@@ -2,11 +2,7 @@
 
 use crate::{
     error::ErrorKind,
-    model::{
-        DecimalText,
-        format::essence,
-        json::{MEMORY_BYTES_MAX, memory_bytes},
-    },
+    model::{DecimalText, format::essence},
 };
 use actix_web::rt::time::timeout;
 use actix_web::{
@@ -20,8 +16,9 @@ use actix_web::{
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use ledger_limits::{MemoryBudget, MemoryLease};
-use serde::de::DeserializeOwned;
 use std::time::Duration;
+
+pub(crate) use crate::model::json::parse_json;
 
 /// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
 /// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
@@ -69,21 +66,6 @@ pub(crate) async fn read(
         which,
         body.unwrap_or(Err(ErrorKind::BodyTimeout { timeout_secs }))?,
     ))
-}
-
-/// Reads a JSON body.
-///
-/// # Errors
-/// 413 when it holds so many values that reading them would take too much memory; 400 when it is no
-/// JSON or no `T`.
-pub(crate) fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ErrorKind> {
-    if memory_bytes(body) > MEMORY_BYTES_MAX {
-        return Err(ErrorKind::BodyTooManyValues {
-            limit_bytes: MEMORY_BYTES_MAX,
-        });
-    }
-    serde_json::from_slice(body)
-        .map_err(|cause| ErrorKind::Syntax(format!("parse request payload error: {cause}")))
 }
 
 /// There is no room for a body.

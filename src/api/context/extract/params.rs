@@ -1,10 +1,13 @@
 //! Path and query parameters, each parsed as its declared type. A value that does not parse is
 //! `web_framework_error` with the parameter's name (docs/interface.md#rule-3).
 
-use crate::{context::ROOT, error::ErrorKind};
+use crate::error::ErrorKind;
 use actix_web::{HttpRequest, web::Query};
 use percent_encoding::percent_decode_str;
 use std::{fmt::Display, str::FromStr};
+
+/// Path that all routes are below.
+pub(crate) const ROOT: &str = "/v1";
 
 /// The path parameter `name` of a request that fits `pattern`, percent-decoded.
 ///

@@ -118,10 +118,10 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     let traced = move |request: ServiceRequest, next: Next<BoxBody>| {
         let client = client.clone();
         async move {
-            let visit = RequestTrace::begin(request.headers());
-            let response = visit.within(next.call(request)).await?;
+            let trace = RequestTrace::start(request.headers());
+            let response = trace.in_scope(next.call(request)).await?;
             let pattern = response.request().match_pattern();
-            visit.end(&client, ("", pattern.as_deref()), &response);
+            trace.finish(&client, ("", pattern.as_deref()), &response);
             Ok::<_, Error>(response)
         }
     };

@@ -2,8 +2,8 @@
 //!
 //! Unknown members are ignored, as by the reference node. serde_json bounds nesting at 128 levels.
 
-use super::{CallRequest, JsonString, by_name::ByName, signature::SignatureJson};
-use crate::{context::extract::body, error::ErrorKind, model::DecimalText};
+use super::{CallRequest, JsonString, by_name::ByName, parse_json, signature::SignatureJson};
+use crate::{error::ErrorKind, model::DecimalText};
 use ledger_types::{
     AccountAddress, Discard, EntryFunction, RawTransaction, SignedTransaction,
     transaction::{
@@ -207,5 +207,5 @@ impl SubmitRequest {
 /// or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not execute
 /// payloads of this kind.
 pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
-    body::parse_json::<SubmitRequest>(body)?.into_signed(chain)
+    parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

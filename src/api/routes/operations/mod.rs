@@ -19,11 +19,11 @@ pub(crate) mod view;
 use crate::{
     error::ErrorCode,
     openapi::{
+        StatusCode,
         errors::{self, documented_only, error},
         operation::{Media, Operation, Success, Tag},
         parameter,
         schemas::schema,
     },
 };
-use actix_web::http::StatusCode;
 use serde_json::{Value, json};

@@ -7,8 +7,7 @@
 use super::submit::{check, check_filter, decode_failed, run_to_completion, submit_checked};
 use crate::{
     context::{LedgerResponse, RequestContext, extract::body},
-    error::{ApiError, ErrorBody, ErrorCode, ErrorKind},
-    limits::Switch,
+    error::{ApiError, ErrorBody, ErrorCode, ErrorKind, Switch},
     model::{
         format::{Format, JSON},
         json::SubmitRequest,

@@ -4,8 +4,7 @@
 
 use crate::{
     context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
-    limits::Switch,
+    error::{ApiError, ErrorKind, Switch},
     model::{
         format::Format,
         json::{JsonString, TransactionRequest},

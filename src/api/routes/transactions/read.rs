@@ -39,7 +39,10 @@ pub(crate) async fn by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiErr
 /// `GET /v1/transactions/wait_by_hash/{txn_hash}`
 pub(crate) async fn wait_by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let hash = cx.path("txn_hash")?;
-    let (ledger_info, lookup) = cx.node().wait_for_commit(hash).await?;
+    let (ledger_info, lookup) = match cx.is_head {
+        true => cx.node().transaction_by_hash(hash).await?,
+        false => cx.node().wait_for_commit(hash).await?,
+    };
     render_status(&cx, ledger_info, hash, lookup).await
 }
 

@@ -6,11 +6,8 @@
 use super::submit::{bounded, signed_transaction};
 use crate::{
     context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
-    limits::{
-        Switch,
-        large_responses::{self, size_bytes},
-    },
+    error::{ApiError, ErrorKind, Switch},
+    limits::large_responses::{self, size_bytes},
     model::{
         TableTypes,
         bcs::OnChainBcs,

@@ -5,11 +5,8 @@
 
 use crate::{
     context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
-    limits::{
-        Switch,
-        connection::{lane_of, remember_outcome},
-    },
+    error::{ApiError, ErrorKind, Switch},
+    limits::connection::{lane_of, remember_outcome},
     model::{
         format::{Format, JSON},
         json::{PendingJson, submission_from_json},

@@ -54,7 +54,7 @@ async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
     for path in &paths {
         first.push(both(&api, path).await);
     }
-    let hits = api.state.kept_answers().hits;
+    let hits = api.state.cache.status().hits;
     api.commit(&Transfer::new(0, 1)).await;
     for (path, first) in paths.iter().zip(&first) {
         let again = both(&api, path).await;
@@ -67,7 +67,7 @@ async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
         assert!(again[0].body != again[1].body, "{path}: JSON and BCS");
     }
     let asked = 2 * paths.len() as u64;
-    assert_eq!(api.state.kept_answers().hits, hits + asked);
+    assert_eq!(api.state.cache.status().hits, hits + asked);
     api.stop().await;
 }
 
@@ -79,7 +79,7 @@ async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
     let count = |answer: &RawResponse| answer.json().as_array().unwrap().len();
     let first = both(&api, &path).await;
     let again = both(&api, &path).await;
-    assert_eq!(api.state.kept_answers().hits, 2);
+    assert_eq!(api.state.cache.status().hits, 2);
     for (first, again) in first.iter().zip(&again) {
         assert!(first.body == again.body);
         assert_eq!(version_of(first), version_of(again));
@@ -129,7 +129,7 @@ async fn without_memory_for_them_none_is_kept() {
         assert!(first.status == 200 && first.body == again.body, "{path}");
     }
     assert_eq!(
-        api.state.kept_answers(),
+        api.state.cache.status(),
         ledger_api::ResponseCacheStatus::default()
     );
     api.stop().await;

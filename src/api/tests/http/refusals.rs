@@ -172,12 +172,12 @@ async fn not_found_names_the_thing_and_the_version() {
 async fn methods() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
-        ("POST", "/v1", "GET"),
-        ("DELETE", "/v1/accounts/0x1", "GET"),
-        ("PUT", "/v1/transactions", "GET, POST"),
-        ("POST", "/v1/accounts/0x1/transactions", "GET"),
-        ("PATCH", "/v1/blocks/by_height/0", "GET"),
-        ("POST", "/v1/accounts/0x1/events/0", "GET"),
+        ("POST", "/v1", "GET, HEAD"),
+        ("DELETE", "/v1/accounts/0x1", "GET, HEAD"),
+        ("PUT", "/v1/transactions", "GET, HEAD, POST"),
+        ("POST", "/v1/accounts/0x1/transactions", "GET, HEAD"),
+        ("PATCH", "/v1/blocks/by_height/0", "GET, HEAD"),
+        ("POST", "/v1/accounts/0x1/events/0", "GET, HEAD"),
         ("GET", "/v1/view", "POST"),
         ("GET", "/v1/transactions/simulate", "POST"),
         ("GET", "/v1/tables/0x1/item", "POST"),

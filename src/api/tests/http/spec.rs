@@ -68,7 +68,7 @@ async fn the_root_leads_to_the_page() {
     assert!(home.contains("href=\"/v1/spec\""), "{home}");
     let posted = api.client.send("POST", "/", &[], Some(b"")).await;
     refused(&posted, (405, "web_framework_error"), "POST /");
-    assert_eq!(posted.headers["allow"], "GET");
+    assert_eq!(posted.headers["allow"], "GET, HEAD");
     api.stop().await;
 }
 

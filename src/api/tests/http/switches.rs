@@ -175,8 +175,8 @@ async fn without_bcs_there_is_json() {
 async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
     let api = TestApi::start(Settings::default()).await;
     let change = |text: &str| serde_json::from_str::<SwitchChange>(text).unwrap();
-    assert_eq!(api.state.switches(), SwitchSettings::default());
-    api.state.change_switches(&change(
+    assert_eq!(api.state.switches.settings(), SwitchSettings::default());
+    api.state.switches.change(&change(
         r#"{"submission_enabled": false, "bcs_output_enabled": false}"#,
     ));
     let expected = SwitchSettings {
@@ -184,12 +184,13 @@ async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
         bcs_output_enabled: false,
         ..SwitchSettings::default()
     };
-    assert_eq!(api.state.switches(), expected);
+    assert_eq!(api.state.switches.settings(), expected);
     let signed = Transfer::new(0, 0).sign(&api.chain);
     let answer = api.client.submit_bcs(&signed).await;
     off(&answer, "api.submission_enabled", "turned off");
     api.state
-        .change_switches(&change(r#"{"submission_enabled": true}"#));
+        .switches
+        .change(&change(r#"{"submission_enabled": true}"#));
     still_works(&api).await;
     off(
         &api.client.get_bcs("/v1").await,

@@ -5,6 +5,7 @@
 
 mod chain;
 mod examples;
+mod head;
 #[path = "../http/kit/mod.rs"]
 #[allow(
     dead_code,

@@ -7,12 +7,12 @@ use ledger_http::{ConnectionStatus, ListenerRegistry};
 /// Appends the metrics of HTTP.
 pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
-    kept_answers(&api.kept_answers(), families);
+    kept_answers(&api.cache.status(), families);
     connections(&listeners.status(), families);
 }
 
 fn routes(api: &ApiState, families: &mut Families) {
-    let routes = api.routes();
+    let routes = api.route_meters.status();
     let mut answers = families.counter((
         "ledger_http_requests_total",
         "Requests of the interface that were answered, by route and status; what fits no route is counted together.",

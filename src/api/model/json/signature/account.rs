@@ -5,7 +5,7 @@ use super::function::FunctionText;
 use super::hex_form::HexBytes;
 use super::keys::{bcs_hex, from_bcs};
 use super::{
-    SignatureFormError,
+    convert::SignatureFormError,
     keys::{AnySignatureJson, Ed25519Json, PublicKeyJson},
     multi::MultiEd25519Json,
     multi_key::MultiKeyJson,

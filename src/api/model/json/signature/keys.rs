@@ -4,7 +4,7 @@
 //! parts (WebAuthn, keyless, hash-based) has the form of its BCS bytes, as on the reference node.
 
 use super::{
-    SignatureFormError,
+    convert::SignatureFormError,
     hex_form::{HexArray, HexBytes},
 };
 use ledger_crypto::{Ed25519PublicKey, Ed25519Signature};

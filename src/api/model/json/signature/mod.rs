@@ -5,6 +5,7 @@
 
 mod account;
 mod bitmap;
+mod convert;
 mod function;
 mod keys;
 mod multi;
@@ -14,6 +15,7 @@ mod single_sender;
 use super::{JsonString, by_name, hex_form};
 use account::AccountSignatureJson;
 use by_name::ByName;
+use convert::{SignatureFormError, all};
 use keys::Ed25519Json;
 use ledger_types::{
     AccountAddress,
@@ -66,31 +68,6 @@ impl<'de> Deserialize<'de> for SignatureJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::deserialize(ByName(deserializer))
     }
-}
-
-/// Errors of the conversion from a signature's JSON form to an authenticator.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SignatureFormError {
-    /// A part in BCS form does not decode.
-    #[error("{what} cannot be read: {cause}")]
-    Bcs {
-        /// Name of the part.
-        what: &'static str,
-        /// Error of the decoder.
-        cause: bcs::Error,
-    },
-    /// A signature of a multi key has no index, and there is no bitmap.
-    #[error("each signature of a multi key needs its `index`")]
-    IndexMissing,
-    /// The indices are not ascending and unique. The wire form has only one order of signatures.
-    #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
-    IndicesNotAscending(u8, u8),
-    /// An index is above 31, the largest index of a key.
-    #[error("the index {0} of a signature is above the largest, 31")]
-    IndexTooLarge(u8),
-    /// The bitmap and the indices contradict each other.
-    #[error("the indices of signatures are not those of `signatures_bitmap`")]
-    BitmapMismatch,
 }
 
 impl From<&TransactionAuthenticator> for SignatureJson {
@@ -192,11 +169,6 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
             },
         })
     }
-}
-
-/// Converts all items, or returns the first error.
-fn all<A, B: TryFrom<A>>(items: impl IntoIterator<Item = A>) -> Result<Vec<B>, B::Error> {
-    items.into_iter().map(B::try_from).collect()
 }
 
 #[cfg(test)]

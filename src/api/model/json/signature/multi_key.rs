@@ -9,7 +9,8 @@
 //! resubmitted transaction has another hash.
 
 use super::{
-    SignatureFormError, bitmap,
+    bitmap,
+    convert::{SignatureFormError, all},
     hex_form::HexBytes,
     keys::{AnySignatureJson, PublicKeyJson},
 };
@@ -116,10 +117,10 @@ impl TryFrom<MultiKeyJson> for AccountAuthenticator {
         let signatures = multi.signatures.into_iter();
         Ok(Self::MultiKey {
             public_keys: MultiKey {
-                public_keys: super::all(multi.public_keys)?,
+                public_keys: all(multi.public_keys)?,
                 signatures_required: multi.signatures_required,
             },
-            signatures: super::all(signatures.map(|one| one.signature))?,
+            signatures: all(signatures.map(|one| one.signature))?,
             signatures_bitmap,
         })
     }

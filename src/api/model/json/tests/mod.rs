@@ -6,12 +6,14 @@ mod submissions;
 use super::changes::ChangeJson;
 use super::*;
 use crate::model::TableTypes;
+use ledger_crypto::{HashValue, hex_text};
 use ledger_test_support::{MemoryChain, START_SECS, TestAccount, TransactionBuilder, test_genesis};
 use ledger_types::{
     AccountAddress, BlockInfo, CheckedTransaction, ExecutedBlock, Parameters, RawTransaction,
     SignedTransaction, StateKey, Vendor, WriteOp, WriteSet,
     transaction::{TransactionAuthenticator, TransactionPayload},
 };
+use ledger_vm::Chain;
 use serde_json::{Value, json};
 
 /// Creates a development chain that consists of its genesis block.

@@ -1,7 +1,7 @@
 //! Schemas of the OpenAPI document against the values that the node serializes and parses.
 
 use super::*;
-use crate::openapi::openapi_document;
+use crate::router::openapi_document;
 use jsonschema::Validator;
 
 fn validator(component: &str) -> Validator {

@@ -444,7 +444,7 @@ async fn a_batch_of_which_some_are_taken_is_206() {
     api.stop().await;
 }
 
-/// `HEAD` is a method like any other that a path does not take.
+/// A path that takes `GET` takes `HEAD` too.
 #[actix_web::test]
 async fn a_path_that_takes_two_methods_names_both() {
     let api = TestApi::start(Settings::default()).await;
@@ -453,6 +453,6 @@ async fn a_path_that_takes_two_methods_names_both() {
         .send("PUT", "/v1/transactions", &[], Some(b""))
         .await;
     refused(&answer, (405, "web_framework_error"), "PUT");
-    assert_eq!(answer.headers["allow"], "GET, POST");
+    assert_eq!(answer.headers["allow"], "GET, HEAD, POST");
     api.stop().await;
 }

@@ -25,7 +25,7 @@ const ALWAYS_ANSWER: [&str; 6] = [
 async fn answers_in_json_can_be_turned_off() {
     let history = History::start().await;
     let examples = examples::all(&history);
-    history.api.state.change_switches(&SwitchChange {
+    history.api.state.switches.change(&SwitchChange {
         json_output_enabled: Some(false),
         ..SwitchChange::default()
     });
@@ -48,7 +48,7 @@ async fn answers_in_json_can_be_turned_off() {
 #[actix_web::test]
 async fn answers_in_bcs_can_be_turned_off() {
     let history = History::start().await;
-    history.api.state.change_switches(&SwitchChange {
+    history.api.state.switches.change(&SwitchChange {
         bcs_output_enabled: Some(false),
         ..SwitchChange::default()
     });
@@ -97,7 +97,7 @@ async fn submission_simulation_and_encoding_can_be_turned_off() {
             "api.encode_submission_enabled",
         ),
     ] {
-        history.api.state.change_switches(&change);
+        history.api.state.switches.change(&change);
         for example in examples::submissions(&history) {
             if routes.contains(&example.route) {
                 let answer = example.ask(&history, "application/json").await;

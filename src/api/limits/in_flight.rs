@@ -1,0 +1,96 @@
+//! Limits on requests in flight: of all clients, of each client address, and of each connection.
+
+use super::connection::{self, ConnectionPermit};
+use crate::{config::ApiConfig, error::ErrorKind};
+use actix_web::HttpRequest;
+use ledger_limits::{KeyedLimit, KeyedPermit, Limit, Permit, network_of};
+use std::{net::IpAddr, ops::Deref, rc::Rc, sync::Arc};
+
+/// Maximum number of health checks in flight. They do not count as requests in flight, because a
+/// load balancer must see that a node at its limit is healthy.
+const HEALTH_CHECKS_MAX: usize = 64;
+
+/// Path of the health check, which has a limit of its own.
+const HEALTH_PATH: &str = "/v1/-/healthy";
+
+/// The limits on requests in flight.
+#[derive(Debug)]
+pub struct InFlightLimits {
+    all: Limit,
+    of_addresses: Arc<KeyedLimit<IpAddr>>,
+    health_checks: Limit,
+    /// Maximum number of requests of one address.
+    address_max: usize,
+    /// Maximum number of requests of one connection.
+    connection_max: usize,
+}
+
+/// The permits of one request in flight.
+pub(crate) struct RequestPermits {
+    _of_connection: Option<ConnectionPermit>,
+    _of_address: Option<KeyedPermit<IpAddr>>,
+    _of_all: Permit<ThreadLimit>,
+}
+
+/// A limit, reached through the reference count of a thread, so that threads do not contend for a
+/// shared one.
+struct ThreadLimit {
+    limits: Rc<Arc<InFlightLimits>>,
+    limit: fn(&InFlightLimits) -> &Limit,
+}
+
+impl Deref for ThreadLimit {
+    type Target = Limit;
+
+    fn deref(&self) -> &Limit {
+        (self.limit)(&self.limits)
+    }
+}
+
+impl InFlightLimits {
+    /// Creates the limits of a configuration.
+    pub(crate) fn new(config: &ApiConfig) -> Self {
+        Self {
+            all: Limit::new(config.max_in_flight),
+            of_addresses: Arc::new(KeyedLimit::new(config.max_in_flight_per_address)),
+            health_checks: Limit::new(HEALTH_CHECKS_MAX),
+            address_max: config.max_in_flight_per_address,
+            connection_max: config.max_streams_per_connection,
+        }
+    }
+
+    /// Acquires the permits of a request through the handle of its thread: of its connection, of its address and of all requests. A
+    /// health check takes only one of its own limit.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::TooManyOnConnection`], [`ErrorKind::TooManyOfAddress`] or
+    /// [`ErrorKind::TooManyInFlight`] (503) if a limit is reached.
+    pub(crate) fn acquire(
+        self: &Rc<Arc<Self>>,
+        request: &HttpRequest,
+    ) -> Result<RequestPermits, ErrorKind> {
+        let of_all = |limit| {
+            let limits = Rc::clone(self);
+            Permit::try_acquire(ThreadLimit { limits, limit })
+                .ok_or(ErrorKind::TooManyInFlight(self.all.max()))
+        };
+        if request.path() == HEALTH_PATH {
+            return Ok(RequestPermits {
+                _of_connection: None,
+                _of_address: None,
+                _of_all: of_all(|limits| &limits.health_checks)?,
+            });
+        }
+        let of_connection = connection::acquire_permit(request, self.connection_max)?;
+        let of_address = request.peer_addr().map(|peer| {
+            let permit = self.of_addresses.try_acquire(network_of(peer.ip()));
+            permit.ok_or(ErrorKind::TooManyOfAddress(self.address_max))
+        });
+        Ok(RequestPermits {
+            _of_connection: of_connection,
+            _of_address: of_address.transpose()?,
+            _of_all: of_all(|limits| &limits.all)?,
+        })
+    }
+}
