@@ -2,7 +2,7 @@
 
 use super::{CliError, URL, key};
 use crate::cli::output;
-use crate::cli::{client_chain, trust::TrustOptions};
+use crate::cli::{client_chain::client_chain, trust::TrustOptions};
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,

@@ -1,7 +1,7 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
 use super::CliError;
-use crate::cli::{client_chain, trust::TrustOptions};
+use crate::cli::{client_chain::client_chain, trust::TrustOptions};
 use ledger_api::submission_json;
 use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
