@@ -263,10 +263,6 @@ impl Operation {
     }
 
     /// Makes the operation respond with 403 while `switch` is off.
-    #[allow(
-        dead_code,
-        reason = "until the operations of submissions name their switch"
-    )]
     pub fn needs(self, switch: Switch) -> Self {
         Self {
             switch: Some(switch),
