@@ -4,7 +4,6 @@
 use super::{
     descriptors::ConnectionLimits,
     error::RunError,
-    limits::api_config,
     listener::{Listener, ListenerOptions, worker_threads},
     net::{ConnectionOptions, Http2Limits, OpenListeners},
     threads::check_thread_limit,
@@ -87,12 +86,12 @@ impl Listeners {
     ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
         // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
-        let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
+        let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let doing = format!("the {threads} threads of the listeners cannot be started");
             RunError::fatal(doing, &error)
         })?;
-        let state = ApiState::new(node.clone(), api_config(settings));
+        let state = ApiState::new(node.clone(), settings.api.clone());
         let parts = Parts {
             settings,
             connections: resources.connections,
@@ -222,11 +221,11 @@ impl Parts<'_> {
     }
 
     fn api_options(&self, tls: Option<ServerConfig>) -> ListenerOptions {
-        let api = &self.settings.api;
+        let listener = &self.settings.api_listener;
         ListenerOptions {
-            address: api.listen,
+            address: listener.listen,
             max_connections: self.connections.api,
-            max_connections_per_address: api.max_connections_per_address,
+            max_connections_per_address: listener.max_connections_per_address,
             ..self.options("api", tls)
         }
     }
@@ -248,13 +247,14 @@ impl Parts<'_> {
         ListenerOptions {
             name,
             metrics: self.opened.add(name),
-            address: settings.api.listen,
-            workers: settings.api.workers,
-            backlog: settings.api.backlog,
+            address: settings.api_listener.listen,
+            workers: settings.api_listener.workers,
+            backlog: settings.api_listener.backlog,
             max_connections: side,
             max_connections_per_address: side.div_ceil(SIDE_ADDRESS_SHARE),
             connection: connection_options(settings, tls),
-            shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+            shutdown_timeout: Duration::from_millis(settings.node.wait.timeout_ms)
+                .min(WAITS_END_WITHIN)
                 + SHUTDOWN_MARGIN,
         }
     }
@@ -274,12 +274,13 @@ async fn stop(listener: Option<Listener>) {
 }
 
 fn connection_options(settings: &Settings, tls: Option<ServerConfig>) -> ConnectionOptions {
+    let listener = &settings.api_listener;
     ConnectionOptions {
         tls,
-        tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
-        keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
-        client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
-        client_send_timeout: Duration::from_millis(settings.api.client_send_timeout_ms),
+        tls_handshake_timeout: Duration::from_millis(listener.tls_handshake_timeout_ms),
+        keep_alive: Duration::from_secs(listener.keep_alive_secs),
+        client_request_timeout: Duration::from_millis(listener.client_request_timeout_ms),
+        client_send_timeout: Duration::from_millis(listener.client_send_timeout_ms),
         http2: Http2Limits {
             max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
         },

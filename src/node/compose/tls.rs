@@ -26,7 +26,8 @@ const OTHERS: u32 = 0o007;
 /// When only one of the two files is set, one cannot be read or is no PEM file of its kind, or the key is
 /// not that of the certificate.
 pub fn configured_tls(settings: &Settings) -> Result<Option<ServerConfig>, ConfigError> {
-    match (&settings.api.tls_certificate, &settings.api.tls_private_key) {
+    let listener = &settings.api_listener;
+    match (&listener.tls_certificate, &listener.tls_private_key) {
         (None, None) => Ok(None),
         (Some(certificate), Some(private_key)) => server_config(certificate, private_key).map(Some),
         (Some(_), None) => Err(only_one("api.tls_certificate", "api.tls_private_key")),
