@@ -1,4 +1,5 @@
-//! Passes the commit and the profile of the build to the compiler, for `--version`.
+//! Passes the commit and the profile of the build to the compiler, for `--version`, and compresses
+//! the debug information of release builds.
 //!
 //! The commit is read from the files of the repository, because `git` may not be installed. It is
 //! `unknown` in a source tree without a repository, and in the dev profile, where a commit would
@@ -24,6 +25,10 @@ fn main() {
     } else {
         ("dev", None)
     };
+    let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux");
+    if is_release && is_linux {
+        println!("cargo::rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib");
+    }
     let commit = commit.as_deref().unwrap_or("unknown");
     println!("cargo::rustc-env=LEDGER_NODE_PROFILE={profile}");
     println!("cargo::rustc-env=LEDGER_NODE_COMMIT={commit}");

@@ -54,25 +54,25 @@ impl FilterRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterRuleError {
     /// The text does not begin with `allow` or `deny`.
-    #[error("it begins with allow or deny")]
+    #[error("expected allow or deny first")]
     Action,
     /// The second word is missing or names no kind of subject.
-    #[error("after allow or deny comes sender, module or function, or all")]
+    #[error("expected sender, module, function or all after allow or deny")]
     Subject,
     /// The operand of the subject is missing, or the text continues after it.
-    #[error("sender, module and function name one thing each, all names none")]
+    #[error("sender, module and function take one operand each, all takes none")]
     Count,
     /// The operand of `sender` is not an address.
-    #[error("the sender is no address: {0}")]
+    #[error("invalid address of the sender: {0}")]
     Sender(#[from] AddressError),
     /// The module is not of the form `ADDRESS::NAME`.
-    #[error("a module is ADDRESS::NAME: {0}")]
+    #[error("expected a module ADDRESS::NAME: {0}")]
     Module(#[from] TypeParseError),
     /// The name of the function has no module before it.
-    #[error("a function is ADDRESS::MODULE::NAME")]
+    #[error("expected a function ADDRESS::MODULE::NAME")]
     Function,
     /// The name of the function is not an identifier.
-    #[error("a function is ADDRESS::MODULE::NAME: {0}")]
+    #[error("expected a function ADDRESS::MODULE::NAME: {0}")]
     FunctionName(#[from] IdentifierError),
 }
 
@@ -127,10 +127,10 @@ impl fmt::Display for FilterRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// There are more than [`FilterRules::RULES_MAX`] rules. The field is their number.
-    #[error("a filter has at most {max} rules, not {0}", max = FilterRules::RULES_MAX)]
+    #[error("a filter has at most {max} rules, got {0}", max = FilterRules::RULES_MAX)]
     TooMany(usize),
     /// The text of a rule cannot be parsed.
-    #[error("rule {number}, {text:?}, is no rule: {cause}")]
+    #[error("rule {number}, {text:?}, is invalid: {cause}")]
     Rule {
         /// Number of the rule, from 1.
         number: usize,
@@ -139,9 +139,9 @@ pub enum FilterError {
         /// The error of parsing the text.
         cause: FilterRuleError,
     },
-    /// A rule follows a rule about `all`, so it never decides. The author most likely intended
+    /// A rule follows a rule about `all`, so it has no effect. The author most likely intended
     /// another order.
-    #[error("rule {number} never decides, because rule {all} matches everything before it")]
+    #[error("rule {number} has no effect, because rule {all} matches all submissions")]
     Unreachable {
         /// Number of the unreachable rule, from 1.
         number: usize,

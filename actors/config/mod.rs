@@ -1,7 +1,7 @@
 //! Configuration of a node's actors: limits, times and sizes, each with its unit.
 //!
-//! The `Default` implementations are the defaults of the program. `config/node.toml` documents
-//! them for operators.
+//! The `Default` implementations are the defaults of the settings. `config/node.toml` is printed
+//! from them.
 
 pub(crate) mod filter_rules;
 

@@ -207,14 +207,14 @@ fn rejection_names_its_rule() {
 #[test]
 fn parse_error_names_the_text_and_its_cause() {
     let cases = [
-        ("forbid sender 0x1", "begins with allow or deny"),
-        ("", "begins with allow or deny"),
-        ("deny", "sender, module or function, or all"),
-        ("deny payer 0x1", "sender, module or function, or all"),
-        ("deny sender", "one thing each"),
-        ("deny sender 0x1 0x2", "one thing each"),
-        ("deny all 0x1", "one thing each"),
-        ("deny sender 0xg", "no address"),
+        ("forbid sender 0x1", "expected allow or deny first"),
+        ("", "expected allow or deny first"),
+        ("deny", "expected sender, module, function or all"),
+        ("deny payer 0x1", "expected sender, module, function or all"),
+        ("deny sender", "take one operand each"),
+        ("deny sender 0x1 0x2", "take one operand each"),
+        ("deny all 0x1", "take one operand each"),
+        ("deny sender 0xg", "invalid address of the sender"),
         ("deny module 0x1", "ADDRESS::NAME"),
         ("deny module 0x1::m::f", "ADDRESS::NAME"),
         ("deny function f", "ADDRESS::MODULE::NAME"),

@@ -2,35 +2,33 @@
 
 use serde::Serialize;
 
-/// The limits and switches of the interface; keys `api.*` of the configuration.
+/// Limits and switches of the interface: keys `api.*` of the configuration.
 #[derive(Clone, Debug)]
 pub struct ApiConfig {
-    /// The largest body of a request, in bytes; above it the answer is 413.
+    /// Maximum size of a request body, in bytes. A larger one gets 413.
     pub max_body_bytes: usize,
-    /// How much memory the bodies of all requests may take, in bytes; above it the answer is 503. A
-    /// single body is always taken.
+    /// Memory for the bodies of all requests, in bytes. A request beyond it gets 503. A single body
+    /// is always accepted.
     pub bodies_bytes_max: usize,
-    /// How much memory answers may take that their clients have not read, in bytes; above it the
-    /// answer is
-    /// 503. A single answer is always given.
+    /// Memory for responses that clients have not read yet, in bytes. A request beyond it gets 503.
+    /// A single response is always sent.
     pub answers_bytes_max: usize,
-    /// How much memory answers may take that are kept for who asks next, in bytes; 0 keeps none.
+    /// Memory of the response cache, in bytes; 0 turns the cache off.
     pub kept_answers_bytes_max: usize,
-    /// How many requests may be in flight at once, over all workers; above it the answer is 503.
-    /// Long polls count, and so do answers that are still being sent.
+    /// Maximum number of requests in flight, over all workers. Long polls and responses that are
+    /// still being sent count. A request beyond it gets 503.
     pub max_in_flight: usize,
-    /// How many of them may be of one address; above it the answer is 503.
+    /// Maximum number of requests in flight per client address. A request beyond it gets 503.
     pub max_in_flight_per_address: usize,
-    /// How many requests of one connection may be in flight at once; above it the answer is 503.
+    /// Maximum number of requests in flight per connection. A request beyond it gets 503.
     pub max_streams_per_connection: usize,
-    /// Whether answers are compressed for clients that take it.
+    /// Whether responses are compressed for clients that accept it.
     pub compression_enabled: bool,
-    /// What is on, until the operator changes it.
+    /// Initial switches. The operator can change them while the node runs.
     pub switches: SwitchSettings,
 }
 
 impl Default for ApiConfig {
-    /// What the node has where nothing sets it.
     fn default() -> Self {
         Self {
             max_body_bytes: 8 * 1024 * 1024,
@@ -46,23 +44,23 @@ impl Default for ApiConfig {
     }
 }
 
-/// What is on; keys `api.*_enabled` of the configuration.
+/// Parts of the interface that can be turned off: keys `api.*_enabled` of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SwitchSettings {
-    /// Whether answers are given in JSON. Errors are always in JSON.
+    /// Whether JSON responses are enabled. Errors are always in JSON.
     pub json_output_enabled: bool,
-    /// Whether answers are given in BCS.
+    /// Whether BCS responses are enabled.
     pub bcs_output_enabled: bool,
-    /// Whether transactions are taken, alone and in batches.
+    /// Whether transactions are accepted, alone and in batches.
     pub submission_enabled: bool,
-    /// Whether simulations are answered.
+    /// Whether simulation is enabled.
     pub simulation_enabled: bool,
-    /// Whether transactions are encoded for signing.
+    /// Whether the encoding of signing messages is enabled.
     pub encode_submission_enabled: bool,
 }
 
 impl Default for SwitchSettings {
-    /// Everything is on.
+    /// Enables all parts.
     fn default() -> Self {
         Self {
             json_output_enabled: true,

@@ -22,7 +22,7 @@ use crate::{
     config::ApiConfig,
     context::{ApiState, ROOT, RequestContext, extract::format::response_format},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
-    limits::{InFlightLimits, RouteMeterId, RouteMeters, Switches},
+    limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits},
     middleware::{
         admission::{self, BodyLease},
         compression,
@@ -215,7 +215,7 @@ fn build_paths(table: Vec<Route>, meters: &RouteMeters) -> matchit::Router<Rc<Pa
 struct Router {
     /// The thread's own handles: a reference count that threads share would be contended.
     state: Rc<ApiState>,
-    in_flight: Rc<Arc<InFlightLimits>>,
+    in_flight: Rc<ThreadLimits>,
     paths: matchit::Router<Rc<PathRoutes>>,
     cors: BrowserCors,
 }
@@ -227,7 +227,7 @@ impl Router {
         Self {
             cors: BrowserCors::new(exposed),
             paths: build_paths(table, &state.route_meters),
-            in_flight: Rc::new(Arc::clone(&state.in_flight)),
+            in_flight: state.in_flight.for_thread(),
             state: Rc::new(state),
         }
     }

@@ -6,3 +6,11 @@ pub struct StoreOptions {
     /// Memory for database pages, in bytes.
     pub cache_bytes: u64,
 }
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 * 1024 * 1024,
+        }
+    }
+}

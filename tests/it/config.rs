@@ -1,4 +1,4 @@
-//! `config`, and what a bad configuration leads to.
+//! The command `config`, and starts with an invalid configuration.
 
 use crate::kit::{TestNode, binary};
 use std::{fs, process::Output};
@@ -7,8 +7,9 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Checks that the command failed over its configuration and that its message has all the parts.
-fn refused(output: &Output, parts: &[&str]) {
+/// Checks that the command ended with the exit code of an invalid configuration, and that its
+/// message contains `parts`.
+fn assert_rejected(output: &Output, parts: &[&str]) {
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     for part in parts {
@@ -44,7 +45,7 @@ fn config_prints_each_value_with_its_origin() {
 }
 
 #[test]
-fn defaults_are_the_shipped_file() {
+fn config_defaults_prints_node_toml() {
     let output = binary().args(["config", "--defaults"]).output().unwrap();
     let shipped =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
@@ -52,7 +53,18 @@ fn defaults_are_the_shipped_file() {
 }
 
 #[test]
-fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
+fn config_schema_prints_node_schema_json() {
+    let output = binary().args(["config", "--schema"]).output().unwrap();
+    let shipped = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/config/node.schema.json"
+    ))
+    .unwrap();
+    assert_eq!(text(&output.stdout), shipped);
+}
+
+#[test]
+fn rejects_an_invalid_configuration_with_exit_code_2() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("bad.toml");
     fs::write(&file, "[mempool]\ncapacity_transactions = 0\n").unwrap();
@@ -64,7 +76,7 @@ fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
             .output();
         output.unwrap()
     };
-    refused(
+    assert_rejected(
         &run(&["--config", file.to_str().unwrap()]),
         &[
             "mempool.capacity_transactions",
@@ -72,31 +84,31 @@ fn a_bad_configuration_ends_with_2_and_says_what_to_correct() {
             "from 1 to",
         ],
     );
-    refused(
+    assert_rejected(
         &run(&["--set", "mempool.size=1"]),
         &["mempool.size", "--set", "capacity_bytes"],
     );
-    refused(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
-    refused(
+    assert_rejected(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
+    assert_rejected(
         &run(&["--set", "sequencer.mode=bft"]),
         &["sequencer.mode", "solo"],
     );
-    refused(
+    assert_rejected(
         &run(&["--set", "chain.genesis=/nowhere.toml"]),
         &["/nowhere.toml"],
     );
-    refused(
+    assert_rejected(
         &run(&["--set", "api.workers=513"]),
         &["api.workers", "from 0 to 512"],
     );
     assert!(
         !directory.path().join("data").exists(),
-        "a refused start leaves nothing behind"
+        "a rejected start creates no data directory"
     );
 }
 
 #[test]
-fn a_genesis_file_must_agree_with_what_is_set() {
+fn rejects_settings_that_contradict_the_genesis_file() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("genesis.toml");
     fs::write(&file, "chain_id = 77\nvendor = \"OTHER\"\naccounts = []\n").unwrap();
@@ -106,19 +118,19 @@ fn a_genesis_file_must_agree_with_what_is_set() {
             .output()
             .unwrap()
     };
-    refused(
+    assert_rejected(
         &run("chain.id=4"),
         &["chain.id = 4", "--set", "genesis.toml", "77"],
     );
-    refused(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
-    refused(
+    assert_rejected(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
+    assert_rejected(
         &run("faucet.enabled=true"),
         &["faucet.enabled", "development chain"],
     );
 }
 
 #[test]
-fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
+fn names_an_invalid_genesis_file_without_its_key() {
     const KEY: &str = "5d996aa76b3212142792d9130796cd2e11e3c445a93118c08414df4f66bc60ec";
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("genesis.toml");
@@ -131,7 +143,7 @@ fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
     };
     let start = "chain_id = 7\ndevelopment = true\n";
     let misspelt = run(&format!("{start}faucet_privat_key = \"{KEY}\"\n"));
-    refused(
+    assert_rejected(
         &misspelt,
         &["genesis.toml", "line 3, column 1", "faucet_privat_key"],
     );
@@ -141,31 +153,31 @@ fn a_bad_genesis_file_is_named_and_its_key_is_not_told() {
         text(&misspelt.stderr)
     );
     let unclosed = run(&format!("{start}faucet_private_key = \"{KEY}\n"));
-    refused(&unclosed, &["genesis.toml", "line 3"]);
+    assert_rejected(&unclosed, &["genesis.toml", "line 3"]);
     assert!(
         !text(&unclosed.stderr).contains(KEY),
         "{}",
         text(&unclosed.stderr)
     );
-    refused(
+    assert_rejected(
         &run(&format!("{start}faucet_private_key = \"{KEY}\"\n")),
         &["genesis.toml", "account of the faucet key"],
     );
     let reserved = run(&format!(
         "{start}[[accounts]]\naddress = \"0x1\"\nbalance = 1\n"
     ));
-    refused(&reserved, &["genesis.toml", "0x1", "reserved"]);
+    assert_rejected(&reserved, &["genesis.toml", "0x1", "reserved"]);
 }
 
 #[test]
-fn a_directory_with_another_chain_is_refused() {
+fn rejects_a_directory_of_another_chain() {
     let mut node = TestNode::start(&[]);
     node.stop("TERM");
     let settings = ["chain.id=9".to_owned()];
     let output = TestNode::command(node.directory(), &settings)
         .output()
         .unwrap();
-    refused(
+    assert_rejected(
         &output,
         &[
             "another genesis",

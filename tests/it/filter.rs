@@ -180,7 +180,7 @@ async fn what_is_no_filter_changes_nothing() {
         (
             json!({ "rules": ["deny all", "allow all"] }),
             400,
-            "rule 2 never decides",
+            "rule 2 has no effect",
         ),
         (json!({ "rules": too_many }), 400, "at most 10000 rules"),
         (json!({ "rules": "deny all" }), 400, "the body is to be"),
@@ -287,7 +287,7 @@ fn rules_that_are_none_end_the_start_with_key_and_cause() {
                 "filter.rules",
                 "rules.toml, line 2",
                 "rule 2, \"deny payer 0x2\"",
-                "sender, module or function",
+                "sender, module, function or all",
             ],
         ),
         (
@@ -296,12 +296,12 @@ fn rules_that_are_none_end_the_start_with_key_and_cause() {
                 "filter.rules",
                 "LEDGER_NODE__FILTER__RULES",
                 "rule 1",
-                "no address",
+                "invalid address of the sender",
             ],
         ),
         (
             run(&["--set", "filter.rules=deny all,allow all"], ""),
-            vec!["filter.rules", "--set", "rule 2 never decides"],
+            vec!["filter.rules", "--set", "rule 2 has no effect"],
         ),
     ];
     for (message, parts) in cases {

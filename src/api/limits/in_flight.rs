@@ -32,10 +32,13 @@ pub(crate) struct RequestPermits {
     _of_all: Permit<ThreadLimit>,
 }
 
-/// A limit, reached through the reference count of a thread, so that threads do not contend for a
-/// shared one.
+/// The limits, with a reference count of their own for the permits of one thread, so that threads do
+/// not contend for a shared one.
+pub(crate) struct ThreadLimits(Arc<InFlightLimits>);
+
+/// One of the limits of a thread.
 struct ThreadLimit {
-    limits: Rc<Arc<InFlightLimits>>,
+    limits: Rc<ThreadLimits>,
     limit: fn(&InFlightLimits) -> &Limit,
 }
 
@@ -43,7 +46,7 @@ impl Deref for ThreadLimit {
     type Target = Limit;
 
     fn deref(&self) -> &Limit {
-        (self.limit)(&self.limits)
+        (self.limit)(&self.limits.0)
     }
 }
 
@@ -59,7 +62,14 @@ impl InFlightLimits {
         }
     }
 
-    /// Acquires the permits of a request through the handle of its thread: of its connection, of its address and of all requests. A
+    /// Returns the limits for the requests of one thread.
+    pub(crate) fn for_thread(self: &Arc<Self>) -> Rc<ThreadLimits> {
+        Rc::new(ThreadLimits(Arc::clone(self)))
+    }
+}
+
+impl ThreadLimits {
+    /// Acquires the permits of a request: of its connection, of its address and of all requests. A
     /// health check takes only one of its own limit.
     ///
     /// # Errors
@@ -67,13 +77,16 @@ impl InFlightLimits {
     /// Returns [`ErrorKind::TooManyOnConnection`], [`ErrorKind::TooManyOfAddress`] or
     /// [`ErrorKind::TooManyInFlight`] (503) if a limit is reached.
     pub(crate) fn acquire(
-        self: &Rc<Arc<Self>>,
+        self: &Rc<Self>,
         request: &HttpRequest,
     ) -> Result<RequestPermits, ErrorKind> {
+        let limits = &*self.0;
         let of_all = |limit| {
-            let limits = Rc::clone(self);
-            Permit::try_acquire(ThreadLimit { limits, limit })
-                .ok_or(ErrorKind::TooManyInFlight(self.all.max()))
+            let handle = ThreadLimit {
+                limits: Rc::clone(self),
+                limit,
+            };
+            Permit::try_acquire(handle).ok_or(ErrorKind::TooManyInFlight(limits.all.max()))
         };
         if request.path() == HEALTH_PATH {
             return Ok(RequestPermits {
@@ -82,10 +95,10 @@ impl InFlightLimits {
                 _of_all: of_all(|limits| &limits.health_checks)?,
             });
         }
-        let of_connection = connection::acquire_permit(request, self.connection_max)?;
+        let of_connection = connection::acquire_permit(request, limits.connection_max)?;
         let of_address = request.peer_addr().map(|peer| {
-            let permit = self.of_addresses.try_acquire(network_of(peer.ip()));
-            permit.ok_or(ErrorKind::TooManyOfAddress(self.address_max))
+            let permit = limits.of_addresses.try_acquire(network_of(peer.ip()));
+            permit.ok_or(ErrorKind::TooManyOfAddress(limits.address_max))
         });
         Ok(RequestPermits {
             _of_connection: of_connection,

@@ -1,12 +1,12 @@
 //! Admission of requests below `/v1`, and the memory of their responses.
 //!
 //! A request needs a path and query of bounded length, and the permits of
-//! [`InFlightLimits::acquire`]. Its response needs memory until its client has read it.
+//! [`ThreadLimits::acquire`]. Its response needs memory until its client has read it.
 
 use crate::{
     context::SharedBody,
     error::ErrorKind,
-    limits::{InFlightLimits, RequestPermits},
+    limits::{RequestPermits, ThreadLimits},
 };
 use actix_web::{
     HttpRequest,
@@ -57,9 +57,9 @@ pub(crate) fn attach_permits(
 /// # Errors
 ///
 /// Returns [`ErrorKind::UriTooLong`] (414) if path and query are longer than
-/// [`PATH_AND_QUERY_BYTES_MAX`], or the error of [`InFlightLimits::acquire`] (503).
+/// [`PATH_AND_QUERY_BYTES_MAX`], or the error of [`ThreadLimits::acquire`] (503).
 pub(crate) fn admit(
-    limits: &Rc<Arc<InFlightLimits>>,
+    limits: &Rc<ThreadLimits>,
     request: &HttpRequest,
 ) -> Result<RequestPermits, ErrorKind> {
     let path_and_query = request.uri().path_and_query();

@@ -149,3 +149,95 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         reason: error.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+        sync::Notify,
+    };
+
+    /// A server that sends the same response to each request.
+    struct Server {
+        client: HttpClient,
+        accepted: Arc<AtomicUsize>,
+        /// Notified when the server has closed a connection.
+        closed: Arc<Notify>,
+    }
+
+    impl Server {
+        /// Starts a server that closes a connection after one response if it is not `persistent`,
+        /// without announcing it.
+        async fn start(response: &'static [u8], persistent: bool) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap().to_string();
+            let (accepted, closed) = <(Arc<AtomicUsize>, Arc<Notify>)>::default();
+            let server = Self {
+                client: HttpClient::new(Endpoint::plain(address)),
+                accepted: Arc::clone(&accepted),
+                closed: Arc::clone(&closed),
+            };
+            tokio::spawn(async move {
+                loop {
+                    let (mut stream, _) = listener.accept().await.unwrap();
+                    accepted.fetch_add(1, Relaxed);
+                    let mut request = [0; 1024];
+                    while stream.read(&mut request).await.unwrap_or_default() > 0 {
+                        stream.write_all(response).await.unwrap();
+                        if !persistent {
+                            break;
+                        }
+                    }
+                    drop(stream);
+                    closed.notify_one();
+                }
+            });
+            server
+        }
+    }
+
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+    #[tokio::test]
+    async fn sends_requests_on_an_idle_connection() {
+        let server = Server::start(OK, true).await;
+        for _ in 0..3 {
+            server.client.get("/").await.unwrap();
+        }
+        assert_eq!(server.accepted.load(Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn opens_a_connection_again_after_the_server_has_closed_it() {
+        let server = Server::start(OK, false).await;
+        for _ in 0..3 {
+            server.client.get("/").await.unwrap();
+            server.closed.notified().await;
+        }
+        assert_eq!(server.accepted.load(Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn names_the_location_of_a_redirect() {
+        let response = b"HTTP/1.1 301 Moved\r\nlocation: https://a/\r\ncontent-length: 0\r\n\r\n";
+        let server = Server::start(response, true).await;
+        let error = server.client.post("/", "text/plain", b"a").await;
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("answered 301"), "{text}");
+        assert!(text.contains("use https://a/"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn recognizes_a_tls_alert() {
+        let server = Server::start(&[21, 3, 3, 0, 2, 2, 10], false).await;
+        let error = server.client.get("/v1").await.unwrap_err();
+        let ClientError::NoResponse { url, source } = error else {
+            panic!("{error}");
+        };
+        assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/v1"));
+        assert!(matches!(source, RequestError::TlsServer), "{source}");
+    }
+}

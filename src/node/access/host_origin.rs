@@ -175,6 +175,13 @@ impl FromStr for HostNames {
     }
 }
 
+/// Writes the names separated by commas.
+impl fmt::Display for HostNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(","))
+    }
+}
+
 /// The text is not a list of host names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoHostNames;

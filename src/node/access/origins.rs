@@ -36,6 +36,13 @@ impl FromStr for Origins {
     }
 }
 
+/// Writes the origins separated by commas.
+impl fmt::Display for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(","))
+    }
+}
+
 /// The text is not a list of origins.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoOrigins;

@@ -58,7 +58,7 @@ pub async fn change(
     if !MAILBOX_CAPACITY.contains(&(capacity as u64)) {
         let allowed = Kind::Integer(MAILBOX_CAPACITY);
         return ErrorKind::InvalidInput(format!(
-            "mailbox_capacity = {capacity} is not allowed: allowed is {allowed}"
+            "mailbox_capacity = {capacity} is not allowed: expected {allowed}"
         ))
         .response();
     }

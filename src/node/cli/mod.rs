@@ -2,7 +2,7 @@
 
 mod account;
 mod bench;
-mod client_chain;
+mod client;
 mod config;
 mod error;
 mod output;

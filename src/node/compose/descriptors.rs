@@ -51,10 +51,10 @@ struct Demand {
 
 impl Demand {
     fn of(settings: &Settings, side_listeners: usize) -> Self {
-        let workers = worker_threads(settings.api.workers).saturating_add(side_listeners);
+        let workers = worker_threads(settings.api_listener.workers).saturating_add(side_listeners);
         // The main thread, the actors' threads, and the workers.
         let runtimes = workers
-            .saturating_add(settings.actors.threads)
+            .saturating_add(settings.node.actors.threads)
             .saturating_add(1);
         let parts = [
             OF_PROCESS,
@@ -68,7 +68,7 @@ impl Demand {
         Self {
             fixed: parts.into_iter().fold(0, usize::saturating_add),
             side_listeners,
-            api_connections: settings.api.max_connections,
+            api_connections: settings.api_listener.max_connections,
         }
     }
 
@@ -127,9 +127,9 @@ pub fn raise_descriptor_limit(
             demand.minimum()
         )));
     };
-    if limits.api < settings.api.max_connections {
+    if limits.api < settings.api_listener.max_connections {
         tracing::warn!(
-            configured = settings.api.max_connections,
+            configured = settings.api_listener.max_connections,
             allowed = limits.api,
             open_files_max = available,
             open_files_needed = wanted,

@@ -4,7 +4,7 @@
 use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
 use ledger_execution::{build_chain, execute_genesis};
-use ledger_store::{Store, StoreOptions};
+use ledger_store::Store;
 use ledger_types::{FrameworkUpgrade, Genesis};
 use ledger_vm::Chain;
 
@@ -31,9 +31,6 @@ pub fn open_ledger(
     configured: ConfiguredGenesis,
 ) -> Result<OpenLedger, RunError> {
     let directory = &settings.storage.data_dir;
-    let options = StoreOptions {
-        cache_bytes: settings.storage.cache_bytes,
-    };
     let open_error = |error| RunError::fatal("data directory", &error);
     let access_error = |error| {
         RunError::fatal(
@@ -45,7 +42,8 @@ pub fn open_ledger(
         |cause: String| ConfigError::Contradiction(format!("{}: {cause}", directory.display()));
     let build =
         |genesis: &Genesis| build_chain(genesis).map_err(|error| contradiction(error.to_string()));
-    let opened = Store::open_checked(directory, &options, settings.storage.check_bytes_max);
+    let check_bytes_max = settings.storage.check_bytes_max;
+    let opened = Store::open_checked(directory, &settings.store, check_bytes_max);
     let mut store = opened.map_err(open_error)?;
     let stored = store.genesis().map_err(access_error)?.zip(store.height());
     let (genesis, chain) = match stored {

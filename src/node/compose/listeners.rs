@@ -4,7 +4,6 @@
 use super::{
     descriptors::ConnectionLimits,
     error::RunError,
-    limits::api_config,
     threads::{check_thread_limit, worker_threads},
 };
 use crate::{
@@ -92,12 +91,12 @@ impl Listeners {
     ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
         // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
-        let threads = worker_threads(settings.api.workers) + 1 + 2 * side;
+        let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let doing = format!("the {threads} threads of the listeners cannot be started");
             RunError::fatal(doing, &error)
         })?;
-        let state = ApiState::new(node.clone(), api_config(settings));
+        let state = ApiState::new(node.clone(), settings.api.clone());
         let parts = Parts {
             settings,
             connections: resources.connections,
@@ -231,11 +230,11 @@ impl Parts<'_> {
     }
 
     fn api_options(&self, tls: Option<CertificateHolder>) -> Options {
-        let api = &self.settings.api;
+        let listener = &self.settings.api_listener;
         ListenerOptions {
-            address: api.listen,
+            address: listener.listen,
             max_connections: self.connections.api,
-            addresses: Arc::new(KeyedLimit::new(api.max_connections_per_address)),
+            addresses: Arc::new(KeyedLimit::new(listener.max_connections_per_address)),
             tls,
             ..self.options("api")
         }
@@ -258,15 +257,16 @@ impl Parts<'_> {
         ListenerOptions {
             name,
             metrics: self.opened.add(name),
-            address: settings.api.listen,
-            workers: worker_threads(settings.api.workers),
-            backlog: settings.api.backlog,
+            address: settings.api_listener.listen,
+            workers: worker_threads(settings.api_listener.workers),
+            backlog: settings.api_listener.backlog,
             max_connections: side,
             addresses: Arc::new(KeyedLimit::new(side.div_ceil(SIDE_ADDRESS_SHARE))),
             tls: None,
             connection: connection_config(settings),
             on_connect: Rc::default,
-            shutdown_timeout: Duration::from_millis(settings.wait.timeout_ms).min(WAITS_END_WITHIN)
+            shutdown_timeout: Duration::from_millis(settings.node.wait.timeout_ms)
+                .min(WAITS_END_WITHIN)
                 + SHUTDOWN_MARGIN,
         }
     }
@@ -304,10 +304,14 @@ async fn stop(listener: Option<Listener>) {
 
 fn connection_config(settings: &Settings) -> ConnectionConfig {
     ConnectionConfig {
-        tls_handshake_timeout: Duration::from_millis(settings.api.tls_handshake_timeout_ms),
-        keep_alive: Duration::from_secs(settings.api.keep_alive_secs),
-        client_request_timeout: Duration::from_millis(settings.api.client_request_timeout_ms),
-        client_send_timeout: Duration::from_millis(settings.api.client_send_timeout_ms),
+        tls_handshake_timeout: Duration::from_millis(
+            settings.api_listener.tls_handshake_timeout_ms,
+        ),
+        keep_alive: Duration::from_secs(settings.api_listener.keep_alive_secs),
+        client_request_timeout: Duration::from_millis(
+            settings.api_listener.client_request_timeout_ms,
+        ),
+        client_send_timeout: Duration::from_millis(settings.api_listener.client_send_timeout_ms),
         max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
     }
 }

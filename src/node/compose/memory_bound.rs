@@ -51,8 +51,9 @@ const REST: u64 = 256 * MIB;
 
 /// The most memory that the settings allow, in bytes; a sum that does not fit counts as all that there is.
 pub fn bytes_max(settings: &Settings) -> u64 {
-    let workers = worker_threads(settings.api.workers);
-    let (mempool, api, sequencer) = (&settings.mempool, &settings.api, &settings.sequencer);
+    let workers = worker_threads(settings.api_listener.workers);
+    let (mempool, sequencer) = (&settings.node.mempool, &settings.node.sequencer);
+    let (api, listener) = (&settings.api, &settings.api_listener);
     let products = [
         (mempool.capacity_bytes as u64, WIRE_AND_DECODED),
         (mempool.capacity_transactions as u64, POOL_TRANSACTION),
@@ -60,13 +61,13 @@ pub fn bytes_max(settings: &Settings) -> u64 {
         (workers as u64, JSON_BODY),
         (api.answers_bytes_max as u64, 1),
         (api.kept_answers_bytes_max as u64, 1),
-        (api.max_connections as u64, CONNECTION),
+        (listener.max_connections as u64, CONNECTION),
         (api.max_in_flight as u64, REQUEST),
         (
             sequencer.blocks_in_flight_max as u64,
             EXECUTED.saturating_mul(sequencer.block_bytes_max as u64),
         ),
-        (settings.storage.cache_bytes, 1),
+        (settings.store.cache_bytes, 1),
         (
             1,
             LARGE_ANSWERS
@@ -87,20 +88,18 @@ pub fn bytes_max(settings: &Settings) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
 
     #[test]
     fn every_limit_counts() {
-        let defaults: Vec<_> = SETTINGS.iter().map(|setting| (setting.default)()).collect();
-        let settings = Settings::from_values(&defaults);
+        let settings = Settings::default();
         let sum = bytes_max(&settings);
         let changes: [fn(&mut Settings); 6] = [
             |settings| settings.api.bodies_bytes_max += 1,
             |settings| settings.api.answers_bytes_max += 1,
             |settings| settings.api.kept_answers_bytes_max += 1,
-            |settings| settings.mempool.capacity_bytes += 1,
-            |settings| settings.mempool.capacity_transactions += 1,
-            |settings| settings.storage.cache_bytes += 1,
+            |settings| settings.node.mempool.capacity_bytes += 1,
+            |settings| settings.node.mempool.capacity_transactions += 1,
+            |settings| settings.store.cache_bytes += 1,
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let mut changed = settings.clone();

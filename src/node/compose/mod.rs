@@ -6,7 +6,6 @@ mod disk_space;
 mod error;
 mod genesis;
 mod ledger;
-mod limits;
 mod listeners;
 mod memory_bound;
 mod panic_hook;

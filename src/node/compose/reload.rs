@@ -176,7 +176,7 @@ fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, Con
     check_token_requirement(admin_listen, admin_token.as_ref())?;
     Ok(Loaded {
         admin_token,
-        filter_rules: settings.filter.rules.clone(),
+        filter_rules: settings.node.filter.clone(),
         log_level: settings.log.level.clone(),
         values: values(&config),
     })
@@ -186,7 +186,7 @@ fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, Con
 fn values(config: &Config) -> Values {
     let values = config.values();
     values
-        .map(|(key, value)| (key, value.to_string()))
+        .map(|(key, value)| (key.to_owned(), value.to_string()))
         .collect()
 }
 

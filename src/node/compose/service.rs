@@ -27,7 +27,6 @@ use super::{
     error::RunError,
     genesis::{ConfiguredGenesis, configured_genesis},
     ledger::{OpenLedger, open_ledger},
-    limits::node_config,
     listeners::{ListenerResources, Listeners, side_listeners},
     memory_bound,
     panic_hook::install_panic_hook,
@@ -209,7 +208,7 @@ impl Service {
             "maximum memory of all limits"
         );
         let directory: &Path = &settings.storage.data_dir;
-        let config = node_config(settings);
+        let config = settings.node.clone();
         let node = Node::start(ledger.chain, ledger.store, Some(directory), config)
             .await
             .map_err(|error| RunError::fatal("the node does not start", &error))?;

@@ -16,7 +16,10 @@ use ledger_http::{CertificateFiles, CertificateHolder, TlsError};
 /// that of the certificate, [`ConfigError::Unreadable`] if a file cannot be read, and
 /// [`ConfigError::Malformed`] if it is not a PEM file of its kind.
 pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, ConfigError> {
-    let files = match (&settings.api.tls_certificate, &settings.api.tls_private_key) {
+    let files = match (
+        &settings.api_listener.tls_certificate,
+        &settings.api_listener.tls_private_key,
+    ) {
         (None, None) => return Ok(None),
         (Some(certificate), Some(private_key)) => CertificateFiles {
             certificate: certificate.clone(),

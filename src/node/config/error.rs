@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration; every message names the key and where it stands.
+//! Errors of a configuration. A message names the key and its origin.
 
 use super::{Origin, RawValue, Setting};
 use std::path::{Path, PathBuf};
@@ -6,58 +6,59 @@ use std::path::{Path, PathBuf};
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file cannot be read.
+    /// A file that cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file is no TOML, or no genesis.
+    /// A file with invalid content.
     #[error("{}: {message}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What the parser says.
+        /// The error, without the content of the file.
         message: String,
     },
-    /// A key that no setting has.
+    /// A key without a setting.
     #[error("unknown key {key} ({origin}); {hint}")]
     UnknownKey {
-        /// The key as written.
+        /// The key as the layer has it.
         key: String,
-        /// Where it stands.
+        /// The layer and the position in it.
         origin: Origin,
-        /// Which keys there are.
+        /// The keys or sections that exist.
         hint: String,
     },
-    /// A value outside of the allowed range.
-    #[error("{key} = {value} ({origin}) is not allowed: {allowed}")]
+    /// A value that the setting does not allow.
+    #[error("{key} = {value} ({origin}): {message}")]
     BadValue {
         /// The key.
         key: String,
-        /// The value as written.
+        /// The value as the layer has it, truncated if it is long.
         value: String,
-        /// Where it stands.
+        /// The layer and the position in it.
         origin: Origin,
-        /// The allowed range, in words.
-        allowed: String,
+        /// The invalid part of a list, and the allowed values.
+        message: String,
     },
-    /// A `--set` that is no `key=value`.
+    /// A `--set` without a `=`.
     #[error("--set {0:?} is not of the form key=value")]
     NotAnAssignment(String),
     /// An environment variable whose value is not UTF-8.
-    #[error("the environment variable {0} does not hold UTF-8")]
+    #[error("the environment variable {0} is not valid UTF-8")]
     NotUnicode(String),
-    /// Two settings, or a setting and the genesis, that contradict each other.
+    /// Settings that contradict each other or the genesis.
     #[error("{0}")]
     Contradiction(String),
 }
 
 impl ConfigError {
-    /// The error of the file `path` with the contents `text`. Says where it is wrong without
-    /// repeating the line, which may hold a private key.
+    /// Creates the error of a file that does not parse, with the position in its content `text`.
+    ///
+    /// The message does not repeat the line, which may hold a private key.
     pub fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let message = error.message();
         let message = match error.span().and_then(|span| text.get(..span.start)) {
@@ -73,20 +74,21 @@ impl ConfigError {
         }
     }
 
-    /// The error of a value that `setting` does not accept.
+    /// Creates the error of a value that `setting` does not allow.
     pub fn bad_value(setting: &Setting, value: &RawValue, origin: Origin) -> Self {
         let cause = setting.kind.cause(value);
         let cause = cause.map(|cause| format!("{cause}; ")).unwrap_or_default();
         Self::BadValue {
-            key: setting.key(),
+            key: setting.key.to_owned(),
             value: shortened(value.to_string()),
             origin,
-            allowed: format!("{cause}allowed is {}", setting.kind),
+            message: format!("{cause}expected {}", setting.kind),
         }
     }
 }
 
-/// How much of a value an error repeats, in characters: a list of rules may have thousands.
+/// Maximum number of characters that an error repeats of a value. A list of filter rules may have
+/// hundreds of thousands.
 const VALUE_CHARS_MAX: usize = 200;
 
 fn shortened(mut value: String) -> String {
@@ -97,7 +99,7 @@ fn shortened(mut value: String) -> String {
     value
 }
 
-/// The line and the column, both from 1, of what follows `before`.
+/// Returns the line and the column after the text `before`, both from 1.
 fn place_after(before: &str) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.matches('\n').count() + 1;

@@ -1,20 +1,20 @@
-//! The layers of a configuration, each a list of keys with their values and where they stand.
+//! The layers of a configuration, each a list of keys with their values and origins.
 
 use super::{ConfigError, RawValue, SETTINGS, Value};
 use std::{ffi::OsString, fmt, path::Path, path::PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// What every environment variable with a setting begins with.
+/// Prefix of the environment variables that set a key.
 pub const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// No layer sets it.
     Default,
-    /// A file, and the line in it.
+    /// A file and the line, from 1.
     File(PathBuf, usize),
-    /// An environment variable.
+    /// The environment variable with this name.
     Environment(String),
     /// `--set`.
     Set,
@@ -34,21 +34,23 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A key with its value, as a layer gives it.
+/// A key with its value in a layer.
 #[derive(Debug)]
 pub struct Entry {
     /// The dotted key.
     pub key: String,
-    /// The value, not checked yet.
+    /// The unchecked value.
     pub value: RawValue,
-    /// Where it stands.
+    /// The position of the key.
     pub origin: Origin,
 }
 
-/// The entries of a file.
+/// Returns the entries of a file.
 ///
 /// # Errors
-/// When it cannot be read or is no TOML.
+///
+/// Returns [`ConfigError::Unreadable`] if the file cannot be read, and [`ConfigError::Malformed`]
+/// if it is not TOML.
 pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
         path: path.to_owned(),
@@ -68,12 +70,13 @@ pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
     Ok(entries)
 }
 
-/// Walks the table; its depth is bounded by the parser's own limit.
+/// Emits the key, the value and the offset of each entry of a table. The parser bounds the depth of
+/// tables.
 fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, RawValue, usize)) {
     for (name, value) in table {
         let key = format!("{prefix}{}", name.get_ref());
         match value.get_ref() {
-            // An unknown section is an error also when nothing stands in it.
+            // An empty table is emitted unless it is a section: an unknown section is an error.
             DeValue::Table(inner) if !inner.is_empty() || is_section(&key) => {
                 flatten(inner, &format!("{key}."), emit);
             }
@@ -82,10 +85,10 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, RawV
     }
 }
 
-/// Whether `key` is a section, or the beginning of one's name.
+/// Returns whether `key` is a section or contains one.
 fn is_section(key: &str) -> bool {
     SETTINGS.iter().any(|setting| {
-        let rest = setting.section.strip_prefix(key);
+        let rest = setting.section().strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
@@ -96,16 +99,17 @@ fn raw_value(value: &DeValue<'_>) -> RawValue {
         DeValue::Boolean(switch) => RawValue::Typed(Value::Boolean(*switch)),
         DeValue::Integer(number) => match u64::from_str_radix(number.as_str(), number.radix()) {
             Ok(number) => RawValue::Typed(Value::Integer(number)),
-            Err(_) => RawValue::Untyped(number.to_string()),
+            Err(_) => RawValue::OutOfRange(number.to_string()),
         },
         other => RawValue::Other(other.type_str()),
     }
 }
 
-/// The entries of the environment: `LEDGER_NODE__SECTION__KEY`.
+/// Returns the entries of the environment: `LEDGER_NODE__SECTION__KEY`.
 ///
 /// # Errors
-/// When the value of such a variable is not UTF-8.
+///
+/// Returns [`ConfigError::NotUnicode`] if the value of such a variable is not UTF-8.
 pub fn environment(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Vec<Entry>, ConfigError> {
@@ -124,15 +128,16 @@ pub fn environment(
             origin: Origin::Environment(name.to_owned()),
         });
     }
-    // The environment has no order; errors should not depend on chance.
+    // The environment has no order. Sorting makes the first error deterministic.
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(entries)
 }
 
-/// The entry of one `--set key=value`.
+/// Returns the entry of a `--set key=value`.
 ///
 /// # Errors
-/// When there is no `=` in it.
+///
+/// Returns [`ConfigError::NotAnAssignment`] if the text has no `=`.
 pub fn assignment(text: &str) -> Result<Entry, ConfigError> {
     let (key, value) = text
         .split_once('=')

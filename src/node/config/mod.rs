@@ -1,9 +1,14 @@
-//! Configuration: built-in values < files < environment < `--set` (docs/interface.md#rule-24).
+//! Configuration of the node: defaults < files < environment < `--set`
+//! (docs/interface.md#rule-24).
+//!
+//! [`Settings`] holds the configuration, and [`SETTINGS`] binds each key to one of its fields.
 
 mod error;
 mod layers;
 mod render;
+mod schema;
 mod setting;
+mod settings;
 mod table;
 mod value;
 
@@ -13,14 +18,16 @@ mod tests;
 pub use error::ConfigError;
 pub use layers::Origin;
 pub use render::defaults;
+pub use schema::schema;
 pub use setting::{Kind, RawValue, Setting};
-pub use table::{FaucetSettings, MAILBOX_CAPACITY, SETTINGS, Settings};
-pub use value::{FromValue, Value};
+pub use settings::{FaucetSettings, Settings};
+pub use table::{MAILBOX_CAPACITY, SETTINGS};
+pub use value::{SettingValue, Value};
 
 use layers::Entry;
 use std::{ffi::OsString, path::PathBuf};
 
-/// The options of every command that reads a configuration.
+/// The options of each command that reads a configuration.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ConfigOptions {
     /// A configuration file (TOML); may be given several times, a later one wins
@@ -34,10 +41,11 @@ pub struct ConfigOptions {
     pub data_dir: Option<String>,
 }
 
-/// An effective configuration: every setting's value and where it comes from.
+/// An effective configuration, with the origin of each value.
 #[derive(Debug, Clone)]
 pub struct Config {
     settings: Settings,
+    /// Values as the layers have them, in the order of [`SETTINGS`].
     values: Vec<(Value, Origin)>,
 }
 
@@ -45,52 +53,55 @@ impl Config {
     /// Reads all layers.
     ///
     /// # Errors
-    /// On an unreadable file, an unknown key, or a value outside of its range.
+    ///
+    /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
+    /// is not UTF-8, or `--set` without a `=`; then for the first unknown key or value that is not
+    /// allowed, from the weakest layer to the strongest.
     pub fn load(
         options: &ConfigOptions,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
+        let mut settings = Settings::default();
         let mut values: Vec<_> = SETTINGS
             .iter()
-            .map(|setting| ((setting.default)(), Origin::Default))
+            .map(|setting| ((setting.get)(&settings), Origin::Default))
             .collect();
         for entry in entries(options, environment)? {
             let index = find(&entry)?;
             let setting = &SETTINGS[index];
-            let value = setting.accept(&entry.value).ok_or_else(|| {
+            let value = setting.apply(&mut settings, &entry.value).ok_or_else(|| {
                 ConfigError::bad_value(setting, &entry.value, entry.origin.clone())
             })?;
             values[index] = (value, entry.origin);
         }
-        let settings = Settings::from_values(values.iter().map(|(value, _)| value));
         Ok(Self { settings, values })
     }
 
     /// Returns the key and the value of every setting, in the order of [`SETTINGS`].
-    pub fn values(&self) -> impl Iterator<Item = (String, &Value)> {
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         let values = self.values.iter().map(|(value, _)| value);
-        SETTINGS.iter().map(Setting::key).zip(values)
+        SETTINGS.iter().map(|setting| setting.key).zip(values)
     }
 
-    /// The values, typed.
+    /// Returns the typed configuration.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Where the value of `key` comes from; `None` when there is no such setting.
+    /// Returns the origin of the value of `key`, or `None` if there is no such setting.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let index = SETTINGS.iter().position(|setting| setting.key() == key)?;
+        let index = SETTINGS.iter().position(|setting| setting.key == key)?;
         Some(&self.values[index].1)
     }
 
-    /// Whether a layer sets `key`.
+    /// Returns whether a layer sets `key`.
     pub fn is_set(&self, key: &str) -> bool {
         self.origin(key)
             .is_some_and(|origin| *origin != Origin::Default)
     }
 }
 
-/// The entries of all layers, the weakest first.
+/// Returns the entries of all layers, the weakest first.
 fn entries(
     options: &ConfigOptions,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -113,11 +124,11 @@ fn entries(
     Ok(entries)
 }
 
-/// The place of an entry's setting in [`SETTINGS`].
+/// Returns the index of an entry's setting in [`SETTINGS`].
 fn find(entry: &Entry) -> Result<usize, ConfigError> {
     SETTINGS
         .iter()
-        .position(|setting| setting.key() == entry.key)
+        .position(|setting| setting.key == entry.key)
         .ok_or_else(|| ConfigError::UnknownKey {
             key: entry.key.clone(),
             origin: entry.origin.clone(),
@@ -125,19 +136,19 @@ fn find(entry: &Entry) -> Result<usize, ConfigError> {
         })
 }
 
-/// Which keys or sections the writer of an unknown key may have meant.
+/// Returns the keys of the section of an unknown key, or the sections if its section is unknown.
 fn hint(key: &str) -> String {
     let section = key.rsplit_once('.').map_or(key, |(section, _)| section);
     let join = |names: Vec<&str>| names.join(", ");
     let names: Vec<_> = SETTINGS
         .iter()
-        .filter(|setting| setting.section == section)
-        .map(|setting| setting.name)
+        .filter(|setting| setting.section() == section)
+        .map(Setting::name)
         .collect();
     if !names.is_empty() {
-        return format!("[{section}] has {}", join(names));
+        return format!("the keys of [{section}] are {}", join(names));
     }
-    let mut sections: Vec<_> = SETTINGS.iter().map(|setting| setting.section).collect();
+    let mut sections: Vec<_> = SETTINGS.iter().map(Setting::section).collect();
     sections.dedup();
     format!("the sections are {}", join(sections))
 }

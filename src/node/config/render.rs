@@ -1,18 +1,18 @@
-//! The texts of `ledger-node config`: the effective configuration with where each value comes from,
-//! and every setting with its default, unit, range and reason, which is `config/node.toml`.
+//! The texts that `ledger-node config` prints: the effective configuration with the origin of each
+//! value, and all defaults, which is `config/node.toml`.
 
-use super::{Config, Origin, SETTINGS, Setting};
+use super::{Config, Kind, Origin, SETTINGS, Setting, setting::is_open};
 use std::fmt::Write as _;
 
 impl Config {
-    /// The effective configuration as TOML, which the node can read back.
+    /// Returns the effective configuration in TOML, which the node can load.
     pub fn render(&self) -> String {
         let mut text = String::from("# The effective configuration of this node.\n");
         let mut section = "";
         for (setting, (value, origin)) in SETTINGS.iter().zip(&self.values) {
-            if setting.section != section {
-                section = setting.section;
-                // Writing to a String does not fail.
+            if setting.section() != section {
+                section = setting.section();
+                // Writing to a `String` does not fail.
                 let _ = writeln!(text, "\n[{section}]");
             }
             let unit = match setting.unit {
@@ -22,7 +22,7 @@ impl Config {
             let _ = writeln!(
                 text,
                 "{} = {value}  # {unit}{}",
-                setting.name,
+                setting.name(),
                 origin_words(origin)
             );
         }
@@ -30,7 +30,7 @@ impl Config {
     }
 }
 
-/// The origin on one line: a path may hold anything, a comment may not.
+/// Returns the origin without control characters: a path may contain line breaks.
 fn origin_words(origin: &Origin) -> String {
     origin
         .to_string()
@@ -39,41 +39,54 @@ fn origin_words(origin: &Origin) -> String {
         .collect()
 }
 
-/// How wide the lines of [`defaults`] are, in characters.
+/// Maximum length of a line of [`defaults`], in bytes.
 const LINE_WIDTH: usize = 100;
 
-/// Every setting with its default, unit, allowed range and reason: the text of `config/node.toml`.
+/// First lines of [`defaults`].
+const HEADER: &str = "\
+#:schema ./node.schema.json
+# Every setting of ledger-node with its default. A comment begins with the unit and the allowed
+# values. The reference node is a full node of Aptos.
+#
+# Printed by `ledger-node config --defaults`; a test compares it with the code. Editors complete and
+# check keys with the schema, which `ledger-node config --schema` prints.
+#
+# Defaults < files (--config, later ones win) < environment < --set. The environment variable of
+# section.key is LEDGER_NODE__SECTION__KEY.
+";
+
+/// Returns all settings with their defaults, units, allowed values and reasons.
 pub fn defaults() -> String {
-    let mut text = String::from(
-        "# Every setting of ledger-node with its default, unit and reason.\n\
-         # Made by `ledger-node config --defaults`; a test holds it against the code.\n\
-         #\n\
-         # Built-in values < files (--config, later wins) < environment < --set. The environment variable\n\
-         # of section.key is LEDGER_NODE__SECTION__KEY.\n",
-    );
+    let mut text = HEADER.to_owned();
     let mut section = "";
     for setting in SETTINGS {
-        if setting.section != section {
-            section = setting.section;
+        if setting.section() != section {
+            section = setting.section();
             text += &format!("\n[{section}]\n");
         }
         for line in wrap(&describe(setting), LINE_WIDTH - 2) {
             text += &format!("# {line}\n");
         }
-        text += &format!("{} = {}\n", setting.name, (setting.default)());
+        text += &format!("{} = {}\n", setting.name(), setting.default());
     }
     text
 }
 
+/// Returns the unit of a setting with its range, or its allowed values, and then its reason.
 fn describe(setting: &Setting) -> String {
+    let range = match &setting.kind {
+        Kind::Integer(range) if is_open(range) => format!("{} or more", range.start()),
+        Kind::Integer(range) => format!("{} to {}", range.start(), range.end()),
+        kind => kind.to_string(),
+    };
     let unit = match setting.unit {
         "" => String::new(),
-        unit => format!("Unit: {unit}. "),
+        unit => format!("{unit}, "),
     };
-    format!("{} {unit}Allowed: {}.", setting.reason, setting.kind)
+    format!("{unit}{range}. {}", setting.reason)
 }
 
-/// Breaks a text between words; a word longer than a line stands alone.
+/// Breaks a text into lines of at most `width` bytes. A longer word gets a line of its own.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

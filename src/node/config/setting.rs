@@ -1,33 +1,36 @@
-//! What a setting is: its key, the kind of its values, and the check of a value against it.
+//! A row of the table of settings, and the check of a value against it.
 
-use super::Value;
-use crate::access::{HostNames, NoHostNames, NoOrigins, Origins};
+use super::{Settings, Value};
+use crate::access::{NoHostNames, NoOrigins};
 use ledger_actors::FilterRules;
-use ledger_types::{FrameworkUpgrade, Vendor};
-use std::{fmt, net::SocketAddr, ops::RangeInclusive};
+use ledger_types::Vendor;
+use std::{fmt, ops::RangeInclusive};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-/// One setting, as declared in `declaration.rs`.
+/// Largest integer of a TOML file.
+pub const INTEGER_MAX: u64 = i64::MAX as u64;
+
+/// One row of [`super::SETTINGS`].
 #[derive(Debug)]
 pub struct Setting {
-    /// The section's name in a file: `actors.mempool`.
-    pub section: &'static str,
-    /// The name within the section.
-    pub name: &'static str,
-    /// Which values it takes.
+    /// The dotted key: `actors.mempool.mailbox_capacity`.
+    pub key: &'static str,
+    /// The allowed values.
     pub kind: Kind,
-    /// Its value where nothing sets it.
-    pub default: fn() -> Value,
-    /// What one unit of the value is: `bytes`, `ms`; empty where it has none.
+    /// Unit of the value: `bytes`, `ms`; empty if it has none.
     pub unit: &'static str,
-    /// What it does and why its default is what it is.
+    /// Effect of the setting and reason of its default.
     pub reason: &'static str,
+    /// Returns the value of the field.
+    pub get: fn(&Settings) -> Value,
+    /// Sets the field. Returns `None` if its type cannot hold the value.
+    pub set: fn(&mut Settings, &Value) -> Option<()>,
 }
 
-/// Which values a setting takes.
+/// The values that a setting allows.
 #[derive(Debug)]
 pub enum Kind {
-    /// A whole number within the range.
+    /// An integer within the range.
     Integer(RangeInclusive<u64>),
     /// `true` or `false`.
     Boolean,
@@ -35,58 +38,80 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `IP:PORT`; port 0 picks a free one.
     Listen,
-    /// `IP:PORT` as [`Self::Listen`], or the empty text for none.
+    /// `IP:PORT`, or the empty text for none.
     OptionalListen,
-    /// A chain's vendor word.
+    /// A vendor word.
     Vendor,
-    /// Versions of the framework with their heights: `2@1000,3@5000`; the empty text for none.
+    /// Framework versions with their heights: `2@1000,3@5000`.
     FrameworkUpgrades,
-    /// Rules of the submission filter with commas between; the empty text for none.
+    /// Rules of the submission filter, separated by commas.
     FilterRules,
-    /// Names of hosts with commas between; the empty text for none.
+    /// Host names, separated by commas.
     HostNames,
-    /// Origins of pages with commas between; the empty text for none.
+    /// Origins of web pages, separated by commas.
     Origins,
-    /// A path that must be given.
+    /// A path, not empty.
     Path,
     /// A path, or the empty text for none.
     OptionalPath,
-    /// A level, or levels by module: `info,ledger_actors=debug`.
+    /// A level, or levels per module: `info,ledger_actors=debug`.
     LogLevel,
 }
 
-/// A value as a layer gives it, before it is known which setting it is for.
+/// A value of a layer, before it is checked against its setting.
 #[derive(Debug, Clone)]
 pub enum RawValue {
-    /// From the environment or the command line: nothing but text.
+    /// A text of the environment or the command line.
     Untyped(String),
-    /// From a file, where text is quoted and numbers are not.
+    /// A string, integer or boolean of a file.
     Typed(Value),
-    /// From a file, but a form that no setting takes; its name in TOML.
+    /// An integer of a file that is negative or too large for any setting.
+    OutOfRange(String),
+    /// A value of a file of a type that no setting has, with the name of the type in TOML.
     Other(&'static str),
 }
 
 impl Setting {
-    /// The whole key: `actors.mempool.mailbox_capacity`.
-    pub fn key(&self) -> String {
-        format!("{}.{}", self.section, self.name)
+    /// Returns the section in a file: `actors.mempool`.
+    pub fn section(&self) -> &'static str {
+        self.split_key().0
     }
 
-    /// Checks a value; `None` means that it is outside of what [`Kind`] allows.
-    pub fn accept(&self, raw: &RawValue) -> Option<Value> {
+    /// Returns the name within the section: `mailbox_capacity`.
+    pub fn name(&self) -> &'static str {
+        self.split_key().1
+    }
+
+    fn split_key(&self) -> (&'static str, &'static str) {
+        self.key.rsplit_once('.').expect("every key has a section")
+    }
+
+    /// Returns the default.
+    pub fn default(&self) -> Value {
+        (self.get)(&Settings::default())
+    }
+
+    /// Sets the field of the setting and returns the value.
+    ///
+    /// Returns `None` and leaves the field as it is if the value is not allowed.
+    pub fn apply(&self, settings: &mut Settings, raw: &RawValue) -> Option<Value> {
         let value = match raw {
             RawValue::Typed(value) => value.clone(),
             RawValue::Untyped(text) => self.kind.parse(text)?,
-            RawValue::Other(_) => return None,
+            RawValue::OutOfRange(_) | RawValue::Other(_) => return None,
         };
-        self.kind.allows(&value).then_some(value)
+        if !self.kind.allows(&value) {
+            return None;
+        }
+        (self.set)(settings, &value)?;
+        Some(value)
     }
 }
 
 impl Kind {
     fn parse(&self, text: &str) -> Option<Value> {
         match self {
-            // The parser would take a sign.
+            // The parser of the standard library accepts a sign.
             Self::Integer(_) if text.starts_with('+') => None,
             Self::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
             Self::Boolean => text.parse().ok().map(Value::Boolean),
@@ -94,8 +119,8 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a text of many parts that is not allowed: the range alone would not say in which
-    /// part.
+    /// Returns the error of a list, because the allowed values alone would not say which of its
+    /// items is invalid.
     pub fn cause(&self, raw: &RawValue) -> Option<String> {
         match (self, raw) {
             (Self::FilterRules, RawValue::Untyped(text) | RawValue::Typed(Value::Text(text))) => {
@@ -107,31 +132,23 @@ impl Kind {
         }
     }
 
+    /// Checks what the type of the field does not: ranges, words and levels.
     fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer(range), Value::Integer(number)) => range.contains(number),
-            (Self::Boolean, Value::Boolean(_)) | (Self::OptionalPath, Value::Text(_)) => true,
+            (Self::Boolean, Value::Boolean(_)) => true,
+            (Self::Integer(_) | Self::Boolean, _) => false,
             (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_str()),
-            (Self::OptionalListen, Value::Text(text)) if text.is_empty() => true,
-            (Self::Listen | Self::OptionalListen, Value::Text(text)) => {
-                text.parse::<SocketAddr>().is_ok()
-            }
-            (Self::Vendor, Value::Text(text)) => text.parse::<Vendor>().is_ok(),
-            (Self::FrameworkUpgrades, Value::Text(text)) => {
-                FrameworkUpgrade::parse_list(text).is_ok()
-            }
-            (Self::FilterRules, Value::Text(text)) => FilterRules::parse_list(text).is_ok(),
-            (Self::HostNames, Value::Text(text)) => text.parse::<HostNames>().is_ok(),
-            (Self::Origins, Value::Text(text)) => text.parse::<Origins>().is_ok(),
             (Self::Path, Value::Text(text)) => !text.is_empty(),
             (Self::LogLevel, Value::Text(text)) => is_log_level(text),
-            _ => false,
+            (_, Value::Text(_)) => true,
+            (_, Value::Integer(_) | Value::Boolean(_)) => false,
         }
     }
 }
 
-/// Whether `text` is a level or `module=level`, or several with commas between. The filter's own
-/// parser takes any other word for a module, and would be silent about all the rest.
+/// Returns whether `text` is a list of levels and `module=level`, separated by commas. The parser
+/// of [`Targets`] takes any other word for a module, and then drops the lines of all others.
 fn is_log_level(text: &str) -> bool {
     let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     text.parse::<Targets>().is_ok()
@@ -141,24 +158,32 @@ fn is_log_level(text: &str) -> bool {
         })
 }
 
-/// The allowed range, in words.
+/// Writes which values are allowed, as the end of "expected ...".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Integer(range) => write!(f, "a whole number from {} to {}", range.start(), range.end()),
-            Self::Boolean => f.write_str("true or false"),
-            Self::Choice([word]) => write!(f, "\"{word}\""),
-            Self::Choice(words) => write!(f, "one of \"{}\"", words.join("\", \"")),
-            Self::Listen => f.write_str("\"IP:PORT\" with a port from 0 to 65535; 0 picks a free one"),
-            Self::OptionalListen => write!(f, "{}, or \"\" for none", Self::Listen),
-            Self::Vendor => write!(f, "a word of 1 to {} letters A-Z", Vendor::LENGTH_MAX),
-            Self::FrameworkUpgrades => {
-                f.write_str("\"VERSION@HEIGHT\", ascending, several with commas between, or \"\" for none")
+            Self::Integer(range) if is_open(range) => {
+                write!(f, "an integer of at least {}", range.start())
             }
+            Self::Integer(range) => {
+                write!(f, "an integer from {} to {}", range.start(), range.end())
+            }
+            Self::Boolean => f.write_str("true or false"),
+            Self::Choice(words) => write!(f, "\"{}\"", words.join("\" or \"")),
+            Self::Listen => f.write_str("\"IP:PORT\"; port 0 picks a free one"),
+            Self::OptionalListen => {
+                f.write_str("\"IP:PORT\", or \"\" for none; port 0 picks a free one")
+            }
+            Self::Vendor => write!(f, "1 to {} letters A-Z", Vendor::LENGTH_MAX),
+            Self::FrameworkUpgrades => f.write_str(
+                "\"VERSION@HEIGHT\" or several in ascending order, separated by commas, or \"\" \
+                 for none",
+            ),
             Self::FilterRules => write!(
                 f,
-                "up to {} rules with commas between, \"\" for none; each is allow or deny, then \
-                 \"sender ADDRESS\", \"module ADDRESS::NAME\", \"function ADDRESS::MODULE::NAME\" or \"all\"",
+                "up to {} rules separated by commas, or \"\" for none; a rule is allow or deny, \
+                 then \"sender ADDRESS\", \"module ADDRESS::NAME\", \
+                 \"function ADDRESS::MODULE::NAME\" or \"all\"",
                 FilterRules::RULES_MAX
             ),
             Self::HostNames => NoHostNames.fmt(f),
@@ -166,16 +191,22 @@ impl fmt::Display for Kind {
             Self::Path => f.write_str("a path"),
             Self::OptionalPath => f.write_str("a path, or \"\" for none"),
             Self::LogLevel => f.write_str(
-                "off, error, warn, info, debug or trace, also by module: \"info,ledger_actors=debug\"",
+                "off, error, warn, info, debug or trace, also per module: \
+                 \"info,ledger_actors=debug\"",
             ),
         }
     }
 }
 
+/// Returns whether a range has no other end than the largest integer of TOML.
+pub(super) fn is_open(range: &RangeInclusive<u64>) -> bool {
+    *range.end() == INTEGER_MAX
+}
+
 impl fmt::Display for RawValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Untyped(text) => write!(f, "{text:?}"),
+            Self::Untyped(text) | Self::OutOfRange(text) => write!(f, "{text:?}"),
             Self::Typed(value) => write!(f, "{value}"),
             Self::Other(form) => write!(f, "a TOML {form}"),
         }

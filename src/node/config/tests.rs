@@ -1,4 +1,4 @@
-//! The declaration, the layers, and the files in `config/`.
+//! Tests of the table of settings, of the layers, and of the files in `config/`.
 
 use super::*;
 use std::{fs, path::Path};
@@ -23,8 +23,10 @@ fn presets() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
     let entries = fs::read_dir(directory).unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    // Beside them lies what explains them.
-    paths.retain(|path| path.extension().is_none_or(|extension| extension != "md"));
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
     paths.sort();
     paths
 }
@@ -36,46 +38,99 @@ fn preset(name: &str) -> PathBuf {
 }
 
 #[test]
-fn every_default_lies_in_its_own_range() {
+fn allows_every_default() {
     for setting in SETTINGS {
-        let default = (setting.default)();
+        let default = setting.default();
         assert_eq!(
-            setting.accept(&RawValue::Typed(default.clone())),
+            setting.apply(&mut Settings::default(), &RawValue::Typed(default.clone())),
             Some(default),
             "{}",
-            setting.key()
+            setting.key
         );
     }
 }
 
 #[test]
-fn the_bounds_of_every_range_fit_the_declared_type() {
+fn accepts_only_values_within_the_range() {
     for setting in SETTINGS {
         let Kind::Integer(range) = &setting.kind else {
             continue;
         };
         for bound in [*range.start(), *range.end()] {
-            load(&[], &[], &[&format!("{}={bound}", setting.key())]).unwrap();
+            load(&[], &[], &[&format!("{}={bound}", setting.key)]).unwrap();
         }
-        let above = format!("{}={}", setting.key(), range.end() + 1);
+        let above = format!("{}={}", setting.key, range.end() + 1);
         let error = load(&[], &[], &[&above]).unwrap_err().to_string();
         assert!(
-            error.contains(&setting.key()) && error.contains("--set"),
+            error.contains(setting.key) && error.contains("--set"),
             "{error}"
         );
     }
 }
 
+/// Returns an allowed value that is not the default, if there is one.
+fn another_value(setting: &Setting) -> Value {
+    let text = match (&setting.kind, setting.default()) {
+        (Kind::Integer(range), Value::Integer(default)) => {
+            let is_minimum = default == *range.start();
+            return Value::Integer(if is_minimum {
+                *range.end()
+            } else {
+                *range.start()
+            });
+        }
+        (Kind::Boolean, Value::Boolean(default)) => return Value::Boolean(!default),
+        (Kind::Choice(words), Value::Text(default)) => words
+            .iter()
+            .find(|&&word| word != default)
+            .unwrap_or(&words[0]),
+        (Kind::Listen | Kind::OptionalListen, _) => "[::1]:9",
+        (Kind::Vendor, _) => "OTHER",
+        (Kind::FrameworkUpgrades, _) => "1@0,2@5",
+        (Kind::FilterRules, _) => "deny all",
+        (Kind::HostNames, _) => "a,b",
+        (Kind::Origins, _) => "https://a",
+        (Kind::Path | Kind::OptionalPath, _) => "other",
+        (Kind::LogLevel, _) => "trace",
+        (kind, default) => panic!("{kind} has the default {default}"),
+    };
+    Value::Text(text.to_owned())
+}
+
 #[test]
-fn no_key_is_declared_twice() {
-    let mut keys: Vec<_> = SETTINGS.iter().map(Setting::key).collect();
+fn each_key_sets_a_field_of_its_own() {
+    for setting in SETTINGS {
+        let mut settings = Settings::default();
+        let value = another_value(setting);
+        setting
+            .apply(&mut settings, &RawValue::Typed(value.clone()))
+            .unwrap_or_else(|| panic!("{} = {value}", setting.key));
+        for other in SETTINGS {
+            let expected = match other.key == setting.key {
+                true => value.clone(),
+                false => other.default(),
+            };
+            assert_eq!(
+                (other.get)(&settings),
+                expected,
+                "{}: {}",
+                setting.key,
+                other.key
+            );
+        }
+    }
+}
+
+#[test]
+fn has_no_duplicate_keys() {
+    let mut keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), SETTINGS.len());
 }
 
 #[test]
-fn node_toml_is_the_declaration() {
+fn node_toml_is_the_printed_defaults() {
     let text = fs::read_to_string(preset("node.toml")).unwrap();
     assert_eq!(
         text,
@@ -89,17 +144,17 @@ fn node_toml_sets_every_key_to_its_default() {
     let path = preset("node.toml");
     let config = load(&[&path], &[], &[]).unwrap();
     for (setting, (value, origin)) in SETTINGS.iter().zip(&config.values) {
-        assert_eq!(*value, (setting.default)(), "{}", setting.key());
+        assert_eq!(*value, setting.default(), "{}", setting.key);
         assert!(
             matches!(origin, Origin::File(file, _) if *file == path),
             "{}: {origin}",
-            setting.key()
+            setting.key
         );
     }
 }
 
 #[test]
-fn every_preset_loads() {
+fn loads_every_preset() {
     let paths = presets();
     assert!(paths.len() >= 2, "{paths:?}");
     for path in paths {
@@ -108,7 +163,7 @@ fn every_preset_loads() {
 }
 
 #[test]
-fn the_sdk_preset_lets_100_000_000_pay_for_the_default_gas_of_the_sdk() {
+fn sdk_preset_lets_an_account_with_100_000_000_pay_the_gas_of_the_sdk() {
     const SDK_MAX_GAS_AMOUNT: u64 = 2_000_000;
     let config = load(&[&preset("sdk.toml")], &[], &[]).unwrap();
     let chain = &config.settings().chain;
@@ -117,7 +172,7 @@ fn the_sdk_preset_lets_100_000_000_pay_for_the_default_gas_of_the_sdk() {
 }
 
 #[test]
-fn a_stronger_layer_wins() {
+fn stronger_layers_override_weaker_ones() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = directory.path().join(name);
@@ -139,17 +194,17 @@ fn a_stronger_layer_wins() {
     )
     .unwrap();
     let settings = config.settings();
-    assert_eq!(settings.wait.timeout_ms, 4);
-    assert_eq!(settings.wait.capacity, 2);
+    assert_eq!(settings.node.wait.timeout_ms, 4);
+    assert_eq!(settings.node.wait.capacity, 2);
     assert_eq!(settings.chain.id, 9);
-    assert!(!settings.pruner.enabled);
+    assert!(!settings.node.pruner.enabled);
     assert_eq!(config.origin("wait.timeout_ms"), Some(&Origin::Set));
     assert_eq!(config.origin("chain.id"), Some(&Origin::File(first, 5)));
     assert_eq!(config.origin("chain.vendor"), Some(&Origin::Default));
 }
 
 #[test]
-fn errors_name_key_place_and_range() {
+fn errors_name_key_origin_and_allowed_values() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("bad.toml");
     let message = |text: &str| {
@@ -172,11 +227,11 @@ fn errors_name_key_place_and_range() {
     );
     all(
         message("[wait]\ncapacity = \"7\"\n"),
-        &["wait.capacity", "\"7\"", "whole number"],
+        &["wait.capacity", "\"7\"", "integer"],
     );
     all(
         message("[wait]\ncapacity = [7]\n"),
-        &["wait.capacity", "array", "whole number"],
+        &["wait.capacity", "array", "integer"],
     );
     all(
         message("[wait]\ncapicity = 7\n"),
@@ -188,7 +243,7 @@ fn errors_name_key_place_and_range() {
     );
     all(
         message("[sequencer]\nmode = \"bft\"\n"),
-        &["sequencer.mode", "\"bft\"", "allowed is \"solo\""],
+        &["sequencer.mode", "\"bft\"", "expected \"solo\""],
     );
     all(
         message("\n[mempol]\n"),
@@ -215,11 +270,11 @@ fn errors_name_key_place_and_range() {
     let set = load(&[], &[], &["chain.vendor"]).unwrap_err();
     all(set.to_string(), &["chain.vendor", "key=value"]);
     let set = load(&[], &[], &["chain.id=+5"]).unwrap_err();
-    all(set.to_string(), &["chain.id", "+5", "whole number"]);
+    all(set.to_string(), &["chain.id", "+5", "integer"]);
 }
 
 #[test]
-fn a_section_without_keys_is_no_error() {
+fn accepts_sections_without_keys() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("empty.toml");
     fs::write(&path, "[actors]\n[mempool]\n[actors.storage]\n").unwrap();
@@ -227,7 +282,7 @@ fn a_section_without_keys_is_no_error() {
 }
 
 #[test]
-fn a_log_level_is_made_of_levels() {
+fn accepts_only_levels_as_log_level() {
     let level = |text: &str| load(&[], &[], &[&format!("log.level={text}")]);
     for good in [
         "info",
@@ -256,7 +311,7 @@ fn a_log_level_is_made_of_levels() {
 }
 
 #[test]
-fn the_rendered_configuration_reads_back_the_same() {
+fn loads_the_rendered_configuration_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let config = load(
         &[],

@@ -1,18 +1,24 @@
-//! The value of a setting, and the types that the node's code reads it as.
+//! The value of a setting, and its conversion to and from the types of fields.
 
 use crate::access::{HostNames, Origins};
 use ledger_actors::FilterRules;
 use ledger_types::{FrameworkUpgrade, Vendor};
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use serde::Serialize;
+use std::{
+    fmt,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
-/// A value of a setting; `Display` is its TOML form.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A value of a setting. `Display` writes it in TOML.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Integer(u64),
-    /// A switch.
+    /// A boolean.
     Boolean(bool),
-    /// Everything else.
+    /// A string.
     Text(String),
 }
 
@@ -26,36 +32,22 @@ impl fmt::Display for Value {
     }
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Integer(number)
-    }
-}
+/// A type of a field that holds the value of a setting.
+pub trait SettingValue: Sized {
+    /// Converts the value of a field.
+    fn to_value(&self) -> Value;
 
-impl From<bool> for Value {
-    fn from(switch: bool) -> Self {
-        Self::Boolean(switch)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-/// A type that a setting is read as.
-///
-/// `None` means that the declared kind lets a value through that the declared type cannot hold;
-/// a test of the declaration excludes it.
-pub trait FromValue: Sized {
-    /// Reads a value that [`super::Setting::accept`] let through.
+    /// Converts a value to the type of the field. Returns `None` if the type cannot hold it.
     fn from_value(value: &Value) -> Option<Self>;
 }
 
-macro_rules! from_integer {
+macro_rules! integer_values {
     ($($type:ty),*) => { $(
-        impl FromValue for $type {
+        impl SettingValue for $type {
+            fn to_value(&self) -> Value {
+                Value::Integer(*self as u64)
+            }
+
             fn from_value(value: &Value) -> Option<Self> {
                 match value {
                     Value::Integer(number) => (*number).try_into().ok(),
@@ -66,12 +58,16 @@ macro_rules! from_integer {
     )* };
 }
 
-macro_rules! from_text {
-    ($($type:ty),*) => { $(
-        impl FromValue for $type {
+macro_rules! text_values {
+    ($($type:ty: $format:expr, $parse:expr;)*) => { $(
+        impl SettingValue for $type {
+            fn to_value(&self) -> Value {
+                Value::Text($format(self))
+            }
+
             fn from_value(value: &Value) -> Option<Self> {
                 match value {
-                    Value::Text(text) => text.parse().ok(),
+                    Value::Text(text) => $parse(text).ok(),
                     _ => None,
                 }
             }
@@ -79,28 +75,29 @@ macro_rules! from_text {
     )* };
 }
 
-from_integer!(u8, u32, u64, usize);
-from_text!(String, SocketAddr, Vendor, PathBuf, HostNames, Origins);
+integer_values!(u8, u32, u64, usize);
 
-impl FromValue for Vec<FrameworkUpgrade> {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(text) => FrameworkUpgrade::parse_list(text).ok(),
-            _ => None,
-        }
-    }
+text_values! {
+    String: ToString::to_string, str::parse;
+    SocketAddr: ToString::to_string, str::parse;
+    Vendor: ToString::to_string, str::parse;
+    HostNames: ToString::to_string, str::parse;
+    Origins: ToString::to_string, str::parse;
+    PathBuf: path_text, str::parse;
+    FilterRules: ToString::to_string, FilterRules::parse_list;
+    Vec<FrameworkUpgrade>: FrameworkUpgrade::format_list, FrameworkUpgrade::parse_list;
 }
 
-impl FromValue for FilterRules {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(text) => Self::parse_list(text).ok(),
-            _ => None,
-        }
-    }
+/// Returns the text of a path. It came from a text, so nothing is lost.
+fn path_text(path: &Path) -> String {
+    path.display().to_string()
 }
 
-impl FromValue for bool {
+impl SettingValue for bool {
+    fn to_value(&self) -> Value {
+        Value::Boolean(*self)
+    }
+
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Boolean(switch) => Some(*switch),
@@ -109,22 +106,17 @@ impl FromValue for bool {
     }
 }
 
-impl FromValue for Option<PathBuf> {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(text) if text.is_empty() => Some(None),
-            Value::Text(text) => Some(Some(PathBuf::from(text))),
-            _ => None,
-        }
+/// The empty text is `None`.
+impl<T: SettingValue> SettingValue for Option<T> {
+    fn to_value(&self) -> Value {
+        self.as_ref()
+            .map_or_else(|| Value::Text(String::new()), T::to_value)
     }
-}
 
-impl FromValue for Option<SocketAddr> {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) if text.is_empty() => Some(None),
-            Value::Text(text) => text.parse().ok().map(Some),
-            _ => None,
+            value => T::from_value(value).map(Some),
         }
     }
 }

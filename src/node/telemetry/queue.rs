@@ -1,9 +1,9 @@
 //! A bounded queue of log lines, written to standard error by a thread of its own.
 //!
-//! A write to standard error blocks while its reader does not read: a full pipe, a terminal that is
-//! stopped, a disk that hangs. The threads that log therefore only append to a buffer, and one thread
-//! writes. A line that finds the buffer full is lost and counted. Once standard error takes lines again,
-//! the log reports how many were lost. `docs/decisions/log-queue.md` compares this with a library.
+//! A write to standard error blocks while its reader does not read: a full pipe, a stopped terminal, a
+//! disk that hangs. Threads that log therefore append to a buffer, and one thread writes. A line that
+//! does not fit into the buffer is lost and counted. Once standard error accepts lines again, the log
+//! reports the number of lost lines. `docs/decisions/log-queue.md` compares this with a library.
 
 use std::{
     io, mem,
@@ -15,12 +15,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Maximum size of the lines that wait, in bytes: about 8,000 lines of requests.
+/// Maximum size of the waiting lines, in bytes: about 8,000 lines of requests.
 ///
-/// Twice as much is in memory while the thread writes the lines that waited before.
+/// The queue takes twice as much memory while the writer writes the previous lines.
 pub const QUEUE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The queue. Its methods never wait for standard error, except [`Self::flush`], which has a timeout.
+/// A bounded queue of log lines.
+///
+/// No method waits for standard error except [`Self::flush`], which has a timeout.
 #[derive(Debug)]
 pub struct LogQueue {
     capacity_bytes: usize,
@@ -29,13 +31,13 @@ pub struct LogQueue {
     appended: Condvar,
     /// Notified when the writer has written a batch.
     written: Condvar,
-    /// Lines that were lost. Only counted, never used to order anything, hence relaxed.
+    /// Number of lost lines. Relaxed, because it orders no other memory access.
     lost_lines: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The lines that wait.
+    /// The waiting lines.
     lines: Vec<u8>,
     /// Total size of all lines that were ever appended.
     appended_bytes: u64,
@@ -45,7 +47,7 @@ struct State {
     reported_bytes: u64,
     /// Whether the writer waits for a line.
     is_idle: bool,
-    /// The writer.
+    /// Thread of the writer, once it runs.
     writer: Option<ThreadId>,
 }
 
@@ -73,7 +75,8 @@ impl LogQueue {
 
     /// Appends a line, or counts it as lost if the queue is full.
     ///
-    /// The writer's own lines always fit: it logs one line per batch, the report of lost lines.
+    /// Lines of the writer itself are always appended: it logs at most one per batch, the report of
+    /// lost lines.
     pub fn push(&self, line: &[u8]) {
         let mut state = self.lock();
         let size_bytes = state.lines.len().saturating_add(line.len());
@@ -86,25 +89,26 @@ impl LogQueue {
         self.wake_writer(state);
     }
 
-    /// Appends a line even if the queue is full: the last line of the process, which names its error.
+    /// Appends a line even if the queue is full: the last line of the process, which states its error.
     pub fn push_last(&self, line: &[u8]) {
         let mut state = self.lock();
         state.append(line);
         self.wake_writer(state);
     }
 
-    /// Number of lines that were lost, because the queue was full or standard error could not be written.
+    /// Returns the number of lines that were lost because the queue was full or standard error could
+    /// not be written.
     pub fn lost_lines(&self) -> u64 {
         self.lost_lines.load(Relaxed)
     }
 
-    /// Whether this is the thread that writes.
+    /// Returns whether the caller runs on the thread of the writer.
     pub fn is_writer(&self) -> bool {
         self.lock().writer == Some(thread::current().id())
     }
 
-    /// Waits until all lines that were appended before the call are written, and the newest report of lost
-    /// lines. Returns whether they are.
+    /// Waits until all lines that were appended before the call and the newest report of lost lines are
+    /// written. Returns whether they are.
     pub fn flush(&self, timeout: Duration) -> bool {
         let begun = Instant::now();
         let mut state = self.lock();
@@ -119,10 +123,10 @@ impl LogQueue {
         true
     }
 
-    /// Writes lines for as long as the process lives.
+    /// Writes lines until the process ends.
     ///
-    /// `write` writes some of the bytes and returns how many; `report` logs the number of lines that were
-    /// lost since it was last called.
+    /// `write` writes some of the bytes and returns their number. `report` logs the number of lines that
+    /// were lost since its last call.
     pub fn run_writer(
         &self,
         mut write: impl FnMut(&[u8]) -> io::Result<usize>,
@@ -137,13 +141,13 @@ impl LogQueue {
                 Ok(()) => {
                     let lost_lines = self.lost_lines();
                     if lost_lines > reported_lines {
-                        // Appended to the lines that filled the queue: the lost lines would have followed them.
+                        // The report follows the lines that filled the queue, as the lost lines would.
                         report(lost_lines.saturating_sub(reported_lines));
                         reported_lines = lost_lines;
                         is_reported = true;
                     }
                 }
-                // No report: it would be lost as well, and reported again without end.
+                // No report: it could be lost as well, and would then be reported without end.
                 Err(lost_lines) => {
                     self.lost_lines.fetch_add(lost_lines, Relaxed);
                 }
@@ -182,7 +186,8 @@ impl LogQueue {
         }
     }
 
-    /// A panic must not silence the log, so a poisoned lock is used: its state is whole between two statements.
+    /// Ignores poisoning, because a panic must not silence the log. The state is consistent between any
+    /// two statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,10 +220,10 @@ mod tests {
     use std::sync::{Arc, mpsc};
 
     const LINE: &[u8] = b"0123456\n";
-    /// Longer than any test takes.
+    /// Time limit of a test.
     const PATIENCE: Duration = Duration::from_secs(120);
 
-    /// A queue for two lines, with a writer whose sink takes one write for each permit.
+    /// Returns a queue of two lines, the sender of permits for one write each, and the written bytes.
     fn queue() -> (
         Arc<LogQueue>,
         mpsc::Sender<io::Result<()>>,
@@ -228,7 +233,7 @@ mod tests {
         let (permit, permits) = mpsc::channel::<io::Result<()>>();
         let (sink, written) = mpsc::channel();
         let writer = Arc::clone(&queue);
-        // It ends with the process, as in the node.
+        // The thread ends with the process, as in the node.
         thread::spawn(move || {
             let reported = Arc::clone(&writer);
             writer.run_writer(
@@ -249,7 +254,7 @@ mod tests {
         (queue, permit, written)
     }
 
-    /// Pushes a line, and returns once the writer has taken it and waits for its permit.
+    /// Pushes a line and waits until the writer has received it and waits for a permit.
     fn occupy_writer(queue: &LogQueue) {
         queue.push(LINE);
         while !queue.lock().lines.is_empty() {
@@ -258,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_lines_beyond_its_capacity_and_reports_them_in_their_place() {
+    fn reports_lines_beyond_its_capacity_after_the_lines_before_them() {
         let (queue, permit, written) = queue();
         occupy_writer(&queue);
         for _ in 0..5 {
@@ -277,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn flush_ends_with_the_last_line_or_the_timeout() {
+    fn flushes_until_the_last_line_or_the_timeout() {
         let (queue, permit, written) = queue();
         assert!(queue.flush(Duration::ZERO), "there is nothing to write");
         occupy_writer(&queue);
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_last_line_although_it_is_full() {
+    fn appends_the_last_line_even_if_it_is_full() {
         let (queue, permit, written) = queue();
         occupy_writer(&queue);
         for _ in 0..3 {
@@ -308,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_lines_that_cannot_be_written_and_reports_them_after_the_next_one() {
+    fn reports_lines_that_cannot_be_written_after_the_next_line() {
         let (queue, permit, written) = queue();
         permit.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
         queue.push(&[LINE, LINE].concat());

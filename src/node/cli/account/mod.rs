@@ -5,16 +5,15 @@ mod new;
 mod terminal;
 mod transfer;
 
-use super::{CliError, trust::TrustOptions};
-use crate::cli::output;
+use super::{
+    CliError,
+    client::{FAUCET_URL, NODE_URL},
+    output,
+    trust::TrustOptions,
+};
 use clap::Subcommand;
 use ledger_client::{FaucetClient, NodeClient};
 use ledger_types::AccountAddress;
-
-/// The default URL of a node.
-const URL: &str = "http://127.0.0.1:8080";
-/// The default URL of a faucet.
-const FAUCET_URL: &str = "http://127.0.0.1:8081";
 
 /// The subcommands of `account`.
 #[derive(Debug, Subcommand)]
@@ -38,7 +37,7 @@ pub enum Command {
     /// Print the balance, sequence number and authentication key of an account
     Show {
         /// URL of the node
-        #[arg(long, value_name = "URL", default_value = URL)]
+        #[arg(long, value_name = "URL", default_value = NODE_URL)]
         url: String,
         #[command(flatten)]
         trust: TrustOptions,

@@ -1,8 +1,11 @@
 //! `account transfer`: signs a transfer, submits it, and waits for its commit.
 
-use super::{CliError, URL, key};
-use crate::cli::output;
-use crate::cli::{client_chain::client_chain, trust::TrustOptions};
+use super::{CliError, key};
+use crate::cli::{
+    client::{NODE_URL, client_chain},
+    output,
+    trust::TrustOptions,
+};
 use ledger_api::submission_json;
 use ledger_client::{
     NodeClient,
@@ -15,7 +18,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// URL of the node
-    #[arg(long, value_name = "URL", default_value = URL)]
+    #[arg(long, value_name = "URL", default_value = NODE_URL)]
     url: String,
     #[command(flatten)]
     trust: TrustOptions,

@@ -1,7 +1,10 @@
 //! The options of `bench`, and the plan of the run that they describe.
 
 use super::CliError;
-use crate::cli::{client_chain::client_chain, trust::TrustOptions};
+use crate::cli::{
+    client::{FAUCET_URL, NODE_URL, client_chain},
+    trust::TrustOptions,
+};
 use ledger_api::submission_json;
 use ledger_client::load::{Plan, ProcessUsage, SubmissionFormat};
 use ledger_types::ChainIdentity;
@@ -27,10 +30,10 @@ const SECONDS_MAX: Duration = Duration::from_secs(30 * 24 * 3_600);
 #[derive(Debug, Clone, clap::Args)]
 pub struct Arguments {
     /// URL of the node
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    #[arg(long, value_name = "URL", default_value = NODE_URL)]
     pub(super) url: String,
     /// URL of the faucet that funds the accounts
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
+    #[arg(long, value_name = "URL", default_value = FAUCET_URL)]
     pub(super) faucet: String,
     #[command(flatten)]
     pub(super) trust: TrustOptions,

@@ -47,7 +47,7 @@ struct DiskReserve {
 impl DiskReserve {
     /// Returns the configured reserve, or `None` if it is 0.
     fn of(settings: &Settings) -> Option<Self> {
-        let sequencer = &settings.sequencer;
+        let sequencer = &settings.node.sequencer;
         // One more than the blocks in flight, because the sequencer may be receiving a batch.
         let blocks = (sequencer.blocks_in_flight_max as u64).saturating_add(1);
         (settings.storage.min_free_bytes > 0).then(|| Self {
@@ -209,7 +209,6 @@ impl DiskSpaceProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
 
     fn space(ledger: DiskSpace, pool: Option<DiskSpace>) -> DirectorySpace {
         DirectorySpace {
@@ -275,13 +274,12 @@ mod tests {
 
     #[test]
     fn scales_with_the_size_of_blocks_and_is_off_at_0() {
-        let defaults: Vec<_> = SETTINGS.iter().map(|setting| (setting.default)()).collect();
-        let mut settings = Settings::from_values(&defaults);
+        let mut settings = Settings::default();
         let before = DiskReserve::of(&settings).unwrap().in_flight_bytes_max;
-        settings.sequencer.block_bytes_max *= 2;
+        settings.node.sequencer.block_bytes_max *= 2;
         let larger = DiskReserve::of(&settings).unwrap().in_flight_bytes_max;
         assert_eq!(larger, 2 * before);
-        settings.sequencer.blocks_in_flight_max += 1;
+        settings.node.sequencer.blocks_in_flight_max += 1;
         assert!(DiskReserve::of(&settings).unwrap().in_flight_bytes_max > larger);
         settings.storage.min_free_bytes = 0;
         assert!(DiskReserve::of(&settings).is_none());

@@ -1,8 +1,13 @@
-//! The chain of a node, as its clients know it.
+//! What the commands that connect to a node share.
 
 use ledger_framework::new_chain;
 use ledger_types::{ChainIdentity, Parameters};
 use ledger_vm::Chain;
+
+/// Default URL of a node.
+pub const NODE_URL: &str = "http://127.0.0.1:8080";
+/// Default URL of a faucet.
+pub const FAUCET_URL: &str = "http://127.0.0.1:8081";
 
 /// Returns a chain with this identity and default parameters.
 ///
