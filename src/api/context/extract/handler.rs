@@ -1,6 +1,6 @@
 //! Handlers: functions of a [`RequestContext`] and of arguments that are read from the request.
 
-use super::{Extract, Inputs, RequestParts};
+use super::argument::{Extract, Inputs, RequestParts};
 use crate::{
     context::{IntoResponse, RequestContext},
     error::{ApiError, ErrorKind},

@@ -1,6 +1,6 @@
 //! The query parameter `limit`.
 
-use super::{Extract, Inputs, RequestParts};
+use super::argument::{Extract, Inputs, RequestParts};
 use crate::{
     error::ErrorKind,
     model::DecimalText,

@@ -1,6 +1,6 @@
 //! The query parameter `ledger_version`.
 
-use super::{Extract, Inputs, RequestParts};
+use super::argument::{Extract, Inputs, RequestParts};
 use crate::{
     error::ErrorKind,
     model::DecimalText,
