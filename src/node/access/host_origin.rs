@@ -5,7 +5,7 @@
 //! `Origin`, which a page cannot change. Programs other than browsers send no `Origin` and are accepted.
 
 use super::{
-    host::{Host, authority_of, host_of, is_name},
+    authority::{Host, authority_of, host_of, is_localhost, is_name},
     origins::Origins,
 };
 use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -97,13 +97,6 @@ fn is_of_this_machine(origin: &str) -> bool {
     }
 }
 
-/// Returns whether `name` is `localhost` or below it. These names always mean this machine
-/// (RFC 6761).
-fn is_localhost(name: &str) -> bool {
-    let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
-    last.eq_ignore_ascii_case("localhost")
-}
-
 /// Host names of a listener: `admin.hosts`, `faucet.hosts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostNames(Vec<String>);
@@ -150,7 +143,7 @@ impl fmt::Display for NoHostNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "up to {} host names without ports, with commas between, or \"\" for none",
+            "up to {} host names without ports, separated by commas, or \"\" for none",
             HostNames::COUNT_MAX
         )
     }
@@ -158,7 +151,7 @@ impl fmt::Display for NoHostNames {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::host::NAME_BYTES_MAX, *};
+    use super::{super::authority::NAME_BYTES_MAX, *};
     use actix_web::http::header::HeaderValue;
     use proptest::prelude::*;
 

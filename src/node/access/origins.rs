@@ -1,6 +1,6 @@
 //! Origins of web pages that may send requests to the faucet: `faucet.origins`.
 
-use super::host::authority_of;
+use super::authority::authority_of;
 use std::{fmt, str::FromStr};
 
 /// A list of origins as browsers write them (RFC 6454), such as `https://wallet.example`, or all.
@@ -52,7 +52,7 @@ impl fmt::Display for NoOrigins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "up to {} origins such as https://wallet.example, with commas between, * for all, or \"\" for none",
+            "up to {} origins such as https://wallet.example, separated by commas, * for all, or \"\" for none",
             Origins::COUNT_MAX
         )
     }

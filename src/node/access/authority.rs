@@ -1,19 +1,26 @@
-//! Hosts and authorities in headers and settings.
+//! Hosts of `Host` headers and of origins.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Maximum length of a DNS name, in bytes (RFC 1035).
-pub const NAME_BYTES_MAX: usize = 253;
+pub(super) const NAME_BYTES_MAX: usize = 253;
+
+/// Returns whether `name` is `localhost` or below it. These names always mean this machine
+/// (RFC 6761).
+pub(super) fn is_localhost(name: &str) -> bool {
+    let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
+    last.eq_ignore_ascii_case("localhost")
+}
 
 /// A host without a port.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Host<'a> {
+pub(super) enum Host<'a> {
     Ip(IpAddr),
     Name(&'a str),
 }
 
 /// Returns the host of `HOST` or `HOST:PORT`, or `None` for any other text.
-pub fn host_of(authority: &str) -> Option<Host<'_>> {
+pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
     let (host, rest) = match authority.strip_prefix('[') {
         Some(bracketed) => {
             let (ip, rest) = bracketed.split_once(']')?;
@@ -37,13 +44,13 @@ pub fn host_of(authority: &str) -> Option<Host<'_>> {
 }
 
 /// Returns whether `text` can be the name of a host. Names of containers may have underscores.
-pub fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(is_part)
 }
 
 /// Returns `HOST` or `HOST:PORT` of an origin of HTTP or HTTPS, or `None` for any other text.
-pub fn authority_of(origin: &str) -> Option<&str> {
+pub(super) fn authority_of(origin: &str) -> Option<&str> {
     let (scheme, authority) = origin.split_once("://")?;
     let is_origin = matches!(scheme, "http" | "https") && host_of(authority).is_some();
     is_origin.then_some(authority)
