@@ -50,8 +50,8 @@ use ledger_types::Vendor;
 use serde_json::Value;
 use std::{pin::pin, rc::Rc, sync::Arc};
 
-/// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the app
-/// has no route.
+/// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the
+/// app has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     let home = web::resource("/")
         .route(web::get().to(routes::home))
@@ -61,8 +61,8 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     config.default_service(service(routes::table, state));
 }
 
-/// Adds only the GraphQL query, and responds with the error body everywhere else: clients of a local
-/// network look for an indexer at a port of its own.
+/// Adds only the GraphQL query, and responds with the error body everywhere else: clients of a
+/// local network look for an indexer at a port of its own.
 pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
     config.default_service(service(|| vec![routes::graphql_route()], state));
 }
@@ -92,8 +92,8 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
     openapi::document(vendor, &documented(&routes::table()))
 }
 
-/// Returns every response that the interface declares: for each route its successes and each pair of
-/// status and `error_code` of its errors, once.
+/// Returns every response that the interface declares: for each route its successes and each pair
+/// of status and `error_code` of its errors, once.
 pub fn declared_responses() -> Vec<DeclaredResponse> {
     openapi::declared_responses(&documented(&routes::table()))
 }
@@ -250,8 +250,8 @@ impl Router {
 
     /// Serves a request.
     ///
-    /// Responds with 404 if no route has the path, with 405 if none of the path has the method, with
-    /// 414 or 503 if the request is not admitted, and with 403 if a switch is off.
+    /// Responds with 404 if no route has the path, with 405 if none of the path has the method,
+    /// with 414 or 503 if the request is not admitted, and with 403 if a switch is off.
     async fn serve(self: Rc<Self>, request: ServiceRequest) -> ServiceResponse {
         let path = request.match_info().as_str();
         if !is_below_root(path) {

@@ -4,9 +4,10 @@
 //! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
 
 use crate::{
-    kit::{TestNode, binary},
+    kit::{TestCertificate, TestNode, binary},
     metrics::{Scrape, node_at_work},
 };
+use reqwest::Method;
 use serde_json::Value;
 use std::{collections::BTreeSet, env, fs, path::Path};
 
@@ -101,6 +102,16 @@ async fn keys_and_types_of_admin_json_are_the_golden_file() {
         text += &format!("GET {path}\n");
         text.extend(keys.iter().map(|key| format!("  {key}\n")));
     }
+    let certificate = TestCertificate::new();
+    let node = TestNode::start_tls(&certificate, &[]);
+    let url = format!("{}/tls/reload", node.admin);
+    let reload = node.http.request(Method::POST, &url);
+    let response = node.http.try_send(reload).await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    let mut keys = BTreeSet::new();
+    add_keys(&response.json, "", &mut keys);
+    text += "POST /tls/reload\n";
+    text.extend(keys.iter().map(|key| format!("  {key}\n")));
     compare("admin.txt", &text);
 }
 

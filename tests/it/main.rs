@@ -36,6 +36,7 @@ mod signals;
 mod threads;
 mod tls;
 mod tls_clients;
+mod tls_reload;
 mod upgrades;
 mod version;
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 ///   declarations in the registry of its chain.
 /// * `framework`: a coin and its paired asset have one supply and one balance, so each of the two
 ///   modules calls the other.
-const LARGEST_CYCLES: [(&str, usize); 12] = [
+const LARGEST_CYCLES: [(&str, usize); 13] = [
     ("src/limits/lib.rs", 0),
     ("src/metrics/lib.rs", 0),
     ("src/ledger/crypto/lib.rs", 0),
@@ -21,9 +21,10 @@ const LARGEST_CYCLES: [(&str, usize); 12] = [
     ("src/ledger/execution/lib.rs", 0),
     ("src/store/lib.rs", 0),
     ("actors/lib.rs", 0),
+    ("src/http/lib.rs", 0),
     ("src/api/lib.rs", 0),
     ("src/client/lib.rs", 0),
-    ("src/node/main.rs", 5),
+    ("src/node/main.rs", 2),
 ];
 
 #[test]

@@ -7,6 +7,7 @@ mod citations;
 mod cycles;
 mod layers;
 mod modules;
+mod threats;
 mod workspace;
 
 use std::path::Path;

@@ -9,7 +9,7 @@ use std::{
 use toml::Table;
 
 /// The crates that each crate may depend on. It may also name the dependencies of these.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("ledger-limits", &[]),
     ("ledger-metrics", &[]),
     ("ledger-crypto", &[]),
@@ -27,6 +27,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
             "ledger-metrics",
         ],
     ),
+    ("ledger-http", &["ledger-limits", "ledger-metrics"]),
     (
         "ledger-api",
         &[
@@ -42,7 +43,10 @@ const LAYERS: [(&str, &[&str]); 13] = [
         "ledger-test-support",
         &["ledger-execution", "ledger-client"],
     ),
-    ("ledger-node", &["ledger-api", "ledger-client"]),
+    (
+        "ledger-node",
+        &["ledger-api", "ledger-client", "ledger-http"],
+    ),
 ];
 
 /// Parses a manifest.

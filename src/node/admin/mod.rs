@@ -8,6 +8,7 @@
 //! | `/switches` | switches of the REST interface |
 //! | `/connections` | connections of each listener |
 //! | `/storage` | readable versions, and size of the ledger file |
+//! | `/tls/reload` | reads the certificate of the API listener again |
 //! | `/metrics` | all counters, in the text format of Prometheus |
 
 mod actors;
@@ -19,6 +20,8 @@ mod metrics;
 mod routes;
 mod storage;
 mod switches;
+mod tls;
 
 pub use context::Admin;
 pub use routes::configure;
+pub use tls::ApiCertificate;

@@ -6,19 +6,27 @@ use super::{
     connections,
     context::{Admin, BODY_BYTES_MAX},
     filter, metrics, storage, switches,
+    tls::{self, ApiCertificate},
 };
-use crate::compose::OpenListeners;
 use actix_web::{
     middleware::from_fn,
     web::{self, ServiceConfig},
 };
 use ledger_api::{unknown_route, wrong_method};
+use ledger_http::ListenerRegistry;
 
-/// Registers the routes. `listeners` are the listeners whose connections are reported.
-pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenListeners) {
+/// Registers the routes. `certificate` is that of the API listener, and `listeners` are the listeners
+/// whose connections are reported.
+pub fn configure(
+    config: &mut ServiceConfig,
+    admin: &Admin,
+    certificate: &ApiCertificate,
+    listeners: &ListenerRegistry,
+) {
     config.service(
         web::scope("")
             .app_data(web::Data::new(admin.clone()))
+            .app_data(web::Data::new(certificate.clone()))
             .app_data(web::Data::new(listeners.clone()))
             .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
             .wrap(from_fn(authorize))
@@ -60,6 +68,11 @@ pub fn configure(config: &mut ServiceConfig, admin: &Admin, listeners: &OpenList
                 web::resource("/storage")
                     .route(web::get().to(storage::show))
                     .default_service(wrong_method("GET")),
+            )
+            .service(
+                web::resource("/tls/reload")
+                    .route(web::post().to(tls::reload))
+                    .default_service(wrong_method("POST")),
             )
             .service(
                 web::resource("/metrics")

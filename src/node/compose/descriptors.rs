@@ -3,7 +3,7 @@
 //! Each connection takes a descriptor. The API's connections are the only ones that outsiders open in large
 //! numbers, so they are limited to what the store, the threads and the other listeners leave.
 
-use super::{error::RunError, listener::worker_threads};
+use super::{error::RunError, threads::worker_threads};
 use crate::{config::Settings, open_files::raise_limit};
 
 /// Descriptors of a tokio runtime: its epoll instance and a duplicate of it, its waker, and its end of the pipe

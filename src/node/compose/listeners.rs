@@ -4,22 +4,24 @@
 use super::{
     descriptors::ConnectionLimits,
     error::RunError,
-    listener::{Listener, ListenerOptions, worker_threads},
-    net::{ConnectionOptions, Http2Limits, OpenListeners},
-    threads::check_thread_limit,
+    threads::{check_thread_limit, worker_threads},
 };
 use crate::{
     access::{AllowedOrigins, HostOriginPolicy, RequiredToken},
-    admin,
+    admin::{self, ApiCertificate},
     config::Settings,
     faucet::{self, Faucet},
 };
+use actix_web::web::ServiceConfig;
 use ledger_actors::NodeHandle;
-use ledger_api::ApiState;
+use ledger_api::{ApiState, Connection};
 use ledger_crypto::Ed25519PrivateKey;
+use ledger_http::{
+    CertificateHolder, ConnectionConfig, Listener, ListenerError, ListenerOptions, ListenerRegistry,
+};
+use ledger_limits::KeyedLimit;
 use ledger_types::Genesis;
-use rustls::ServerConfig;
-use std::{future::pending, net::SocketAddr, time::Duration};
+use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
 /// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
 /// one that has not ended after 10 s, and the pool must be saved before that.
@@ -31,6 +33,9 @@ const SIDE_ADDRESS_SHARE: usize = 2;
 /// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
 /// its address, which is the operator's too. A script asks anew.
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// Options of a listener. Each connection carries the state that the API keeps of it.
+type Options = ListenerOptions<Rc<Connection>>;
 
 /// Those that run.
 #[derive(Debug)]
@@ -47,7 +52,7 @@ pub struct ListenerResources {
     /// Maximum numbers of open connections.
     pub connections: ConnectionLimits,
     /// Certificate and key of the API listener, which then serves TLS only.
-    pub tls: Option<ServerConfig>,
+    pub tls: Option<CertificateHolder>,
     /// Token that the admin listener requires.
     pub admin_token: RequiredToken,
 }
@@ -57,7 +62,7 @@ pub struct ListenerResources {
 struct Parts<'a> {
     settings: &'a Settings,
     connections: ConnectionLimits,
-    opened: OpenListeners,
+    opened: ListenerRegistry,
 }
 
 /// Returns the number of listeners beside the API's.
@@ -95,15 +100,16 @@ impl Listeners {
         let parts = Parts {
             settings,
             connections: resources.connections,
-            opened: OpenListeners::default(),
+            opened: ListenerRegistry::default(),
         };
         // Their order is that of the metrics that operators see.
-        let api_options = parts.api_options(resources.tls);
+        let api_options = parts.api_options(resources.tls.clone());
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let admin = parts.admin(node, state.clone(), resources.admin_token)?;
+        let certificate = ApiCertificate::new(resources.tls);
+        let admin = parts.admin(node, state.clone(), resources.admin_token, certificate)?;
         // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
-        let api = Listener::start(&api_options, move |config| {
+        let api = start(&api_options, move |config| {
             ledger_api::configure(config, &state);
         })?;
         Ok(Self {
@@ -127,7 +133,8 @@ impl Listeners {
             Some(&mut self.api),
         ];
         for listener in all.into_iter().flatten() {
-            listener.wait_until_serving().await?;
+            let serving = listener.wait_until_serving().await;
+            serving.map_err(|error| RunError::Fatal(error.to_string()))?;
         }
         Ok(())
     }
@@ -143,19 +150,20 @@ impl Listeners {
         let words: Vec<_> = all
             .into_iter()
             .flatten()
-            .map(Listener::ready_words)
+            .map(|listener| format!("{}={}", listener.name(), listener.url()))
             .collect();
         words.join(" ")
     }
 
     /// Ends when one of them does, which without [`Self::stop`] is an error.
     pub async fn ended(&mut self) -> RunError {
-        tokio::select! {
-            failure = self.api.ended() => failure,
-            failure = ended(self.graphql.as_mut()) => failure,
-            failure = ended(self.faucet.as_mut()) => failure,
-            failure = self.admin.ended() => failure,
-        }
+        let error = tokio::select! {
+            error = self.api.ended() => error,
+            error = ended(self.graphql.as_mut()) => error,
+            error = ended(self.faucet.as_mut()) => error,
+            error = self.admin.ended() => error,
+        };
+        RunError::Fatal(error.to_string())
     }
 
     /// Stops all of them at the same time; see [`Listener::stop`].
@@ -175,7 +183,7 @@ impl Parts<'_> {
             return Ok(None);
         };
         let state = state.clone();
-        let listener = Listener::start(&self.side_options("graphql", address), move |config| {
+        let listener = start(&self.side_options("graphql", address), move |config| {
             ledger_api::configure_graphql(config, &state);
         })?;
         Ok(Some(listener))
@@ -188,7 +196,7 @@ impl Parts<'_> {
         let settings = &self.settings.faucet;
         let faucet = Faucet::start(node.clone(), key, settings);
         let options = self.side_options("faucet", settings.listen);
-        let listener = Listener::start(&options, move |config| faucet::configure(config, &faucet))?;
+        let listener = start(&options, move |config| faucet::configure(config, &faucet))?;
         Ok(Some(listener))
     }
 
@@ -197,6 +205,7 @@ impl Parts<'_> {
         node: &NodeHandle,
         state: ApiState,
         token: RequiredToken,
+        certificate: ApiCertificate,
     ) -> Result<Listener, RunError> {
         let settings = &self.settings.admin;
         let policy = HostOriginPolicy {
@@ -215,44 +224,47 @@ impl Parts<'_> {
         let mut options = self.side_options("admin", settings.listen);
         options.connection.keep_alive = options.connection.keep_alive.min(ADMIN_KEEP_ALIVE);
         let opened = self.opened.clone();
-        Listener::start(&options, move |config| {
-            admin::configure(config, &admin, &opened);
+        start(&options, move |config| {
+            admin::configure(config, &admin, &certificate, &opened);
         })
     }
 
-    fn api_options(&self, tls: Option<ServerConfig>) -> ListenerOptions {
+    fn api_options(&self, tls: Option<CertificateHolder>) -> Options {
         let listener = &self.settings.api_listener;
         ListenerOptions {
             address: listener.listen,
             max_connections: self.connections.api,
-            max_connections_per_address: listener.max_connections_per_address,
-            ..self.options("api", tls)
+            addresses: Arc::new(KeyedLimit::new(listener.max_connections_per_address)),
+            tls,
+            ..self.options("api")
         }
     }
 
     /// Returns the options of a listener that serves few clients, usually of this machine: one worker thread, and
     /// no TLS.
-    fn side_options(&self, name: &'static str, address: SocketAddr) -> ListenerOptions {
+    fn side_options(&self, name: &'static str, address: SocketAddr) -> Options {
         ListenerOptions {
             address,
             workers: 1,
-            ..self.options(name, None)
+            ..self.options(name)
         }
     }
 
     /// Returns options with the settings that all listeners share.
-    fn options(&self, name: &'static str, tls: Option<ServerConfig>) -> ListenerOptions {
+    fn options(&self, name: &'static str) -> Options {
         let settings = self.settings;
         let side = self.connections.side;
         ListenerOptions {
             name,
             metrics: self.opened.add(name),
             address: settings.api_listener.listen,
-            workers: settings.api_listener.workers,
+            workers: worker_threads(settings.api_listener.workers),
             backlog: settings.api_listener.backlog,
             max_connections: side,
-            max_connections_per_address: side.div_ceil(SIDE_ADDRESS_SHARE),
-            connection: connection_options(settings, tls),
+            addresses: Arc::new(KeyedLimit::new(side.div_ceil(SIDE_ADDRESS_SHARE))),
+            tls: None,
+            connection: connection_config(settings),
+            on_connect: Rc::default,
             shutdown_timeout: Duration::from_millis(settings.node.wait.timeout_ms)
                 .min(WAITS_END_WITHIN)
                 + SHUTDOWN_MARGIN,
@@ -260,7 +272,24 @@ impl Parts<'_> {
     }
 }
 
-async fn ended(listener: Option<&mut Listener>) -> RunError {
+/// Starts a listener.
+///
+/// # Errors
+///
+/// Returns [`RunError::Fatal`] with the setting of the address if it cannot be bound.
+fn start<F>(options: &Options, routes: F) -> Result<Listener, RunError>
+where
+    F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
+{
+    Listener::start(options, routes).map_err(|error| match error {
+        ListenerError::Bind { address, source } => {
+            RunError::fatal(format!("{}.listen = \"{address}\"", options.name), &source)
+        }
+        error @ ListenerError::Ended { .. } => RunError::Fatal(error.to_string()),
+    })
+}
+
+async fn ended(listener: Option<&mut Listener>) -> ListenerError {
     match listener {
         Some(listener) => listener.ended().await,
         None => pending().await,
@@ -273,16 +302,16 @@ async fn stop(listener: Option<Listener>) {
     }
 }
 
-fn connection_options(settings: &Settings, tls: Option<ServerConfig>) -> ConnectionOptions {
-    let listener = &settings.api_listener;
-    ConnectionOptions {
-        tls,
-        tls_handshake_timeout: Duration::from_millis(listener.tls_handshake_timeout_ms),
-        keep_alive: Duration::from_secs(listener.keep_alive_secs),
-        client_request_timeout: Duration::from_millis(listener.client_request_timeout_ms),
-        client_send_timeout: Duration::from_millis(listener.client_send_timeout_ms),
-        http2: Http2Limits {
-            max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
-        },
+fn connection_config(settings: &Settings) -> ConnectionConfig {
+    ConnectionConfig {
+        tls_handshake_timeout: Duration::from_millis(
+            settings.api_listener.tls_handshake_timeout_ms,
+        ),
+        keep_alive: Duration::from_secs(settings.api_listener.keep_alive_secs),
+        client_request_timeout: Duration::from_millis(
+            settings.api_listener.client_request_timeout_ms,
+        ),
+        client_send_timeout: Duration::from_millis(settings.api_listener.client_send_timeout_ms),
+        max_streams: u32::try_from(settings.api.max_streams_per_connection).unwrap_or(u32::MAX),
     }
 }

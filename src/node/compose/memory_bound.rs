@@ -19,7 +19,7 @@
 //! | lines of the log that wait for standard error | 2 MiB twice: the lines that are being written, and those appended meanwhile |
 //! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
 
-use super::listener::worker_threads;
+use super::threads::worker_threads;
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
 use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 
@@ -40,7 +40,7 @@ const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
 const COMPRESSORS: u64 = 8 * 4 * MIB;
 /// What a connection reads ahead and writes behind.
 const CONNECTION: u64 = 128 * KIB;
-/// A request's head (`net/http2/mod.rs`) and task.
+/// A request's head (`src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
 /// A transaction that was executed holds its write set, events and rows.
 const EXECUTED: u64 = 16;

@@ -6,10 +6,8 @@ mod disk_space;
 mod error;
 mod genesis;
 mod ledger;
-mod listener;
 mod listeners;
 mod memory_bound;
-mod net;
 mod panic_hook;
 mod reload;
 mod scheduling;
@@ -18,5 +16,4 @@ mod threads;
 mod tls;
 
 pub use error::{RunError, with_causes};
-pub use net::{ConnectionStatus, OpenListeners};
 pub use service::{RunFailure, RunHooks, run};

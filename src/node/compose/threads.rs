@@ -1,13 +1,33 @@
-//! The limit on threads, checked before the listeners start theirs.
+//! The number of threads of the listeners, and the limit of the system on threads, checked before
+//! the listeners start theirs.
 
+use ledger_http::WORKERS_MAX;
 use std::{
     io,
+    num::NonZero,
     sync::{Mutex, PoisonError},
     thread,
 };
 
 /// Name of a thread that is started to see whether the system allows it.
 const NAME: &str = "limit-check";
+
+/// Returns the number of worker threads of a listener for a value of `api.workers`, from 1 to
+/// [`WORKERS_MAX`].
+///
+/// 0 is one thread per core.
+pub fn worker_threads(configured: usize) -> usize {
+    worker_threads_on(configured, thread::available_parallelism().ok())
+}
+
+/// Returns [`worker_threads`] of a machine with `cores`, or of one whose number of cores is unknown.
+fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize {
+    let wanted = match configured {
+        0 => cores.map_or(1, NonZero::get),
+        threads => threads,
+    };
+    wanted.min(WORKERS_MAX)
+}
 
 /// Checks that the process can start `count` more threads, by starting them at the same time and ending them.
 ///
@@ -45,6 +65,25 @@ fn with_threads(count: usize, while_all_exist: impl FnOnce()) -> io::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn starts_no_more_worker_threads_than_actix_server_allows() {
+        let cores = NonZero::new;
+        for (configured, cores, expected) in [
+            (0, None, 1),
+            (0, cores(2), 2),
+            (0, cores(512), 512),
+            (0, cores(1_000), 512),
+            (1, cores(1_000), 1),
+            (512, cores(2), 512),
+        ] {
+            assert_eq!(
+                worker_threads_on(configured, cores),
+                expected,
+                "{configured}, {cores:?}"
+            );
+        }
+    }
 
     #[test]
     fn ends_the_threads_that_it_started() {

@@ -17,8 +17,8 @@ use std::ops::RangeInclusive;
 /// Allowed capacities of a mailbox, at the start and while the node runs.
 pub const MAILBOX_CAPACITY: RangeInclusive<u64> = 1..=10_000_000;
 
-/// Maximum number of worker threads of a listener: actix-server panics above it.
-pub const API_WORKERS_MAX: u64 = 512;
+/// Maximum number of threads that serve a listener.
+const API_WORKERS_MAX: u64 = ledger_http::WORKERS_MAX as u64;
 
 macro_rules! settings {
     ($( $key:literal => $($field:ident).+, $kind:expr, $unit:literal, $reason:literal; )*) => {

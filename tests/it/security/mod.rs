@@ -16,7 +16,7 @@ use std::{
 };
 
 /// The operator's routes as its listener registers them, each with the methods that it takes.
-const OPERATORS: [(&str, &[Method]); 8] = [
+const OPERATORS: [(&str, &[Method]); 9] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/signatures", &[Method::GET]),
@@ -24,6 +24,7 @@ const OPERATORS: [(&str, &[Method]); 8] = [
     ("/switches", &[Method::GET, Method::PATCH]),
     ("/connections", &[Method::GET]),
     ("/storage", &[Method::GET]),
+    ("/tls/reload", &[Method::POST]),
     ("/metrics", &[Method::GET]),
 ];
 

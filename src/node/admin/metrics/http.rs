@@ -1,11 +1,11 @@
 //! Metrics of HTTP: responses by route and status, and connections by listener.
 
 use super::family::{Families, Row, Unit};
-use crate::compose::{ConnectionStatus, OpenListeners};
 use ledger_api::{ApiState, ResponseCacheStatus};
+use ledger_http::{ConnectionStatus, ListenerRegistry};
 
 /// Appends the metrics of HTTP.
-pub fn collect(api: &ApiState, listeners: &OpenListeners, families: &mut Families) {
+pub fn collect(api: &ApiState, listeners: &ListenerRegistry, families: &mut Families) {
     routes(api, families);
     kept_answers(&api.cache.status(), families);
     connections(&listeners.status(), families);

@@ -11,14 +11,14 @@ mod ledger;
 mod process;
 
 use super::context::{Admin, error_response};
-use crate::compose::OpenListeners;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use family::Families;
 use ledger_api::ErrorCode;
+use ledger_http::ListenerRegistry;
 use prometheus::TEXT_FORMAT;
 
 /// `GET /metrics`.
-pub async fn show(admin: Data<Admin>, listeners: Data<OpenListeners>) -> HttpResponse {
+pub async fn show(admin: Data<Admin>, listeners: Data<ListenerRegistry>) -> HttpResponse {
     let mut families = Families::default();
     actors::collect(&admin.node, &mut families);
     ledger::collect(&admin.node, &admin.data_dir, &mut families);

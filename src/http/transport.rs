@@ -1,31 +1,31 @@
-//! What HTTP is spoken over: a guarded socket, plain or with TLS.
+//! A connection below HTTP, with or without TLS.
 
-use super::guarded::Guarded;
+use crate::{slow_client::SlowClientStream, tls::ALPN_HTTP2};
 use std::{
     future::poll_fn,
     io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::io::{AsyncBufRead as _, AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
-/// HTTP/2 as TLS names it (RFC 9113, section 3.2).
-pub const ALPN_HTTP2: &[u8] = b"h2";
-/// HTTP/1.1 as TLS names it (RFC 7301, section 6).
-pub const ALPN_HTTP1: &[u8] = b"http/1.1";
+/// Maximum time for which a connection that is being closed waits until its client has read the
+/// last response and closed its side.
+pub const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection that is ready for HTTP.
 #[derive(Debug)]
 pub enum Transport {
-    /// As it is.
-    Plain(Guarded),
-    /// Encrypted; the state of TLS is large.
-    Tls(Box<TlsStream<Guarded>>),
+    /// A connection without TLS.
+    Plain(SlowClientStream),
+    /// A connection after its TLS handshake. Boxed, because the state of TLS is large.
+    Tls(Box<TlsStream<SlowClientStream>>),
 }
 
 impl Transport {
-    /// Whether its client chose HTTP/2, which only TLS lets it do.
+    /// Returns whether the client chose HTTP/2, which is possible in a TLS handshake only.
     pub fn is_http2(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -39,10 +39,10 @@ impl Transport {
     ///
     /// # Errors
     ///
-    /// Returns the error of the socket or of TLS, after which the connection is of no use.
+    /// Returns the error of the socket or of TLS, after which the connection cannot be used.
     pub async fn has_bytes(&mut self) -> io::Result<bool> {
         poll_fn(|context| match self {
-            Self::Plain(guarded) => guarded.poll_has_bytes(context),
+            Self::Plain(stream) => stream.poll_has_bytes(context),
             Self::Tls(stream) => {
                 let filled = Pin::new(stream.as_mut()).poll_fill_buf(context);
                 filled.map_ok(|bytes| !bytes.is_empty())
@@ -52,8 +52,8 @@ impl Transport {
     }
 }
 
-/// Does the same with either.
-macro_rules! either {
+/// Evaluates an expression with the pinned stream of either variant.
+macro_rules! with_stream {
     ($transport:expr, $stream:ident => $call:expr) => {
         match $transport.get_mut() {
             Transport::Plain($stream) => {
@@ -74,7 +74,7 @@ impl AsyncRead for Transport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        either!(self, stream => stream.poll_read(context, buffer))
+        with_stream!(self, stream => stream.poll_read(context, buffer))
     }
 }
 
@@ -84,7 +84,7 @@ impl AsyncWrite for Transport {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        either!(self, stream => stream.poll_write(context, bytes))
+        with_stream!(self, stream => stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -92,7 +92,7 @@ impl AsyncWrite for Transport {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        either!(self, stream => stream.poll_write_vectored(context, slices))
+        with_stream!(self, stream => stream.poll_write_vectored(context, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -103,10 +103,10 @@ impl AsyncWrite for Transport {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        either!(self, stream => stream.poll_flush(context))
+        with_stream!(self, stream => stream.poll_flush(context))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        either!(self, stream => stream.poll_shutdown(context))
+        with_stream!(self, stream => stream.poll_shutdown(context))
     }
 }

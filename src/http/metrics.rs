@@ -47,20 +47,20 @@ counters! {
 
 /// The metrics of all listeners that were opened. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct OpenListeners(Arc<Mutex<Vec<OpenListener>>>);
+pub struct ListenerRegistry(Arc<Mutex<Vec<RegisteredListener>>>);
 
 #[derive(Debug)]
-struct OpenListener {
+struct RegisteredListener {
     name: &'static str,
     metrics: Arc<ListenerMetrics>,
 }
 
-impl OpenListeners {
+impl ListenerRegistry {
     /// Adds a listener and returns its metrics.
     pub fn add(&self, name: &'static str) -> Arc<ListenerMetrics> {
         let metrics = Arc::new(ListenerMetrics::default());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(OpenListener {
+        all.push(RegisteredListener {
             name,
             metrics: Arc::clone(&metrics),
         });

@@ -1,0 +1,169 @@
+//! HTTP/1.1, by the dispatcher of actix-http and what it leaves open.
+//!
+//! actix-http has a deadline for the head of a connection's first request only. It reads requests
+//! faster than it responds to them, and serves requests after one that asked to close the
+//! connection. Its deadline for the next request is a timer that is created and dropped for each.
+//! [`Deadlines`] replaces its deadlines, and [`TrackedStream`] bounds what it reads.
+
+mod deadlines;
+mod idle;
+mod read_ahead;
+mod state;
+
+use crate::{
+    chunked_body::ChunkedBody,
+    context::ListenerContext,
+    transport::{DISCONNECT_TIMEOUT, Transport},
+};
+use actix_http::{
+    ConnectionType, HttpService, KeepAlive, Payload, Request, Response, Version,
+    body::BoxBody,
+    error::{DispatchError, PayloadError},
+};
+use actix_service::{Service, ServiceFactory as _, fn_service};
+use actix_web::dev::{Extensions, ServiceResponse};
+use bytes::Bytes;
+use deadlines::Deadlines;
+use futures::{
+    future::{Either, TryFutureExt as _, pending},
+    stream::{Stream, StreamExt as _},
+};
+use read_ahead::TrackedStream;
+use state::{ConnectionState, RequestGuard};
+use std::{
+    future::{Future as _, poll_fn},
+    net::SocketAddr,
+    pin::{Pin, pin},
+    rc::Rc,
+    task::Poll,
+    time::Duration,
+};
+
+/// The service of the HTTP/1.1 connections of one thread.
+pub trait Http1Service:
+    Service<(TrackedStream, Option<SocketAddr>), Response = (), Error = DispatchError>
+{
+}
+
+impl<H> Http1Service for H where
+    H: Service<(TrackedStream, Option<SocketAddr>), Response = (), Error = DispatchError>
+{
+}
+
+/// Creates the service of one thread.
+///
+/// # Errors
+///
+/// Never returns an error: the factory of actix-http has none here.
+pub async fn service<S, D>(
+    app: Rc<S>,
+    context: &ListenerContext<D>,
+) -> Result<impl Http1Service + use<S, D>, ()>
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
+    D: 'static,
+{
+    let stopping = context.stopping.clone();
+    let on_connect = context.on_connect;
+    let handler = fn_service(move |mut request: Request| {
+        let Some((state, guard)) = begin_request(&mut request) else {
+            // No further request is served. The request is dropped with its connection, as soon as
+            // the last response has been sent.
+            return Either::Right(pending());
+        };
+        let requested = request.head().connection_type();
+        Either::Left(app.call(request).map_ok(move |response| {
+            let response = set_connection_header(response.into(), requested, &state);
+            response.map_body(|_, body| ChunkedBody::new(body, guard))
+        }))
+    });
+    HttpService::build()
+        // `Deadlines` replaces these two. That of actix-http for a head would apply to the first
+        // request only, and begin up to half a second early.
+        .keep_alive(KeepAlive::Os)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+        // A client that closes its side has gone away, as a rule: its request is dropped, so that
+        // an abandoned long poll costs nothing. Clients that half-close and still read are rare,
+        // and none of the SDKs does.
+        .h1_allow_half_closed(false)
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        })
+        .on_connect_ext(move |stream: &TrackedStream, data: &mut Extensions| {
+            data.insert(on_connect());
+            data.insert(Rc::clone(stream.state()));
+        })
+        .h1(handler)
+        .new_service(())
+        .await
+}
+
+/// Begins a request, unless an earlier one was the last of its connection.
+fn begin_request(request: &mut Request) -> Option<(Rc<ConnectionState>, RequestGuard)> {
+    // Each connection has a state.
+    let state = Rc::clone(request.conn_data::<Rc<ConnectionState>>()?);
+    if state.is_closing() {
+        return None;
+    }
+    let guard = state.begin_request();
+    // By the request's own version and `Connection` header (RFC 9112, section 9.3).
+    if request.head().connection_type() == ConnectionType::Close {
+        state.close_after_request();
+    }
+    report_body_reads(request, &state);
+    Some((state, guard))
+}
+
+/// Reports to `state` when a handler reads a part of the body.
+fn report_body_reads(request: &mut Request, state: &Rc<ConnectionState>) {
+    let payload = match request.take_payload() {
+        Payload::None => return,
+        payload => payload,
+    };
+    let state = Rc::clone(state);
+    let reported = payload.inspect(move |_| state.record_body_read());
+    let payload: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(reported);
+    *request.payload() = Payload::Stream { payload };
+}
+
+/// Closes the connection after the response if the request or the response closes it.
+fn set_connection_header(
+    mut response: Response<BoxBody>,
+    requested: ConnectionType,
+    state: &ConnectionState,
+) -> Response<BoxBody> {
+    let head = response.head_mut();
+    // actix-http reuses the heads of a thread's responses and resets everything but the version,
+    // which may be that of another client's request. The version decides here if no flag does;
+    // actix-http replaces it before it writes the head.
+    head.version = Version::HTTP_11;
+    if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
+        // Without the flag, actix-http writes what the newest decoded request asks for. The server
+        // upgrades to no protocol: actix-http ends a connection that asked for an upgrade.
+        head.set_connection_type(ConnectionType::Close);
+        state.close_after_request();
+    }
+    response
+}
+
+/// Serves a connection whose first byte has arrived, until it ends.
+pub async fn serve<H: Http1Service, D>(
+    http1: &H,
+    transport: Transport,
+    peer: SocketAddr,
+    context: &ListenerContext<D>,
+) {
+    let state = Rc::new(ConnectionState::default());
+    let stream = TrackedStream::new(transport, Rc::clone(&state));
+    let mut dispatcher = pin!(http1.call((stream, Some(peer))));
+    let mut deadlines = Deadlines::new(state, context);
+    poll_fn(|context| {
+        if dispatcher.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        deadlines.poll(context)
+    })
+    .await;
+}

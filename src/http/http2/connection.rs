@@ -1,0 +1,191 @@
+//! The life of an HTTP/2 connection: its streams are served concurrently until it is idle for too
+//! long, its client breaks the protocol, or the listener stops.
+
+use super::{
+    request::{HEADERS_BYTES_MAX, actix_request, are_headers_too_large},
+    response::{self, Outcome},
+    slow_client::ConnectionTimer,
+};
+use crate::{
+    config::ConnectionConfig,
+    context::ListenerContext,
+    metrics::ListenerMetrics,
+    transport::{DISCONNECT_TIMEOUT, Transport},
+};
+use actix_http::{Request, Response};
+use actix_service::Service;
+use actix_web::{HttpMessage as _, body::BoxBody, dev::ServiceResponse};
+use bytes::Bytes;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use h2::{
+    Reason, RecvStream,
+    server::{self, SendResponse},
+};
+use http::{Method, StatusCode};
+use std::{
+    future::{Future, poll_fn},
+    net::SocketAddr,
+    pin::pin,
+    rc::Rc,
+};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Maximum size of a request's head, in bytes as RFC 9113 counts them (section 6.5.2): the longest
+/// path that is read (16 KiB), and the headers.
+const HEADER_LIST_BYTES_MAX: u32 = (16 * 1024 + HEADERS_BYTES_MAX) as u32;
+
+/// Bytes of request bodies that a client may send before a handler reads them, of a stream and of a
+/// connection. A client can send 2.5 MB/s over a line with a delay of 100 ms.
+const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
+
+/// Maximum number of bytes of a response that wait for the socket, per stream.
+const SEND_BUFFER_BYTES_MAX: usize = 32 * 1024;
+
+/// Number of requests that a client may reset beyond those whose responses it reads, before its
+/// connection is closed. A browser that leaves a page resets its requests in flight, at most some
+/// hundred.
+const RESETS_MAX: u32 = 256;
+
+/// Serves a connection whose first byte has arrived, until it ends.
+pub async fn serve<S, D>(
+    transport: Transport,
+    peer: SocketAddr,
+    app: Rc<S>,
+    context: &ListenerContext<D>,
+) where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error> + 'static,
+    D: Clone + 'static,
+{
+    let handshake = builder(&context.config).handshake(transport);
+    let connection = match timeout(context.config.client_request_timeout, handshake).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => {
+            count_protocol_error(&error, &context.metrics);
+            return;
+        }
+        Err(_) => {
+            context.metrics.counters.cut_slow_heads.increment();
+            return;
+        }
+    };
+    let data = (context.on_connect)();
+    let timer = Rc::new(ConnectionTimer::new(context.config.client_send_timeout));
+    let serve_stream = |request, respond| {
+        let (app, data, timer) = (Rc::clone(&app), data.clone(), Rc::clone(&timer));
+        serve_stream(request, respond, peer, app, data, timer)
+    };
+    // Boxed, because it is larger than the future of HTTP/1.1, which most connections use.
+    Box::pin(serve_streams(connection, context, serve_stream)).await;
+}
+
+fn builder(config: &ConnectionConfig) -> server::Builder {
+    let mut builder = server::Builder::new();
+    builder
+        .max_concurrent_streams(config.max_streams)
+        .max_header_list_size(HEADER_LIST_BYTES_MAX)
+        .initial_window_size(RECEIVE_WINDOW_BYTES)
+        .initial_connection_window_size(RECEIVE_WINDOW_BYTES)
+        .max_send_buffer_size(SEND_BUFFER_BYTES_MAX);
+    builder
+}
+
+/// Serves streams until the connection ends. Requests in flight are dropped with it, as on a
+/// connection of HTTP/1.1.
+async fn serve_streams<F, D>(
+    mut connection: server::Connection<Transport, Bytes>,
+    context: &ListenerContext<D>,
+    serve_stream: impl Fn(http::Request<RecvStream>, SendResponse<Bytes>) -> F,
+) where
+    F: Future<Output = Outcome>,
+{
+    let metrics = &context.metrics;
+    let keep_alive = context.config.keep_alive;
+    let mut in_flight = FuturesUnordered::new();
+    let mut stopping = pin!(context.stopping.notified());
+    let mut is_stopping = false;
+    let mut idle = pin!(sleep(keep_alive));
+    let mut resets = 0_u32;
+    loop {
+        tokio::select! {
+            accepted = poll_fn(|context| connection.poll_accept(context)) => match accepted {
+                Some(Ok((request, respond))) => in_flight.push(serve_stream(request, respond)),
+                Some(Err(error)) => {
+                    count_protocol_error(&error, metrics);
+                    return;
+                }
+                None => return,
+            },
+            Some(outcome) = in_flight.next(), if !in_flight.is_empty() => {
+                match outcome {
+                    Outcome::Sent => resets = resets.saturating_sub(1),
+                    Outcome::Reset => resets += 1,
+                    Outcome::Unread => metrics.counters.reset_unread_streams.increment(),
+                    Outcome::Failed => {}
+                }
+                if resets > RESETS_MAX {
+                    metrics.counters.cut_misbehaving.increment();
+                    connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+                    break;
+                }
+                if in_flight.is_empty() {
+                    idle.as_mut().reset(Instant::now() + keep_alive);
+                }
+            },
+            () = &mut stopping, if !is_stopping => {
+                is_stopping = true;
+                connection.graceful_shutdown();
+            },
+            () = &mut idle, if in_flight.is_empty() => {
+                metrics.counters.closed_idle.increment();
+                connection.graceful_shutdown();
+                break;
+            },
+        }
+    }
+    drop(in_flight);
+    let closed = poll_fn(|context| connection.poll_closed(context));
+    // After the timeout, or with an error, the socket is dropped all the same.
+    let _ = timeout(DISCONNECT_TIMEOUT, closed).await;
+}
+
+/// Counts a connection that ends because its client broke the protocol. Other errors are those of
+/// the transport.
+fn count_protocol_error(error: &h2::Error, metrics: &ListenerMetrics) {
+    if error.is_library() || error.is_go_away() {
+        metrics.counters.cut_misbehaving.increment();
+    }
+}
+
+/// Serves one request. Responds with 431 if its headers are too large.
+async fn serve_stream<S, D>(
+    request: http::Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    peer: SocketAddr,
+    app: Rc<S>,
+    data: D,
+    timer: Rc<ConnectionTimer>,
+) -> Outcome
+where
+    S: Service<Request, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
+    D: 'static,
+{
+    let (head, body) = request.into_parts();
+    let is_head = head.method == Method::HEAD;
+    if are_headers_too_large(&head.headers) {
+        return response::send_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, respond);
+    }
+    let Some(request) = actix_request(&head, body, peer) else {
+        return Outcome::Failed;
+    };
+    drop(head);
+    request.extensions_mut().insert(data);
+    let response: Response<BoxBody> = tokio::select! {
+        result = app.call(request) => match result {
+            Ok(response) => response.into(),
+            Err(error) => error.into(),
+        },
+        // The client no longer waits: the request is dropped, as with a connection of HTTP/1.1.
+        _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::Reset,
+    };
+    response::send(response, respond, is_head, timer).await
+}

@@ -1,0 +1,80 @@
+//! A stream as a request of actix-web, which uses an older version of the crate `http` than h2.
+
+use actix_http::{Payload, Request, error::PayloadError};
+use actix_web::http::{
+    Method, Uri, Version,
+    header::{HeaderName, HeaderValue},
+};
+use bytes::Bytes;
+use futures::stream::Stream;
+use h2::RecvStream;
+use http::{HeaderMap, request::Parts};
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+/// Maximum size of the headers of a request without its path, in bytes as RFC 9113 counts them
+/// (section 6.5.2). Larger ones are rejected with 431.
+///
+/// A byte on the wire may stand for an earlier header (HPACK), of which it becomes a copy.
+pub const HEADERS_BYTES_MAX: usize = 8 * 1024;
+
+/// Returns whether the headers exceed [`HEADERS_BYTES_MAX`].
+pub fn are_headers_too_large(headers: &HeaderMap) -> bool {
+    /// Bytes that a header counts beside its name and value (RFC 9113, section 6.5.2).
+    const OVERHEAD: usize = 32;
+    let sizes = headers
+        .iter()
+        .map(|(name, value)| OVERHEAD + name.as_str().len() + value.len());
+    sizes.sum::<usize>() > HEADERS_BYTES_MAX
+}
+
+/// Returns the request of a stream, or `None` if actix-web cannot represent its head.
+pub fn actix_request(head: &Parts, body: RecvStream, peer: SocketAddr) -> Option<Request> {
+    let payload = if body.is_end_stream() {
+        Payload::None
+    } else {
+        let payload: Pin<Box<dyn Stream<Item = _>>> = Box::pin(Body { stream: body });
+        Payload::Stream { payload }
+    };
+    let mut request = Request::with_payload(payload);
+    let converted = request.head_mut();
+    converted.method = Method::from_bytes(head.method.as_str().as_bytes()).ok()?;
+    converted.uri = Uri::from_maybe_shared(Bytes::from(head.uri.to_string())).ok()?;
+    converted.version = Version::HTTP_2;
+    converted.peer_addr = Some(peer);
+    for (name, value) in &head.headers {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
+        let value = HeaderValue::from_bytes(value.as_bytes()).ok()?;
+        converted.headers.append(name, value);
+    }
+    Some(request)
+}
+
+/// The body of a request. Each read enlarges the client's window by the bytes read.
+struct Body {
+    stream: RecvStream,
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = &mut self.get_mut().stream;
+        let Some(read) = ready!(stream.poll_data(context)) else {
+            return Poll::Ready(None);
+        };
+        let read = read.and_then(|bytes| {
+            stream.flow_control().release_capacity(bytes.len())?;
+            Ok(bytes)
+        });
+        Poll::Ready(Some(read.map_err(payload_error)))
+    }
+}
+
+fn payload_error(error: h2::Error) -> PayloadError {
+    PayloadError::Io(io::Error::other(error))
+}

@@ -1,0 +1,215 @@
+//! The certificate of a listener: read from two PEM files, and replaced while the listener serves.
+//!
+//! rustls accepts TLS 1.2 and 1.3. Each handshake takes the certificate that is current when the
+//! client's first message arrives. A replacement changes neither handshakes under way nor open
+//! connections, and a client that resumes a session is not asked to verify the new certificate.
+
+use crate::error::TlsError;
+use arc_swap::ArcSwap;
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{
+        CertificateDer, PrivateKeyDer,
+        pem::{self, PemObject},
+    },
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
+};
+use sha2::{Digest as _, Sha256};
+use std::{
+    fmt::Write as _,
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// ALPN name of HTTP/2 (RFC 9113, section 3.2).
+pub const ALPN_HTTP2: &[u8] = b"h2";
+/// ALPN name of HTTP/1.1 (RFC 7301, section 6).
+pub const ALPN_HTTP1: &[u8] = b"http/1.1";
+
+/// Permission bits of a file that apply to users who are neither its owner nor in its group.
+const OTHERS: u32 = 0o007;
+/// All permission bits of a file.
+const PERMISSIONS: u32 = 0o777;
+
+/// The files of a certificate and its private key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFiles {
+    /// The certificate of the server, followed by those of its issuers.
+    pub certificate: PathBuf,
+    /// The private key of the certificate.
+    pub private_key: PathBuf,
+}
+
+impl CertificateFiles {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TlsError::Unreadable`] if a file cannot be read, [`TlsError::Malformed`] if it is
+    /// not a PEM file of its kind, and [`TlsError::Unusable`] if rustls rejects the certificate or
+    /// the key, or if the key is not that of the certificate.
+    pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
+        let chain = certificates(&self.certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(&read(&self.private_key)?)
+            .map_err(|error| malformed(&self.private_key, "private key", &error))?;
+        let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
+        let certified_key =
+            CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|source| {
+                TlsError::Unusable {
+                    certificate: self.certificate.clone(),
+                    private_key: self.private_key.clone(),
+                    source,
+                }
+            })?;
+        Ok(LoadedCertificate {
+            files: self.clone(),
+            certified_key: Arc::new(certified_key),
+            fingerprint,
+            exposed_key_mode: exposed_mode(&self.private_key),
+        })
+    }
+}
+
+/// A certificate with its private key, as read from its files.
+#[derive(Debug)]
+pub struct LoadedCertificate {
+    files: CertificateFiles,
+    certified_key: Arc<CertifiedKey>,
+    fingerprint: String,
+    exposed_key_mode: Option<u32>,
+}
+
+impl LoadedCertificate {
+    /// Returns the files that it was read from.
+    pub fn files(&self) -> &CertificateFiles {
+        &self.files
+    }
+
+    /// Returns the SHA-256 of the server's certificate, as `openssl x509 -fingerprint -sha256`
+    /// prints it.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Returns the permissions of the private key's file if every user of the machine has some.
+    ///
+    /// This is no error, because some systems that provide such files set permissions that cannot
+    /// be changed.
+    pub fn exposed_key_mode(&self) -> Option<u32> {
+        self.exposed_key_mode
+    }
+}
+
+/// The current certificate of a listener. Clones share it.
+#[derive(Clone, Debug)]
+pub struct CertificateHolder {
+    current: Arc<ArcSwap<LoadedCertificate>>,
+}
+
+impl CertificateHolder {
+    /// Creates a holder of `certificate`.
+    pub fn new(certificate: LoadedCertificate) -> Self {
+        Self {
+            current: Arc::new(ArcSwap::from_pointee(certificate)),
+        }
+    }
+
+    /// Returns the current certificate.
+    pub fn current(&self) -> Arc<LoadedCertificate> {
+        self.current.load_full()
+    }
+
+    /// Makes `certificate` the current one, for handshakes that begin from now on.
+    /// [`Self::reload`] reads its files from now on.
+    pub fn replace(&self, certificate: LoadedCertificate) {
+        self.current.store(Arc::new(certificate));
+    }
+
+    /// Reads the files of the current certificate again, replaces it, and returns the new one.
+    ///
+    /// Blocks while it reads. If [`Self::replace`] or another reload has replaced the certificate
+    /// meanwhile, its certificate stays and is returned, because it may have other files.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of [`CertificateFiles::load`]. The current certificate stays.
+    pub fn reload(&self) -> Result<Arc<LoadedCertificate>, TlsError> {
+        let previous = self.current.load_full();
+        let certificate = Arc::new(previous.files.load()?);
+        self.current.compare_and_swap(&previous, certificate);
+        Ok(self.current())
+    }
+
+    /// Returns the TLS configuration of a server that always presents the current certificate. It
+    /// offers HTTP/2 first, then HTTP/1.1.
+    pub(crate) fn server_config(&self) -> ServerConfig {
+        let provider = Arc::new(ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider supports TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(self.clone()));
+        config.alpn_protocols = vec![ALPN_HTTP2.to_vec(), ALPN_HTTP1.to_vec()];
+        config
+    }
+}
+
+impl ResolvesServerCert for CertificateHolder {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.current.load().certified_key))
+    }
+}
+
+/// Returns the certificates of a file: that of the server first, then those of its issuers.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let text = read(path)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    match chain {
+        Ok(chain) if chain.is_empty() => {
+            Err(malformed(path, "certificate", &pem::Error::NoItemsFound))
+        }
+        Ok(chain) => Ok(chain),
+        Err(error) => Err(malformed(path, "certificate", &error)),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|source| TlsError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Returns the error of a file. Its message repeats no line of the file, which may hold the key.
+fn malformed(path: &Path, kind: &str, error: &pem::Error) -> TlsError {
+    let message = match error {
+        pem::Error::NoItemsFound => format!("holds no {kind} in PEM form"),
+        pem::Error::MissingSectionEnd { .. } => format!("its {kind} has a begin and no end"),
+        _ => format!("its {kind} is not well-formed PEM"),
+    };
+    TlsError::Malformed {
+        path: path.to_owned(),
+        message,
+    }
+}
+
+/// Returns the SHA-256 of a certificate as pairs of upper-case hex digits, separated by colons.
+fn fingerprint(certificate: &CertificateDer<'_>) -> String {
+    let mut text = String::new();
+    for byte in Sha256::digest(certificate) {
+        let separator = if text.is_empty() { "" } else { ":" };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{separator}{byte:02X}");
+    }
+    text
+}
+
+/// Returns the permissions of a file if every user of the machine has some.
+fn exposed_mode(path: &Path) -> Option<u32> {
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    (mode & OTHERS != 0).then_some(mode & PERMISSIONS)
+}
