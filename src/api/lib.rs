@@ -12,8 +12,8 @@
 //! | tracing, CORS, admission, compression | `middleware/` |
 //! | the path of a request | `router.rs` |
 //!
-//! Handlers send requests to a [`ledger_actors::NodeHandle`]. The crate itself keeps permits, cached
-//! responses, and for each connection whether its signatures are trusted.
+//! Handlers send requests to a [`ledger_actors::NodeHandle`]. The crate itself keeps permits,
+//! cached responses, and for each connection whether its signatures are trusted.
 
 // What a client sends must not end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(

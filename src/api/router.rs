@@ -20,7 +20,7 @@
 
 use crate::{
     config::ApiConfig,
-    context::{ApiState, ROOT, RequestContext, extract::format::response_format},
+    context::{ApiState, ROOT, RequestContext},
     error::{ApiError, ErrorKind, Switch, no_route, wrong_method},
     limits::{RouteMeterId, RouteMeters, Switches, ThreadLimits},
     middleware::{
@@ -50,8 +50,8 @@ use ledger_types::Vendor;
 use serde_json::Value;
 use std::{pin::pin, rc::Rc, sync::Arc};
 
-/// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the app
-/// has no route.
+/// Adds the interface below `/v1` to an actix-web app. Responds with the error body wherever the
+/// app has no route.
 pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     let home = web::resource("/")
         .route(web::get().to(routes::home))
@@ -61,8 +61,8 @@ pub fn configure(config: &mut ServiceConfig, state: &ApiState) {
     config.default_service(service(routes::table, state));
 }
 
-/// Adds only the GraphQL query, and responds with the error body everywhere else: clients of a local
-/// network look for an indexer at a port of its own.
+/// Adds only the GraphQL query, and responds with the error body everywhere else: clients of a
+/// local network look for an indexer at a port of its own.
 pub fn configure_graphql(config: &mut ServiceConfig, state: &ApiState) {
     config.default_service(service(|| vec![routes::graphql_route()], state));
 }
@@ -92,8 +92,8 @@ pub fn openapi_document(vendor: &Vendor) -> Value {
     openapi::document(vendor, &documented(&routes::table()))
 }
 
-/// Returns every response that the interface declares: for each route its successes and each pair of
-/// status and `error_code` of its errors, once.
+/// Returns every response that the interface declares: for each route its successes and each pair
+/// of status and `error_code` of its errors, once.
 pub fn declared_responses() -> Vec<DeclaredResponse> {
     openapi::declared_responses(&documented(&routes::table()))
 }
@@ -250,8 +250,8 @@ impl Router {
 
     /// Serves a request.
     ///
-    /// Responds with 404 if no route has the path, with 405 if none of the path has the method, with
-    /// 414 or 503 if the request is not admitted, and with 403 if a switch is off.
+    /// Responds with 404 if no route has the path, with 405 if none of the path has the method,
+    /// with 414 or 503 if the request is not admitted, and with 403 if a switch is off.
     async fn serve(self: Rc<Self>, request: ServiceRequest) -> ServiceResponse {
         let path = request.match_info().as_str();
         if !is_below_root(path) {
@@ -325,20 +325,10 @@ impl Router {
             // The handler reads no body: discard it now instead of holding it until the response.
             payload = Payload::None;
         }
-        let format = response_format(request.headers());
-        let body_lease = Arc::new(self.state.bodies.lease());
-        let context = RequestContext {
-            state: Rc::clone(&self.state),
-            pattern: route.path(),
-            operation: Rc::clone(operation),
-            format,
-            is_head,
-            request: request.clone(),
-            payload,
-            body_lease: Arc::clone(&body_lease),
-        };
-        let result = match check_switches(&self.state.switches, operation, format) {
-            Ok(()) => (route.handler())(context).await,
+        let context = RequestContext::new(Rc::clone(&self.state), request.clone(), is_head);
+        let body_lease = Arc::clone(&context.body_lease);
+        let result = match check_switches(&self.state.switches, operation, context.format) {
+            Ok(()) => (route.handler())(context, payload).await,
             Err(error) => Err(error.into()),
         };
         let response = match result {

@@ -183,9 +183,9 @@ async fn what_is_no_filter_changes_nothing() {
             "rule 2 has no effect",
         ),
         (json!({ "rules": too_many }), 400, "at most 10000 rules"),
-        (json!({ "rules": "deny all" }), 400, "the body is to be"),
-        (json!({ "rules": [], "more": 1 }), 400, "the body is to be"),
-        (json!(["deny all"]), 400, "the body is to be"),
+        (json!({ "rules": "deny all" }), 400, "the body must be"),
+        (json!({ "rules": [], "more": 1 }), 400, "the body must be"),
+        (json!(["deny all"]), 400, "the body must be"),
         (json!({ "rules": ["x".repeat(8 << 20)] }), 413, "at most"),
     ];
     for (body, status, words) in cases {
@@ -241,7 +241,7 @@ async fn switches_come_from_the_configuration_and_are_turned_live() {
         "what is not named stays"
     );
     node.submit_and_wait(&transfer).await;
-    node.logged("switches of the interface changed").await;
+    node.logged("switches changed").await;
 
     for wrong in [
         json!({ "submission": false }),

@@ -1,8 +1,10 @@
-//! Answers that stay true, kept for who asks next. A committed transaction and a block are the same until they are
-//! pruned, a page of events is the same as long as the ledger stands still; making one again costs up to ten times
-//! what sending it does.
+//! A cache of responses.
 //!
-//! Only bodies are kept: the ledger headers of an answer are of the moment at which it is asked for.
+//! A committed transaction and a block do not change until they are pruned, and a page of events
+//! does not change until the next block. Rendering one again costs up to ten times as much as
+//! sending it.
+//!
+//! Only bodies are cached. The ledger headers of a response are those of its request.
 
 use crate::{context::LedgerResponse, model::format::Format};
 use bytes::Bytes;
@@ -14,35 +16,38 @@ use quick_cache::{
 };
 use std::{fmt, sync::Arc};
 
-/// What a kept answer takes beside its body, about.
+/// Approximate size of an entry beside its body, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 256;
-/// About how many bytes an answer has: of what is gone, names are remembered for as many as that would be.
-const ANSWER_BYTES: u64 = 4096;
-/// Parts of the memory with a lock each. A fixed number, so that it is not for the cores of a machine to say how large
-/// an answer may be.
+/// Approximate size of a body, in bytes. It determines for how many evicted entries the cache
+/// remembers the key.
+const BODY_BYTES: u64 = 4096;
+/// Number of parts with a lock each. It is fixed, because the maximum size of an entry depends on
+/// it and must not depend on the number of cores.
 const PARTS: usize = 8;
-/// One answer takes at most such a share of its part: a few large ones do not drive out all others, and the copy that is
-/// kept of one stays short for the HTTP worker that makes it.
-const PART_OF_ONE_ANSWER: u64 = 4;
+/// Minimum number of entries of the maximum size that fit into a part.
+///
+/// The bound keeps a few large entries from evicting all others, and limits the time that an HTTP
+/// worker spends on the copy of a body.
+const LARGEST_PER_PART: u64 = 4;
 
-/// What an answer shows.
+/// What a cached response shows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CacheKey {
-    /// A committed transaction.
+    /// A committed transaction, by its hash.
     TransactionByHash(HashValue),
-    /// A committed transaction.
+    /// A committed transaction, by its version.
     TransactionByVersion(u64),
-    /// A block.
+    /// A block, by its height.
     BlockByHeight {
         height: u64,
         with_transactions: bool,
     },
-    /// A block.
+    /// A block, by one of its versions.
     BlockByVersion {
         version: u64,
         with_transactions: bool,
     },
-    /// A page of events at a moment of the ledger.
+    /// A page of events at one state of the ledger.
     Events {
         stream: EventKey,
         start: Option<u64>,
@@ -52,50 +57,55 @@ pub(crate) enum CacheKey {
     },
 }
 
+/// A cached body.
 #[derive(Clone)]
-struct Kept {
+struct Entry {
     body: Bytes,
-    /// The first version that it shows, with which it is pruned.
+    /// The first version that the response shows. The entry is stale once it is pruned.
     version: u64,
 }
 
+/// Weighs an entry by its size.
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<(CacheKey, Format), Kept> for ByBytes {
-    fn weight(&self, _: &(CacheKey, Format), kept: &Kept) -> u64 {
-        ENTRY_OVERHEAD_BYTES.saturating_add(kept.body.len() as u64)
+impl Weighter<(CacheKey, Format), Entry> for ByBytes {
+    fn weight(&self, _: &(CacheKey, Format), entry: &Entry) -> u64 {
+        ENTRY_OVERHEAD_BYTES.saturating_add(entry.body.len() as u64)
     }
 }
 
-type Answers = Cache<(CacheKey, Format), Kept, ByBytes, HashState>;
+type Entries = Cache<(CacheKey, Format), Entry, ByBytes, HashState>;
 
-/// The answers that are kept. Clones are the same ones.
+/// The cache of responses. Clones share the entries.
 #[derive(Clone)]
-pub struct ResponseCache(Option<Arc<Answers>>);
+pub struct ResponseCache(Option<Arc<Entries>>);
 
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("KeptAnswers").field(&self.status()).finish()
+        f.debug_tuple("ResponseCache")
+            .field(&self.status())
+            .finish()
     }
 }
 
-/// What was counted of the answers that are kept.
+/// Size and counters of the response cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ResponseCacheStatus {
-    /// What they take.
+    /// Size of all entries, in bytes.
     pub bytes: u64,
-    /// How many requests found one.
+    /// Number of look-ups that found an entry.
     pub hits: u64,
-    /// How many requests found none.
+    /// Number of look-ups that found none.
     pub misses: u64,
 }
 
 impl ResponseCache {
-    /// Keeps as much as takes `bytes_max`; nothing where that is 0.
+    /// Creates a cache of up to `bytes_max` bytes. A cache of 0 bytes stays empty.
     ///
     /// # Panics
-    /// Never: both sizes that the options need are given.
+    ///
+    /// Never, because the options have both sizes that they need.
     pub(crate) fn new(bytes_max: usize) -> Self {
         if bytes_max == 0 {
             return Self(None);
@@ -103,9 +113,7 @@ impl ResponseCache {
         let bytes_max = bytes_max as u64;
         let options = OptionsBuilder::new()
             .shards(PARTS)
-            .estimated_items_capacity(
-                usize::try_from(bytes_max / ANSWER_BYTES).unwrap_or(usize::MAX),
-            )
+            .estimated_items_capacity(usize::try_from(bytes_max / BODY_BYTES).unwrap_or(usize::MAX))
             .weight_capacity(bytes_max)
             .build()
             .expect("both sizes are given");
@@ -115,45 +123,47 @@ impl ResponseCache {
         ))))
     }
 
-    /// The kept answer, given at the moment `ledger_info`; none of what is pruned then.
+    /// Returns a cached response with the state `ledger_info` of the ledger, or `None` if there is
+    /// none or its content is pruned in that state.
     pub(crate) fn get(
         &self,
-        subject: CacheKey,
+        key: CacheKey,
         format: Format,
         ledger_info: &LedgerInfo,
     ) -> Option<LedgerResponse> {
-        let answers = self.0.as_ref()?;
-        let name = (subject, format);
-        let kept = answers.get(&name)?;
-        if kept.version < ledger_info.oldest_version {
-            answers.remove(&name);
+        let entries = self.0.as_ref()?;
+        let key = (key, format);
+        let entry = entries.get(&key)?;
+        if entry.version < ledger_info.oldest_version {
+            entries.remove(&key);
             return None;
         }
-        // Another thread may have kept it since the moment was looked at.
-        (kept.version <= ledger_info.version)
-            .then(|| LedgerResponse::bytes(*ledger_info, format, kept.body))
+        // Another thread may have inserted a newer entry since the caller read `ledger_info`.
+        (entry.version <= ledger_info.version)
+            .then(|| LedgerResponse::bytes(*ledger_info, format, entry.body))
     }
 
-    /// Keeps the body of `answer`, which shows nothing before `version`, unless it is too large.
-    pub(crate) fn insert(&self, subject: CacheKey, version: u64, answer: &LedgerResponse) {
-        let Some(answers) = &self.0 else { return };
-        if answer.body().len() as u64 > answers.shard_capacity() / PART_OF_ONE_ANSWER {
+    /// Inserts the body of a response, unless it is too large. `version` is the first version that
+    /// the response shows.
+    pub(crate) fn insert(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
+        let Some(entries) = &self.0 else { return };
+        if response.body().len() as u64 > entries.shard_capacity() / LARGEST_PER_PART {
             return;
         }
-        // A copy, as the body may have been given more room than it took.
-        let body = Bytes::copy_from_slice(answer.body());
-        answers.insert((subject, answer.format()), Kept { body, version });
+        // A copy, because the buffer of the body may be larger than the body.
+        let body = Bytes::copy_from_slice(response.body());
+        entries.insert((key, response.format()), Entry { body, version });
     }
 
-    /// What was counted.
+    /// Returns the size and the counters.
     pub fn status(&self) -> ResponseCacheStatus {
-        let Some(answers) = &self.0 else {
+        let Some(entries) = &self.0 else {
             return ResponseCacheStatus::default();
         };
         ResponseCacheStatus {
-            bytes: answers.weight(),
-            hits: answers.hits(),
-            misses: answers.misses(),
+            bytes: entries.weight(),
+            hits: entries.hits(),
+            misses: entries.misses(),
         }
     }
 }
@@ -162,9 +172,9 @@ impl ResponseCache {
 mod tests {
     use super::*;
 
-    const SUBJECT: CacheKey = CacheKey::TransactionByVersion(5);
+    const KEY: CacheKey = CacheKey::TransactionByVersion(5);
 
-    fn moment(oldest_version: u64, version: u64) -> LedgerInfo {
+    fn ledger_info(oldest_version: u64, version: u64) -> LedgerInfo {
         LedgerInfo {
             chain_id: 4,
             epoch: 1,
@@ -176,49 +186,49 @@ mod tests {
         }
     }
 
-    fn answer(bytes: usize) -> LedgerResponse {
-        LedgerResponse::bytes(moment(0, 9), Format::Bcs, vec![7; bytes].into())
+    fn response(bytes: usize) -> LedgerResponse {
+        LedgerResponse::bytes(ledger_info(0, 9), Format::Bcs, vec![7; bytes].into())
     }
 
     #[test]
-    fn an_answer_is_given_at_the_moment_that_is_asked_for_until_it_is_pruned() {
-        let kept = ResponseCache::new(1 << 20);
-        assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
-        kept.insert(SUBJECT, 5, &answer(10));
-        for at in [moment(0, 9), moment(5, 5), moment(5, 100)] {
-            let given = kept.get(SUBJECT, Format::Bcs, &at).unwrap();
-            assert_eq!((given.body().len(), *given.ledger_info()), (10, at));
+    fn returns_an_entry_with_the_requested_ledger_state_until_it_is_pruned() {
+        let cache = ResponseCache::new(1 << 20);
+        assert!(cache.get(KEY, Format::Bcs, &ledger_info(0, 9)).is_none());
+        cache.insert(KEY, 5, &response(10));
+        for at in [ledger_info(0, 9), ledger_info(5, 5), ledger_info(5, 100)] {
+            let response = cache.get(KEY, Format::Bcs, &at).unwrap();
+            assert_eq!((response.body().len(), *response.ledger_info()), (10, at));
         }
-        assert!(kept.get(SUBJECT, Format::Json, &moment(0, 9)).is_none());
-        assert!(kept.get(SUBJECT, Format::Bcs, &moment(0, 4)).is_none());
-        assert!(kept.get(SUBJECT, Format::Bcs, &moment(6, 9)).is_none());
-        assert_eq!(kept.status().bytes, 0, "what is pruned is kept no longer");
+        assert!(cache.get(KEY, Format::Json, &ledger_info(0, 9)).is_none());
+        assert!(cache.get(KEY, Format::Bcs, &ledger_info(0, 4)).is_none());
+        assert!(cache.get(KEY, Format::Bcs, &ledger_info(6, 9)).is_none());
+        assert_eq!(cache.status().bytes, 0, "a pruned entry is removed");
     }
 
     #[test]
-    fn no_more_is_kept_than_is_allowed_and_nothing_where_that_is_nothing() {
+    fn holds_no_more_than_its_maximum_size() {
         const BYTES_MAX: usize = 1 << 20;
-        let kept = ResponseCache::new(BYTES_MAX);
+        let cache = ResponseCache::new(BYTES_MAX);
         for version in 0..10_000 {
-            kept.insert(
+            cache.insert(
                 CacheKey::TransactionByVersion(version),
                 version,
-                &answer(1_000),
+                &response(1_000),
             );
-            assert!(kept.status().bytes <= BYTES_MAX as u64);
+            assert!(cache.status().bytes <= BYTES_MAX as u64);
         }
-        assert!(kept.status().bytes > BYTES_MAX as u64 / 2);
-        let largest = BYTES_MAX / PARTS / PART_OF_ONE_ANSWER as usize;
-        for (bytes, is_kept) in [(largest, true), (largest + 1, false)] {
+        assert!(cache.status().bytes > BYTES_MAX as u64 / 2);
+        let largest = BYTES_MAX / PARTS / LARGEST_PER_PART as usize;
+        for (bytes, is_cached) in [(largest, true), (largest + 1, false)] {
             let one = CacheKey::TransactionByVersion(10_000 + bytes as u64);
-            kept.insert(one, 1, &answer(bytes));
-            let found = kept.get(one, Format::Bcs, &moment(0, 9));
-            assert_eq!(found.is_some(), is_kept, "{bytes} bytes");
+            cache.insert(one, 1, &response(bytes));
+            let found = cache.get(one, Format::Bcs, &ledger_info(0, 9));
+            assert_eq!(found.is_some(), is_cached, "{bytes} bytes");
         }
 
-        let none = ResponseCache::new(0);
-        none.insert(SUBJECT, 5, &answer(1));
-        assert!(none.get(SUBJECT, Format::Bcs, &moment(0, 9)).is_none());
-        assert_eq!(none.status(), ResponseCacheStatus::default());
+        let empty = ResponseCache::new(0);
+        empty.insert(KEY, 5, &response(1));
+        assert!(empty.get(KEY, Format::Bcs, &ledger_info(0, 9)).is_none());
+        assert_eq!(empty.status(), ResponseCacheStatus::default());
     }
 }

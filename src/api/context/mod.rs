@@ -8,7 +8,7 @@ mod state;
 
 pub(crate) use cache::CacheKey;
 pub use cache::{ResponseCache, ResponseCacheStatus};
-pub(crate) use extract::params::ROOT;
-pub(crate) use request::{PageSize, RequestContext, readable_version};
+pub(crate) use extract::ROOT;
+pub(crate) use request::{QueryError, RequestContext};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;

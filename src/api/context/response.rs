@@ -1,5 +1,5 @@
-//! A successful answer: status, the moment of the ledger it was read at, and the body in the form
-//! that the client asked for.
+//! Successful responses: status, the state of the ledger that they were read at, and the body in
+//! the format that the client asked for.
 
 use crate::{
     error::{ApiError, ErrorKind, LedgerHeaders},
@@ -16,19 +16,19 @@ use bytes::Bytes;
 use ledger_types::LedgerInfo;
 use serde::Serialize;
 
-/// Room for the body of an answer of which nothing is known.
+/// Initial capacity of a body of unknown size, in bytes.
 const BODY_BYTES: usize = 256;
 
-/// What a handler gives that succeeds.
+/// The result of a handler that succeeded.
 pub(crate) trait IntoResponse {
-    /// The answer on the wire.
+    /// Converts the result to an HTTP response. `headers` are the ledger headers of the chain.
     fn into_response(self, headers: &LedgerHeaders) -> HttpResponse;
 }
 
-/// Says of an answer that its body is memory which all its readers share; an extension of its response.
+/// An extension of a response whose body is memory that all clients share.
 pub(crate) struct SharedBody;
 
-/// A successful answer.
+/// A successful response.
 #[derive(Debug)]
 pub(crate) struct LedgerResponse {
     status: StatusCode,
@@ -40,18 +40,21 @@ pub(crate) struct LedgerResponse {
 }
 
 impl LedgerResponse {
-    /// Status 200 with the value as JSON.
+    /// Creates a response with status 200 and a value as JSON.
     ///
     /// # Errors
-    /// 500 when the value has no JSON form.
+    ///
+    /// Returns [`ErrorKind::Internal`] (500) if the value has no JSON form.
     pub fn json(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
         Self::json_of_about(ledger_info, value, BODY_BYTES)
     }
 
-    /// As [`Self::json`], of a value whose JSON has about so many bytes: room for them is taken at once.
+    /// Creates a response as [`Self::json`] does. `body_bytes` is the approximate size of the JSON,
+    /// for which memory is allocated at once.
     ///
     /// # Errors
-    /// As [`Self::json`].
+    ///
+    /// Returns the errors of [`Self::json`].
     pub fn json_of_about(
         ledger_info: LedgerInfo,
         value: &impl Serialize,
@@ -64,18 +67,21 @@ impl LedgerResponse {
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))
     }
 
-    /// Status 200 with the value as BCS.
+    /// Creates a response with status 200 and a value as BCS.
     ///
     /// # Errors
-    /// 500 when the value has no BCS form.
+    ///
+    /// Returns [`ErrorKind::Internal`] (500) if the value has no BCS form.
     pub fn bcs(ledger_info: LedgerInfo, value: &impl Serialize) -> Result<Self, ApiError> {
         Self::bcs_of_about(ledger_info, value, BODY_BYTES)
     }
 
-    /// As [`Self::bcs`], of a value that has about so many bytes: room for them is taken at once.
+    /// Creates a response as [`Self::bcs`] does. `body_bytes` is the approximate size of the BCS
+    /// form, for which memory is allocated at once.
     ///
     /// # Errors
-    /// As [`Self::bcs`].
+    ///
+    /// Returns the errors of [`Self::bcs`].
     pub fn bcs_of_about(
         ledger_info: LedgerInfo,
         value: &impl Serialize,
@@ -86,10 +92,11 @@ impl LedgerResponse {
         Self::bcs_bytes(ledger_info, written.map(|()| body))
     }
 
-    /// Status 200 with what was written as BCS.
+    /// Creates a response with status 200 from the result of writing a value as BCS.
     ///
     /// # Errors
-    /// 500 when that failed.
+    ///
+    /// Returns [`ErrorKind::Internal`] (500) if `body` is an error.
     pub fn bcs_bytes(
         ledger_info: LedgerInfo,
         body: Result<Vec<u8>, bcs::Error>,
@@ -100,7 +107,7 @@ impl LedgerResponse {
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
     }
 
-    /// Status 200 with a body that is already written.
+    /// Creates a response with status 200 and a body in this format.
     pub fn bytes(ledger_info: LedgerInfo, format: Format, body: Bytes) -> Self {
         Self {
             status: StatusCode::OK,
@@ -112,28 +119,28 @@ impl LedgerResponse {
         }
     }
 
-    /// The moment of the ledger that it is of.
+    /// Returns the state of the ledger that the response shows.
     #[cfg(test)]
     pub fn ledger_info(&self) -> &LedgerInfo {
         &self.ledger_info
     }
 
-    /// Its form.
+    /// Returns the format of the body.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// What the client gets beside headers.
+    /// Returns the body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The same answer with another status.
+    /// Replaces the status.
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// The same answer with what the call cost, in gas units.
+    /// Adds the header with the cost of a call, in gas units.
     pub fn with_gas_used(self, gas_used: u64) -> Self {
         Self {
             gas_used: Some(gas_used),
@@ -141,7 +148,7 @@ impl LedgerResponse {
         }
     }
 
-    /// The same answer with where the next page begins; `None` on the last page.
+    /// Adds the header with the start of the next page. `None` stands for the last page.
     pub fn with_cursor(self, cursor: Option<String>) -> Self {
         Self { cursor, ..self }
     }

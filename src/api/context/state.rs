@@ -3,7 +3,7 @@
 use super::ResponseCache;
 use crate::{
     config::ApiConfig,
-    error::{ErrorKind, LedgerHeaders, Switch},
+    error::LedgerHeaders,
     limits::{Compressors, InFlightLimits, RouteMeters, Switches, large_responses::LargeResponses},
     model::MediaTypes,
     openapi::RenderedDocument,
@@ -72,31 +72,5 @@ impl ApiState {
             ..self.clone()
         };
         (state, notifier)
-    }
-
-    // Until the routes read the parts directly.
-
-    pub(crate) fn require(&self, switch: Switch) -> Result<(), ErrorKind> {
-        self.switches.require(switch)
-    }
-
-    pub(crate) fn document(&self) -> &RenderedDocument {
-        &self.document
-    }
-
-    pub(crate) fn signed_transaction_media_type(&self) -> &str {
-        &self.media_types.signed_transaction
-    }
-
-    pub(crate) fn view_function_media_type(&self) -> &str {
-        &self.media_types.view_function
-    }
-
-    pub(crate) fn headers(&self) -> &LedgerHeaders {
-        &self.headers
-    }
-
-    pub(crate) fn large_responses(&self) -> &LargeResponses {
-        &self.large_responses
     }
 }

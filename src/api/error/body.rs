@@ -1,25 +1,27 @@
-//! The body of every error response, and the closed list of its codes (docs/reference/rest-contract.md#s7).
+//! The body of every error response, and the closed list of its codes
+//! (docs/reference/rest-contract.md#s7).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-// docs/reference/rest-contract.md#s7. The comments of types with a schema are part of the OpenAPI document.
-/// The body of every error answer.
+// The comments of types with a schema are part of the OpenAPI document.
+/// The body of every error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorBody {
-    /// What went wrong, for people.
+    /// Description of the error, for people.
     pub message: String,
-    /// What went wrong, for programs.
+    /// Code of the error, for programs.
     pub error_code: ErrorCode,
     // docs/reference/reference-node.md#r14 and docs/reference/reference-node.md#r15. Unlike on the
     // reference node, absent if there is none (docs/interface.md#rule-2).
-    /// The number of the validation status that refused a transaction, or of how a view ended.
+    /// Number of the validation status that rejected the transaction, or of the status of a failed
+    /// view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vm_error_code: Option<u64>,
 }
 
-/// The `error_code` of an answer, the closed list of the interface in its order, which is that of the
-/// numbers in BCS. Not all of them can be raised here.
+/// The `error_code` of an error. The list is closed and in the order of the numbers in BCS. Some
+/// codes never occur on this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the variants are the words of the interface")]
@@ -48,14 +50,14 @@ pub enum ErrorCode {
     ApiDisabled,
 }
 
-/// The longest `message`, in characters. Some causes repeat what the client sent, which may be as
-/// large as its body.
+/// Maximum length of a `message`, in characters. Some causes repeat a part of the request, which
+/// may be as long as its body.
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
-/// What stands at the end of a message that was cut.
+/// End of a message that was cut.
 const CUT_MARK: &str = " ... (cut)";
 
-/// `message`, cut where it is longer than [`MESSAGE_CHARS_MAX`].
+/// Cuts a message to [`MESSAGE_CHARS_MAX`] characters.
 pub(super) fn shortened(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS_MAX) {
         message.truncate(end);

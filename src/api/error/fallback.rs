@@ -1,24 +1,24 @@
-//! What is answered where no handler of a listener takes the request, in the error body form; public
-//! so that all listeners of the node answer alike.
+//! Error responses where a listener has no handler for the request. They are public, so that all
+//! listeners of the node respond alike.
 
 use crate::error::ErrorKind;
 use actix_web::{HttpRequest, Route, http::StatusCode, web};
 
-/// How much of an unknown path is repeated to its sender, in characters.
+/// Maximum length of the part of an unknown path that the response repeats, in characters.
 const UNKNOWN_PATH_CHARS_MAX: usize = 200;
 
-/// 404 for a path that is no route; the `default_service` of an app or a scope.
+/// Returns a route that responds with 404, for the `default_service` of an app or a scope.
 pub fn unknown_route() -> Route {
     web::to(|request: HttpRequest| async move { no_route(request.path()).response() })
 }
 
-/// That a path is no route.
+/// Returns the error of a path that no route has.
 pub(crate) fn no_route(path: &str) -> ErrorKind {
     ErrorKind::UnknownRoute(path.chars().take(UNKNOWN_PATH_CHARS_MAX).collect())
 }
 
-/// 405 with `Allow` for a method that a known path does not take; the `default_service` of a
-/// resource. `allow` lists the methods that it takes, separated by `, `.
+/// Returns a route that responds with 405, for the `default_service` of a resource. `allow` lists
+/// the methods of the resource, separated by `, `.
 pub fn wrong_method(allow: impl Into<String>) -> Route {
     let allow = allow.into();
     web::to(move || {
@@ -27,9 +27,12 @@ pub fn wrong_method(allow: impl Into<String>) -> Route {
     })
 }
 
-/// The problem behind a request that an extractor of actix refused (`web::Bytes`, `web::Json`,
-/// `web::Query`, `web::Path`): 413 above `limit_bytes`, which is the limit the extractor was
-/// configured with, 500 for a failure of the node, else 400. A handler gets `error` by taking a
+/// Returns the error of a request that an extractor of actix-web rejected (`web::Bytes`,
+/// `web::Json`,
+/// `web::Query`, `web::Path`).
+///
+/// Its status is 413 for a body above `limit_bytes`, the limit of the extractor, 500 for a failure
+/// of the node, and 400 otherwise. A handler gets `error` as the argument
 /// `Result<Extractor, actix_web::Error>`.
 pub fn extraction_error(error: &actix_web::Error, limit_bytes: usize) -> ErrorKind {
     match error.as_response_error().status_code() {
@@ -68,7 +71,7 @@ mod tests {
         }
     }
 
-    async fn answer(request: TestRequest) -> (u16, Option<String>, Value) {
+    async fn response(request: TestRequest) -> (u16, Option<String>, Value) {
         let app = App::new()
             .app_data(web::PayloadConfig::new(LIMIT_BYTES))
             .app_data(web::JsonConfig::default().limit(LIMIT_BYTES))
@@ -79,18 +82,18 @@ mod tests {
                     .default_service(wrong_method("POST")),
             )
             .default_service(unknown_route());
-        let answer = call_service(&init_service(app).await, request.to_request()).await;
-        let allow = answer.headers().get(header::ALLOW);
+        let response = call_service(&init_service(app).await, request.to_request()).await;
+        let allow = response.headers().get(header::ALLOW);
         let allow = allow.map(|value| value.to_str().unwrap().to_owned());
         (
-            answer.status().as_u16(),
+            response.status().as_u16(),
             allow,
-            read_body_json(answer).await,
+            read_body_json(response).await,
         )
     }
 
     #[actix_web::test]
-    async fn what_no_handler_takes_has_the_error_body() {
+    async fn responds_with_the_error_body_where_no_handler_matches() {
         let post = |path: &str, body: &'static str| {
             TestRequest::with_uri(path)
                 .method(actix_web::http::Method::POST)
@@ -106,19 +109,19 @@ mod tests {
             (post("/json", "1"), 400),
         ];
         for (request, expected) in rows {
-            let (status, allow, body) = answer(request).await;
+            let (status, allow, body) = response(request).await;
             assert_eq!(status, expected, "{body}");
             assert_eq!(body["error_code"], "web_framework_error", "{body}");
             assert_eq!(allow.as_deref(), (expected == 405).then_some("POST"));
         }
-        assert_eq!(answer(post("/bytes", "1234")).await.0, 200);
-        assert_eq!(answer(json("1234")).await.0, 200);
+        assert_eq!(response(post("/bytes", "1234")).await.0, 200);
+        assert_eq!(response(json("1234")).await.0, 200);
     }
 
     #[actix_web::test]
-    async fn an_unknown_path_is_repeated_up_to_a_length() {
+    async fn repeats_an_unknown_path_up_to_a_length() {
         let path = format!("/{}", "a".repeat(1_000));
-        let (_, _, body) = answer(TestRequest::with_uri(&path)).await;
+        let (_, _, body) = response(TestRequest::with_uri(&path)).await;
         let expected = format!("not found: no route {}", &path[..UNKNOWN_PATH_CHARS_MAX]);
         assert_eq!(body["message"], expected);
     }

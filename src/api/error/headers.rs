@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn names_carry_the_vendor_word() {
+    fn names_headers_and_media_types_by_the_vendor_word() {
         let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
         let ledger_info = LEDGER_INFO;
         let mut map = HeaderMap::new();

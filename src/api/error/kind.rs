@@ -1,10 +1,11 @@
-//! The error table: every failure of a request, with its status, `error_code` and message
+//! The error table: every kind of error, with its status, `error_code` and message
 //! (docs/reference/rest-contract.md#s7, docs/reference/reference-node.md#r13, docs/interface.md).
 //!
-//! [`ErrorKind::row`] is the table and `Display` gives the messages. The operator's listener answers
-//! with it too; the faucet has the form of errors that its own clients know. Not in it, because
-//! nothing can raise them here: `account_not_found` (an account without an account resource reads as
-//! sequence number 0 and its own address as key, so every account is found).
+//! [`ErrorKind::row`] is the table, and `Display` returns the messages. The admin listener uses the
+//! table too. The faucet does not, because its clients expect another form.
+//!
+//! `account_not_found` is not in the table: an account without an account resource has sequence
+//! number 0 and its own address as authentication key, so every account is found.
 
 use super::{ErrorCode, Switch};
 use actix_web::http::StatusCode;
@@ -12,255 +13,260 @@ use ledger_actors::{Filtered, RemovalReason, StorageUnavailable};
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 
-/// What a transaction was asked for by.
+/// How a request names a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransactionName {
-    /// Its hash.
+    /// By its hash.
     #[error("Transaction hash({0})")]
     Hash(HashValue),
-    /// Its version.
+    /// By its version.
     #[error("Ledger version({0})")]
     Version(u64),
 }
 
+/// Returns the reason for which a transaction was removed, as the end of a message.
 fn words_after(reason: Option<&RemovalReason>) -> String {
     reason
         .map(|reason| format!(": {reason}"))
         .unwrap_or_default()
 }
 
-/// Why a request is not answered with what it asked for. One variant is one row of the table.
+/// A kind of error of the interface: one row of the table.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ErrorKind {
-    /// No such resource at the address.
+    /// No resource of the type exists at the address.
     #[error(
         "Resource not found by Address({address}), Struct tag({tag}) and Ledger version({version})"
     )]
     ResourceNotFound {
-        /// Where it was looked for.
+        /// The address.
         address: AccountAddress,
-        /// Its type; boxed, so that every `Result` is not as large as this one row.
+        /// Type of the resource. It is boxed because this variant would determine the size of every
+        /// `Result`.
         tag: Box<StructTag>,
-        /// At which version.
+        /// Version of the ledger that was read.
         version: u64,
     },
-    /// No such module at the address.
+    /// No module of the name exists at the address.
     #[error(
         "Module not found by Address({address}), Module name({name}) and Ledger version({version})"
     )]
     ModuleNotFound {
-        /// Where it was looked for.
+        /// The address.
         address: AccountAddress,
-        /// Its name.
+        /// Name of the module.
         name: Identifier,
-        /// At which version.
+        /// Version of the ledger that was read.
         version: u64,
     },
-    /// The struct at the address has no such field.
+    /// The resource at the address does not have the field.
     #[error(
         "Struct Field not found by Address({address}), Struct tag({tag}), Field name({field}) and Ledger \
          version({version})"
     )]
     StructFieldNotFound {
-        /// Where the struct is.
+        /// The address.
         address: AccountAddress,
-        /// Its type.
+        /// Type of the resource.
         tag: Box<StructTag>,
-        /// The field that it does not have.
+        /// Name of the field.
         field: Identifier,
-        /// At which version.
+        /// Version of the ledger that was read.
         version: u64,
     },
-    /// No such item in the table, or no such table.
+    /// The table has no item with the key, or does not exist.
     #[error(
         "Table Item not found by Table handle({handle}), Table key({key}) and Ledger version({version})"
     )]
     TableItemNotFound {
-        /// The table.
+        /// Address of the table.
         handle: AccountAddress,
-        /// The key as the client wrote it.
+        /// The key, as in the request.
         key: String,
-        /// At which version.
+        /// Version of the ledger that was read.
         version: u64,
     },
-    /// No value under a state key.
+    /// No value exists under a state key.
     #[error("State Value not found by State key({key}) and Ledger version({version})")]
     StateValueNotFound {
-        /// The key as the client wrote it, in hex.
+        /// The key, as in the request, in hexadecimal.
         key: String,
-        /// At which version.
+        /// Version of the ledger that was read.
         version: u64,
     },
-    /// A version above the newest one.
+    /// The version is above the newest one.
     #[error("Ledger version not found by Ledger version({0})")]
     VersionNotFound(u64),
-    /// A transaction that is neither pending nor committed.
+    /// The transaction is neither pending nor committed.
     #[error("Transaction not found by {name}{}", words_after(.left.as_ref()))]
     TransactionNotFound {
-        /// What it was asked for by.
+        /// How the request names it.
         name: TransactionName,
-        /// Why it left the pool, while that is remembered.
+        /// The reason for which the mempool removed it, while the removal log has it.
         left: Option<RemovalReason>,
     },
-    /// A height above the newest block's.
+    /// The height is above that of the newest block.
     #[error("Block not found by Block height({0})")]
     BlockNotFound(u64),
-    /// A version below the window.
+    /// The version is below the oldest readable one.
     #[error("Ledger version({0}) has been pruned")]
     VersionPruned(u64),
-    /// Events from a number on of which the first are below the window.
+    /// The first events of the page are pruned.
     #[error("Event({start}) has been pruned, the events before {end} are gone")]
     EventPruned {
-        /// The number that was asked for.
+        /// Sequence number of the first event that the request asks for.
         start: u64,
-        /// The number after the last event that is gone.
+        /// Sequence number after the last pruned event.
         end: u64,
     },
-    /// Transactions of an account from a sequence number on of which the first are below the window.
+    /// The first transactions of an account's page are pruned.
     #[error(
         "Account transaction({start}) has been pruned, those with a sequence number before {end} are gone"
     )]
     AccountTransactionPruned {
-        /// The sequence number that was asked for.
+        /// First sequence number that the request asks for.
         start: u64,
-        /// The sequence number after the last that is gone.
+        /// Sequence number after the last pruned transaction.
         end: u64,
     },
-    /// A block below the window.
+    /// The block is pruned.
     #[error("Block({0}) has been pruned")]
     BlockPruned(u64),
-    /// Input that reads well and makes no sense; the text says why.
+    /// The input is well formed and invalid, for the reason in the text.
     #[error("{0}")]
     InvalidInput(String),
-    /// A view function that did not come to its end.
+    /// A view function failed.
     #[error("{message}")]
     ViewFailed {
-        /// How it ended.
+        /// Status of the failure, as text.
         message: String,
         /// Status code of the failure (docs/reference/reference-node.md#r15).
         vm_error_code: u64,
     },
-    /// The pool holds a transaction with the same sender and sequence number or nonce that this one
-    /// may not replace; the text is the reason.
+    /// The mempool has a transaction with the same sender and sequence number or nonce, which this
+    /// one cannot replace for the reason in the text.
     #[error("{0}")]
     InvalidUpdate(String),
-    /// The pool has given this sequence number to a block already.
+    /// A transaction with this sequence number is in a block that is not committed yet.
     #[error("transaction sequence number is {given}, current sequence number is {current}")]
     SequenceNumberTooOld {
-        /// The transaction's.
+        /// Sequence number of the transaction.
         given: u64,
-        /// The sender's next one.
+        /// Next sequence number of the sender.
         current: u64,
     },
-    /// Validation refused the transaction.
+    /// Validation rejected the transaction.
     #[error(transparent)]
     Refused(#[from] Discard),
-    /// The operator's filter does not let the transaction in.
+    /// The operator's filter rejected the transaction.
     #[error(transparent)]
     RejectedByFilter(#[from] Filtered),
-    /// The operator has turned off what is asked for.
+    /// The operator has disabled this part of the interface.
     #[error("disabled on this node: {} is false", .0.setting())]
     ApiDisabled(Switch),
-    /// The newest block is older than the asker allows.
+    /// The newest block is older than the health check allows.
     #[error("{0}")]
     HealthCheck(String),
-    /// The pool has no room.
+    /// The mempool is full.
     #[error("{0}")]
     PoolFull(String),
-    /// An actor's mailbox or queue is full.
+    /// The mailbox or a queue of the named actor is full.
     #[error("the node is overloaded: the {0} actor takes no more requests at the moment")]
     Overloaded(&'static str),
-    /// More requests are in flight than `api.max_in_flight` allows.
+    /// The number of requests in flight has reached `api.max_in_flight`.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
     TooManyInFlight(usize),
-    /// More requests of one address are in flight than `api.max_in_flight_per_address` allows.
+    /// The number of requests in flight of the client's address has reached
+    /// `api.max_in_flight_per_address`.
     #[error("{0} requests of this address are in flight, which is the limit")]
     TooManyOfAddress(usize),
-    /// More requests of one connection are in flight than `api.max_streams_per_connection` allows.
+    /// The number of requests in flight of the connection has reached
+    /// `api.max_streams_per_connection`.
     #[error("{0} requests of this connection are in flight, which is the limit")]
     TooManyOnConnection(usize),
-    /// As many large answers are being made as are made at once.
+    /// The number of large responses that are rendered has reached its limit.
     #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
     TooManyLargeAnswers(usize),
-    /// The bodies of requests take as much memory as `api.bodies_bytes_max` allows.
+    /// The memory of request bodies has reached `api.bodies_bytes_max`.
     #[error(
         "the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the limit"
     )]
     BodiesFull {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// The answers that wait for their clients take as much memory as `api.answers_bytes_max` allows.
+    /// The memory of responses that their clients have not read has reached
+    /// `api.answers_bytes_max`.
     #[error(
         "the node is overloaded: answers that their clients have not read take {limit_bytes} bytes, which is the limit"
     )]
     AnswersFull {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// The ledger is not written at the moment: its disk failed, or is full.
+    /// The store cannot be written, because its disk failed or is full.
     #[error(transparent)]
     Unwritable(StorageUnavailable),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,
-    /// The node failed; the cause is in its log, not in the answer.
+    /// The node failed. The cause is in its log, not in the response.
     #[error("internal error: {0}")]
     Internal(&'static str),
-    /// A path parameter, query parameter or body that is not of its declared type.
+    /// A path parameter, query parameter or body does not have its declared type.
     #[error("{0}")]
     Syntax(String),
-    /// No such route.
+    /// No route has the path.
     #[error("not found: no route {0}")]
     UnknownRoute(String),
-    /// The route knows other methods.
+    /// No route of the path has the method. The text is the value of `Allow`.
     #[error("method not allowed, use {0}")]
     MethodNotAllowed(String),
-    /// A POST that says neither how long its body is nor that it is chunked.
+    /// The request has a body without a length that is not chunked.
     #[error("missing `Content-Length` header")]
     LengthRequired,
-    /// A body above `api.max_body_bytes`.
+    /// The body is larger than `api.max_body_bytes` or the limit of the operation.
     #[error("payload too large: a body has at most {limit_bytes} bytes")]
     BodyTooLarge {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// A body in JSON of so many small values that it would take too much memory.
+    /// Parsing the JSON body could take too much memory, because it has many small values.
     #[error(
         "the body holds too many values: it would take more than {limit_bytes} bytes of memory"
     )]
     BodyTooManyValues {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// A body that does not arrive in time.
+    /// The body did not arrive in time.
     #[error("the body did not arrive within {timeout_secs} seconds")]
     BodyTimeout {
-        /// The limit.
+        /// The limit, in seconds.
         timeout_secs: u64,
     },
-    /// A path and query above the limit.
+    /// Path and query are longer than the limit.
     #[error("the path and query of a request have at most {limit_bytes} bytes")]
     UriTooLong {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: usize,
     },
-    /// A body of a type that the route does not take.
+    /// The route does not accept the media type of the body.
     #[error("the `Content-Type` requested by the client is not supported: {0}")]
     UnsupportedContentType(String),
-    /// A body that is compressed or otherwise encoded.
+    /// The body has a content coding.
     #[error("the `Content-Encoding` of the request is not supported: {0}; send the body as it is")]
     UnsupportedContentEncoding(String),
-    /// A body without a type.
+    /// The body has no media type.
     #[error("missing `Content-Type` header")]
     MissingContentType,
-    /// An answer in BCS of a route that has none.
+    /// The operation of this name does not respond in BCS.
     #[error("{0} answers in JSON only, not in BCS")]
     BcsNotSupported(&'static str),
 }
 
 impl ErrorKind {
-    /// Status and `error_code`: the table.
+    /// Returns the status and the `error_code`: the table.
     pub fn row(&self) -> (StatusCode, ErrorCode) {
         use ErrorCode as Code;
         use StatusCode as Status;
@@ -273,7 +279,7 @@ impl ErrorKind {
             Self::VersionNotFound(_) => (Status::NOT_FOUND, Code::VersionNotFound),
             Self::TransactionNotFound { .. } => (Status::NOT_FOUND, Code::TransactionNotFound),
             Self::BlockNotFound(_) => (Status::NOT_FOUND, Code::BlockNotFound),
-            // The closed list has no code of its own for events and transactions.
+            // The closed list of codes has none for events and transactions.
             Self::VersionPruned(_)
             | Self::EventPruned { .. }
             | Self::AccountTransactionPruned { .. } => (Status::GONE, Code::VersionPruned),

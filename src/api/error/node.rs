@@ -1,4 +1,4 @@
-//! What the node says, as rows of the table.
+//! Errors of the node, as rows of the table.
 
 use super::ErrorKind;
 use ledger_actors::{NodeError, SubmitError};

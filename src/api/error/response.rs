@@ -1,4 +1,4 @@
-//! What a problem is answered with: body, `Retry-After` and `Allow`, and the ledger headers of its moment.
+//! Responses to errors: body, `Retry-After`, `Allow`, and ledger headers.
 
 use super::{ErrorBody, ErrorCode, ErrorKind, body::shortened};
 use crate::error::LedgerHeaders;
@@ -9,18 +9,19 @@ use actix_web::{
 use ledger_actors::RemovalReason;
 use ledger_types::LedgerInfo;
 
-/// What a client is asked to wait after a 503 or 507, in seconds. A full mailbox or reader queue drains
-/// in milliseconds, and a block makes room in a full pool; one second is the smallest pause the header can
-/// ask for.
+/// `Retry-After` of a 503 or 507, in seconds.
+///
+/// A full mailbox or queue drains in milliseconds, and each block frees capacity of a full mempool.
+/// One second is the minimum of the header.
 const RETRY_AFTER_SECS: u64 = 1;
 
-/// The same while the ledger cannot be written, in seconds: somebody has to make room first, so asking
-/// every second only costs.
+/// `Retry-After` while the store cannot be written, in seconds. This lasts until an operator frees
+/// disk space or replaces the disk, so frequent retries are useless.
 const UNWRITABLE_RETRY_AFTER_SECS: u64 = 10;
 
 impl ErrorKind {
-    /// The validation status, where one refused a transaction: now, or later while it was pending; or
-    /// how a view ended.
+    /// Returns the status of the validation that rejected the transaction, now or while it was
+    /// pending, or the status of a view that failed.
     fn vm_error_code(&self) -> Option<u64> {
         match self {
             Self::Refused(discard)
@@ -33,7 +34,7 @@ impl ErrorKind {
         }
     }
 
-    /// The body of the answer.
+    /// Returns the body of the response.
     pub fn body(&self) -> ErrorBody {
         ErrorBody {
             message: shortened(self.to_string()),
@@ -42,11 +43,11 @@ impl ErrorKind {
         }
     }
 
-    /// The answer, without ledger headers: for listeners that have none.
+    /// Creates the response without ledger headers, which only the interface has.
     pub fn response(&self) -> HttpResponse {
         let row = self.row();
         let mut response = HttpResponse::build(row.0);
-        // What is overloaded has room again soon; a ledger that is not fresh may stay so.
+        // Overload ends soon, but an old ledger may stay old.
         if matches!(
             row,
             (StatusCode::SERVICE_UNAVAILABLE, ErrorCode::InternalError)
@@ -60,7 +61,7 @@ impl ErrorKind {
         response.json(self.body())
     }
 
-    /// After how many seconds a client should ask again that was refused for now.
+    /// Returns the value of `Retry-After`, in seconds.
     fn retry_after_secs(&self) -> u64 {
         match self {
             Self::Unwritable(_) => UNWRITABLE_RETRY_AFTER_SECS,
@@ -68,46 +69,47 @@ impl ErrorKind {
         }
     }
 
-    /// A failure inside the node: logs the cause and says only `what` to the client.
+    /// Creates the error of a failure inside the node. Logs `cause`, and shows the client only
+    /// `what`.
     pub fn internal(what: &'static str, cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(%cause, "{what}");
         Self::Internal(what)
     }
 
-    /// The same problem, as decided at this moment of the ledger.
+    /// Adds the state of the ledger at which the error was decided.
     pub(crate) fn at(self, ledger_info: LedgerInfo) -> ApiError {
         ApiError {
-            problem: Box::new(self),
+            kind: Box::new(self),
             ledger_info: Some(ledger_info),
         }
     }
 }
 
-/// A problem, with the moment of the ledger at which it was decided where there is one.
+/// An error, with the state of the ledger at which it was decided, if it depends on the ledger.
 #[derive(Debug)]
 pub(crate) struct ApiError {
-    problem: Box<ErrorKind>,
+    kind: Box<ErrorKind>,
     ledger_info: Option<LedgerInfo>,
 }
 
-impl<P: Into<ErrorKind>> From<P> for ApiError {
-    fn from(problem: P) -> Self {
+impl<K: Into<ErrorKind>> From<K> for ApiError {
+    fn from(kind: K) -> Self {
         Self {
-            problem: Box::new(problem.into()),
+            kind: Box::new(kind.into()),
             ledger_info: None,
         }
     }
 }
 
 impl ApiError {
-    /// Status and `error_code`.
+    /// Returns the status and the `error_code`.
     pub(crate) fn row(&self) -> (StatusCode, ErrorCode) {
-        self.problem.row()
+        self.kind.row()
     }
 
-    /// The answer, with the ledger headers of its moment.
+    /// Creates the response, with the ledger headers if the error depends on the ledger.
     pub(crate) fn response(&self, headers: &LedgerHeaders) -> HttpResponse {
-        let mut response = self.problem.response();
+        let mut response = self.kind.response();
         if let Some(ledger_info) = &self.ledger_info {
             headers.write(ledger_info, response.headers_mut());
         }

@@ -32,8 +32,8 @@ pub(crate) struct RequestPermits {
     _of_all: Permit<ThreadLimit>,
 }
 
-/// The limits, with a reference count of their own for the permits of one thread, so that threads do
-/// not contend for a shared one.
+/// The limits, with a reference count of their own for the permits of one thread, so that threads
+/// do not contend for a shared one.
 pub(crate) struct ThreadLimits(Arc<InFlightLimits>);
 
 /// One of the limits of a thread.

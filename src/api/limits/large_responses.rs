@@ -85,13 +85,13 @@ pub(crate) async fn render<T: Send + 'static>(
 /// disconnects.
 pub(crate) type LargeResponsePermit = Permit<Arc<Limit>>;
 
-/// About how many bytes the JSON takes of what holds so many.
+/// Returns the approximate size of the JSON of content of `size_bytes`, in bytes.
 pub(crate) fn json_bytes(size_bytes: usize) -> usize {
     size_bytes.saturating_mul(JSON_FACTOR)
 }
 
-/// About how many bytes a transaction holds: its arguments, what it put out, and a constant for the
-/// rest.
+/// Returns the approximate size of a transaction, in bytes: its arguments, its output, and a
+/// constant for the rest.
 pub(crate) fn size_bytes(executed: &ExecutedTransaction) -> usize {
     const FIXED: usize = 512;
     let arguments = executed

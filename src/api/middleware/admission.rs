@@ -27,7 +27,7 @@ use std::{
 /// throughout, fits.
 const PATH_AND_QUERY_BYTES_MAX: usize = 16 * 1024;
 
-/// The memory of a request body, if it holds any; an extension of its response.
+/// An extension of a response: the memory of the request's body.
 pub(crate) struct BodyLease(pub Arc<MemoryLease>);
 
 /// Attaches the permits of a request and the memory of its response to the body of the response.
@@ -48,7 +48,7 @@ pub(crate) fn attach_permits(
                 _memory: memory,
             })
         }),
-        Err(refused) => response.into_response(refused.response()),
+        Err(error) => response.into_response(error.response()),
     }
 }
 

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weights_decide_and_then_the_cost() {
+    fn prefers_higher_weights_then_lower_cost() {
         let rows = [
             ("", None),
             ("identity", None),

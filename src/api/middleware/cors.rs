@@ -80,7 +80,8 @@ fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
     vary::add(headers, VARY_NAMES.clone());
 }
 
-/// CORS headers of a listener. As a middleware of actix-web, it also responds to preflight requests.
+/// CORS headers of a listener. As a middleware of actix-web, it also responds to preflight
+/// requests.
 #[derive(Clone, Debug)]
 pub struct BrowserCors {
     /// Names of the response headers that pages may read beside those that browsers always show.
@@ -99,7 +100,8 @@ impl BrowserCors {
         }
     }
 
-    /// Adds the headers of a response to a page of `origin`, unless it is one to a preflight request.
+    /// Adds the headers of a response to a page of `origin`, unless it is one to a preflight
+    /// request.
     pub(crate) fn add_headers(&self, origin: HeaderValue, headers: &mut HeaderMap) {
         if let Some(exposed) = &self.exposed {
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());

@@ -13,8 +13,8 @@ static ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding"
 /// Returns the names that every response to a request carries; `None` if there are none.
 ///
 /// `depends_on_accept` states whether the operation selects JSON or BCS by `Accept`. A response has
-/// headers for web pages only if its request has an `Origin`; with `has_origin`, actix-cors has
-/// added that name.
+/// headers for web pages only if its request has an `Origin`; with `has_origin`, the CORS headers
+/// include that name.
 pub(crate) fn names(depends_on_accept: bool, has_origin: bool) -> Option<HeaderValue> {
     let names = match (depends_on_accept, has_origin) {
         (true, false) => &ACCEPT_ORIGIN,
@@ -30,7 +30,7 @@ pub(crate) fn add_accept_encoding(headers: &mut HeaderMap) {
     add(headers, ACCEPT_ENCODING.clone());
 }
 
-/// Adds names to the header. It stays one line, because actix-cors reads the first one only.
+/// Adds names to the header, which stays one line.
 pub(crate) fn add(headers: &mut HeaderMap, names: HeaderValue) {
     // Nearly every response has no other name, so they are not searched first.
     let present: Vec<_> = headers.insert(VARY, names).collect();

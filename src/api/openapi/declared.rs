@@ -1,28 +1,28 @@
-//! Everything that the operations declare to answer, as plain data.
+//! The responses that the operations declare, as plain data.
 
 use super::{DocumentedRoute, StatusCode};
 use crate::error::ErrorCode;
 
-/// One answer that one operation declares.
+/// A response that an operation declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredResponse {
-    /// The method of the request.
+    /// Method of the request.
     pub method: String,
-    /// The path with `/v1`, its parameters in braces.
+    /// Path with `/v1`, its parameters in braces.
     pub path: String,
-    /// The name of the operation.
+    /// Name of the operation.
     pub operation_id: &'static str,
-    /// The status of the answer.
+    /// Status of the response.
     pub status: u16,
-    /// What the body of an error says; `None` for a success.
+    /// Code in the body of an error; `None` for a success.
     pub error_code: Option<ErrorCode>,
-    /// Whether a request can cause it. What the interface document declares is declared here even where
-    /// nothing can.
+    /// Whether a request can cause the response. The REST contract has responses that nothing
+    /// causes on this node.
     pub can_happen: bool,
 }
 
-/// Every answer that the interface declares: for each route its successes and each pair of status and
-/// `error_code` that it may refuse with, once.
+/// Returns every response that the routes declare: for each route its successes and each pair of
+/// status and `error_code` of its errors, once.
 pub(crate) fn declared_responses(routes: &[DocumentedRoute<'_>]) -> Vec<DeclaredResponse> {
     let mut success: Vec<DeclaredResponse> = Vec::new();
     for route in routes {

@@ -1,4 +1,4 @@
-//! The document: OpenAPI 3.1, from the rows of the route table.
+//! The OpenAPI 3.1 document, made from the routes of the table.
 
 use super::{
     Operation, StatusCode,
@@ -11,20 +11,20 @@ use crate::{
     error::{ErrorBody, LedgerHeaders},
     model::{
         MediaTypes,
-        format::{BCS, CONTENT_CODINGS, JSON},
+        format::{CONTENT_CODINGS, JSON},
     },
 };
 use ledger_types::Vendor;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Stands for the vendor word in descriptions.
+/// Placeholder for the vendor word in descriptions.
 const VENDOR: &str = "{VENDOR}";
 
-/// How many of the headers stand on every success: those before gas used and cursor.
+/// Number of ledger headers that every success has: all except gas used and cursor.
 const LEDGER_HEADERS: usize = 7;
 
-/// What the whole document says of the interface.
+/// Description of the interface, in Markdown.
 const DESCRIPTION: &str = include_str!("description.md");
 
 /// A route of the table, as the document has it.
@@ -47,7 +47,7 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
         schemas,
     };
     let mut paths: Map<String, Value> = Map::new();
-    // The path without anything behind `/v1` is a second name of `/`, which a document cannot say.
+    // The empty path is a second name of `/`, which a document cannot express.
     for route in routes.iter().filter(|route| !route.path.is_empty()) {
         let operation = writer.operation(route.operation);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
@@ -70,7 +70,7 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
     })
 }
 
-/// Takes the error answers that several operations declare alike out of them, and gives each a name.
+/// Moves error responses that several operations share into components. Returns the components.
 fn shared_responses(paths: &mut Map<String, Value>) -> Map<String, Value> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     each_error(paths, |_, response| {
@@ -96,7 +96,7 @@ fn shared_responses(paths: &mut Map<String, Value>) -> Map<String, Value> {
     shared
 }
 
-/// Calls `visit` with each error answer and its status.
+/// Calls `visit` with each error response and its status.
 fn each_error(paths: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut Value)) {
     let methods = paths.values_mut().filter_map(Value::as_object_mut);
     for operation in methods.flat_map(Map::values_mut) {
@@ -107,14 +107,14 @@ fn each_error(paths: &mut Map<String, Value>, mut visit: impl FnMut(&str, &mut V
     }
 }
 
-/// What is known while a document is written.
+/// The state of a document that is being made.
 struct Writer {
     headers: LedgerHeaders,
     media_types: MediaTypes,
-    /// The vendor word in upper case.
+    /// Vendor word in upper case.
     vendor: String,
     schemas: Schemas,
-    /// The schema of the body of every error.
+    /// Schema of the body of every error.
     error: Value,
 }
 
@@ -185,7 +185,7 @@ impl Writer {
         written
     }
 
-    /// One error status of an operation with its codes.
+    /// Returns the response of one error status of an operation, with all codes of that status.
     fn errors(&self, operation_id: &str, status: StatusCode, errors: &[&DeclaredError]) -> Value {
         let mut codes: Vec<Value> = Vec::new();
         let mut examples = Map::new();
@@ -236,28 +236,19 @@ impl Writer {
                 (None, Media::Text(_)) => {
                     json!({"type": "string", "description": body.description})
                 }
-                // Bytes have no JSON type; the words are where a reader looks for them.
+                // Bytes have no JSON type, so the description stands in the schema.
                 (None, _) => json!({"description": self.words(body.description)}),
             };
             if let Some(example) = &body.example {
                 written["example"] = example.clone();
             }
-            content.insert(self.media_type(body.media).to_owned(), written);
+            content.insert(body.media.name(&self.media_types).to_owned(), written);
         }
         content
     }
 
-    fn media_type(&self, media: Media) -> &str {
-        match media {
-            Media::Json => JSON,
-            Media::Bcs => BCS,
-            Media::SignedTransactionBcs => &self.media_types.signed_transaction,
-            Media::ViewFunctionBcs => &self.media_types.view_function,
-            Media::Text(name) | Media::Bytes(name) => name,
-        }
-    }
-
-    /// References to the headers of every answer that says at which moment of the ledger it was made.
+    /// Returns references to the ledger headers that every success has. Errors have them only if
+    /// they depend on the ledger, so they refer to optional headers.
     fn ledger_headers(&self, required: bool) -> Map<String, Value> {
         let suffix = if required { "" } else { "-optional" };
         let always = self.headers.names().take(LEDGER_HEADERS);
@@ -274,22 +265,19 @@ impl Writer {
     fn header_components(&self) -> Map<String, Value> {
         let number = |format: &str| json!({"type": "integer", "format": format, "minimum": 0});
         let rows = [
-            ("The number of the chain.", number("uint8")),
-            ("The newest version of the ledger.", number("uint64")),
-            ("The oldest version that the node keeps.", number("uint64")),
+            ("Chain ID.", number("uint8")),
+            ("Newest version of the ledger.", number("uint64")),
+            ("Oldest readable version.", number("uint64")),
             (
-                "The time of the newest block, in microseconds since the Unix epoch.",
+                "Time of the newest block, in microseconds since the Unix epoch.",
                 number("uint64"),
             ),
-            ("The epoch.", number("uint64")),
-            ("The height of the newest block.", number("uint64")),
+            ("Epoch.", number("uint64")),
+            ("Height of the newest block.", number("uint64")),
+            ("Height of the oldest readable block.", number("uint64")),
+            ("Gas that the call used, in gas units.", number("uint64")),
             (
-                "The height of the oldest block that the node keeps.",
-                number("uint64"),
-            ),
-            ("What the call cost, in gas units.", number("uint64")),
-            (
-                "Where the next page begins: the `start` of the next request. Absent on the last page.",
+                "Value of `start` in the request for the next page. Absent on the last page.",
                 json!({"type": "string", "pattern": "^(0x)?[0-9a-f]+$"}),
             ),
         ];
@@ -304,32 +292,32 @@ impl Writer {
         }
         headers.insert(
             "Retry-After".to_owned(),
-            json!({"description": "When to ask again, in seconds.", "schema": number("uint64")}),
+            json!({"description": "Time to wait before a retry, in seconds.", "schema": number("uint64")}),
         );
         headers.insert(
             "Content-Encoding".to_owned(),
             json!({
-                "description": "How the body is compressed, where it is: of what `Accept-Encoding` offers, if the body is large enough for it to pay.",
+                "description": "Content coding of a compressed body. Only large bodies are compressed, with a coding of `Accept-Encoding`.",
                 "schema": {"type": "string", "enum": CONTENT_CODINGS},
             }),
         );
         headers.insert(
             "Vary".to_owned(),
             json!({
-                "description": "The request headers that the response depends on: `accept` where the form is JSON or BCS by choice, `accept-encoding` where the body may be compressed, `origin` and those that web pages send.",
+                "description": "Request headers that the response depends on: `accept` if it selects JSON or BCS, `accept-encoding` if the body may be compressed, `origin` and other headers of web pages.",
                 "required": true,
                 "schema": {"type": "string"},
             }),
         );
         headers.insert(
             "Allow".to_owned(),
-            json!({"description": "The methods that the path takes.", "required": true, "schema": {"type": "string"}}),
+            json!({"description": "Methods of the path.", "required": true, "schema": {"type": "string"}}),
         );
         headers
     }
 }
 
-/// Returns a status as the document has it.
+/// Returns a status as a key of the document.
 fn status_text(status: StatusCode) -> String {
     status.as_u16().to_string()
 }

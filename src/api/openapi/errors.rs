@@ -1,22 +1,22 @@
-//! Refusals, and the lists of them that many operations share.
+//! Declared errors, and lists of them that several operations share.
 
 use super::StatusCode as S;
 use crate::error::ErrorCode::{self, *};
 use serde_json::{Value, json};
 
-/// An error answer that an operation declares.
+/// An error that an operation declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DeclaredError {
     pub status: S,
     pub code: ErrorCode,
-    /// When it is the answer.
+    /// Condition of the error, in Markdown.
     pub when: &'static str,
-    /// Whether anything can cause it here. What the interface document declares for an endpoint stands in
-    /// the list even where nothing can.
+    /// Whether a request can cause the error. The REST contract has errors that nothing causes on
+    /// this node.
     pub can_happen: bool,
 }
 
-/// A refusal.
+/// Returns an error with its condition.
 pub(crate) const fn error(status: S, code: ErrorCode, when: &'static str) -> DeclaredError {
     DeclaredError {
         status,
@@ -26,7 +26,7 @@ pub(crate) const fn error(status: S, code: ErrorCode, when: &'static str) -> Dec
     }
 }
 
-/// A refusal that the interface document declares and nothing causes.
+/// Returns an error of the REST contract that nothing causes on this node.
 pub(crate) const fn documented_only(
     status: S,
     code: ErrorCode,
@@ -40,66 +40,65 @@ pub(crate) const fn documented_only(
     }
 }
 
-/// Those of every operation.
+/// Errors of every operation.
 pub(crate) const COMMON: &[DeclaredError] = &[
     error(
         S::FORBIDDEN,
         ApiDisabled,
-        "The operator has turned off answers in the form that `Accept` asks for.",
+        "The operator has disabled the format that `Accept` selects.",
     ),
     error(
         S::METHOD_NOT_ALLOWED,
         WebFrameworkError,
-        "The path does not take this method; `Allow` names those that it takes.",
+        "The path does not have this method. `Allow` lists its methods.",
     ),
     error(
         S::URI_TOO_LONG,
         WebFrameworkError,
-        "Path and query together have more than 16384 bytes.",
+        "Path and query are longer than 16384 bytes.",
     ),
     error(
         S::INTERNAL_SERVER_ERROR,
         InternalError,
-        "The node failed. The cause stands in its log, not in the answer.",
+        "The node failed. The cause is in its log, not in the response.",
     ),
     error(
         S::SERVICE_UNAVAILABLE,
         InternalError,
-        "The node is overloaded or stopping, or cannot write its ledger at the moment. Ask again after \
-         `Retry-After` seconds.",
+        "The node is overloaded, is stopping, or cannot write its ledger. Retry after `Retry-After` seconds.",
     ),
 ];
 
-/// Those of operations with parameters in their path.
+/// Errors of operations with parameters in their path.
 pub(crate) const PATH: &[DeclaredError] = &[
     PATH_TYPE,
     error(
         S::NOT_FOUND,
         WebFrameworkError,
-        "A parameter of the path is empty, so that the path is no route.",
+        "A path parameter is empty, so no route matches.",
     ),
 ];
 
-/// That of a parameter of a path which not every text is.
+/// Error of a path parameter whose type rejects some texts.
 pub(crate) const PATH_TYPE: DeclaredError = error(
     S::BAD_REQUEST,
     WebFrameworkError,
-    "A parameter of the path is not of its declared type.",
+    "A path parameter does not have its declared type.",
 );
 
-/// Those of operations with query parameters.
+/// Errors of operations with query parameters.
 pub(crate) const QUERY: &[DeclaredError] = &[error(
     S::BAD_REQUEST,
     WebFrameworkError,
-    "A query parameter is not of its declared type, or is given more than once.",
+    "A query parameter does not have its declared type, or occurs more than once.",
 )];
 
-/// Those of operations with a body.
+/// Errors of operations with a body.
 pub(crate) const BODY: &[DeclaredError] = &[
     error(
         S::BAD_REQUEST,
         WebFrameworkError,
-        "The body is no JSON of the declared form, or ends before its declared length.",
+        "The body is not JSON of the declared schema, or ends before its declared length.",
     ),
     error(
         S::REQUEST_TIMEOUT,
@@ -109,24 +108,22 @@ pub(crate) const BODY: &[DeclaredError] = &[
     error(
         S::LENGTH_REQUIRED,
         WebFrameworkError,
-        "Neither `Content-Length` nor `Transfer-Encoding: chunked` says where the body ends.",
+        "The body has neither `Content-Length` nor `Transfer-Encoding: chunked`.",
     ),
     error(
         S::PAYLOAD_TOO_LARGE,
         WebFrameworkError,
-        "The body is larger than the node takes: `api.max_body_bytes` of its configuration, 8388608 bytes unless the \
-         operator sets another; or it is JSON of so many values that reading them would take more than 64 MiB of \
-         memory.",
+        "The body is larger than `api.max_body_bytes` of the configuration, 8388608 bytes by default, or it is JSON \
+         with so many values that parsing it could take more than 64 MiB of memory.",
     ),
     error(
         S::UNSUPPORTED_MEDIA_TYPE,
         WebFrameworkError,
-        "`Content-Type` is missing or is none of the declared media types, or there is a `Content-Encoding`: a body is \
-         taken as it is only.",
+        "`Content-Type` is missing or none of the declared media types, or the request has a `Content-Encoding`.",
     ),
 ];
 
-/// Those of reads of the state at a version.
+/// Errors of reads of the state at a version.
 pub(crate) const STATE_VERSION: &[DeclaredError] = &[
     error(
         S::NOT_FOUND,
@@ -136,37 +133,37 @@ pub(crate) const STATE_VERSION: &[DeclaredError] = &[
     error(
         S::GONE,
         VersionPruned,
-        "`ledger_version` is below the oldest version that the node keeps.",
+        "`ledger_version` is below the oldest readable version.",
     ),
 ];
 
-/// That of listings.
+/// Error of listings.
 pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput, "`limit` is 0.")];
 
-/// The 404 that listings of an account declare and never answer.
+/// Error that listings of an account declare and never respond with.
 pub(crate) const NOTHING_TO_FIND: &[DeclaredError] = &[documented_only(
     S::NOT_FOUND,
     AccountNotFound,
-    "Declared by the interface and never the answer here: every address is an account, and one that nothing \
-     was written to has an empty list.",
+    "Declared by the REST contract and never returned: every address is an account, and its list is empty if \
+     nothing was written to it.",
 )];
 
-/// Those of what a client submits.
+/// Errors of submissions.
 pub(crate) const SUBMISSION: &[DeclaredError] = &[
     error(
         S::BAD_REQUEST,
         InvalidInput,
-        "The body is well formed and makes no sense: bytes that are no transaction, a function that the \
-         framework does not know, arguments that do not fit it, a signature that cannot be read.",
+        "The body is well formed and invalid: bytes that do not decode to a transaction, an unknown function, \
+         arguments of other types, or a signature that does not decode.",
     ),
     error(
         S::BAD_REQUEST,
         VmError,
-        "Validation refuses the transaction; `vm_error_code` is the number of the validation status.",
+        "Validation rejects the transaction. `vm_error_code` is the number of the validation status.",
     ),
 ];
 
-/// An error body as an example of this refusal by the operation of this name.
+/// Returns an example of the body of an error of an operation.
 pub(crate) fn example(operation_id: &str, status: S, code: ErrorCode) -> Value {
     let message = match code {
         BcsNotSupported => format!("{operation_id} answers in JSON only, not in BCS"),

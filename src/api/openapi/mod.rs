@@ -1,16 +1,16 @@
-//! The OpenAPI 3.1 document of the interface, made from the rows of the route table.
+//! The OpenAPI 3.1 document of the interface, made from the routes of the table.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is said of one route | `../routes/operations/`, one function per route |
-//! | of what such a description consists | `operation.rs`, `parameter.rs` |
-//! | refusals that many routes share | `errors.rs` |
-//! | how descriptions become a document | `document.rs` |
-//! | how types of Rust become schemas | `schemas.rs` |
+//! | the parts of an operation | `operation.rs`, `parameter.rs` |
+//! | errors that several operations share | `errors.rs` |
+//! | operations as a document | `document.rs` |
+//! | Rust types as schemas | `schemas.rs` |
 //!
-//! A description is data, so that it can be held to what the node does: builds with debug assertions refuse
-//! to answer with what the operation of the route does not declare (`router.rs`), and to read a parameter
-//! that it does not declare (`context/request.rs`).
+//! The operation of a route stands beside its handler in `routes/`. It is data that tests compare
+//! with responses. The route table rejects a handler that reads other parameters or another body
+//! than its operation declares (`context/extract/`). A build with debug assertions panics on a
+//! response that the operation does not declare.
 
 mod declared;
 mod document;

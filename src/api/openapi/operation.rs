@@ -1,4 +1,4 @@
-//! The description of one operation as data: what a client may send and every answer it may get.
+//! The description of an operation, as data: its parameters, its bodies, and all its responses.
 
 use super::{
     StatusCode,
@@ -6,10 +6,16 @@ use super::{
     parameter::{Parameter, ParameterLocation},
     schemas::SchemaOf,
 };
-use crate::error::{ErrorCode, Switch};
+use crate::{
+    error::{ErrorCode, Switch},
+    model::{
+        MediaTypes,
+        format::{BCS, JSON},
+    },
+};
 use serde_json::Value;
 
-/// The groups that operations are shown in.
+/// Groups of operations in the document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
     Node,
@@ -22,7 +28,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// All of them, in the order in which they are shown.
+    /// All groups, in the order of the document.
     pub const ALL: [Self; 7] = [
         Self::Node,
         Self::Transactions,
@@ -33,7 +39,7 @@ impl Tag {
         Self::View,
     ];
 
-    /// The name of the group.
+    /// Returns the name of the group.
     pub fn name(self) -> &'static str {
         match self {
             Self::Node => "Node",
@@ -46,20 +52,20 @@ impl Tag {
         }
     }
 
-    /// What the operations of the group are about.
+    /// Returns the description of the group.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Node => "The node itself: the ledger it holds, its health, this document.",
+            Self::Node => "The node: its ledger, its health, and this document.",
             Self::Transactions => {
-                "Submitting transactions, following them, reading committed ones."
+                "Submission of transactions, waiting for them, and reading committed ones."
             }
             Self::Blocks => "Blocks, with or without their transactions.",
-            Self::Accounts => "What the state holds at an address, and what an account has sent.",
+            Self::Accounts => "State at an address, and transactions of an account.",
             Self::Events => {
-                "Streams of events, named by number or by the handle that a resource holds."
+                "Event streams, identified by creation number or by an event handle in a resource."
             }
-            Self::Tables => "Items of tables and single slots of the state.",
-            Self::View => "Calls of functions that read the state and change nothing.",
+            Self::Tables => "Table items and single state values.",
+            Self::View => "Calls of functions that read the state and do not change it.",
         }
     }
 }
@@ -69,50 +75,63 @@ impl Tag {
 pub(crate) enum Media {
     /// JSON.
     Json,
-    /// An answer in BCS.
+    /// A response in BCS.
     Bcs,
-    /// A signed transaction, or a batch of them, in BCS; the name carries the vendor word of the chain.
+    /// A signed transaction or a batch of them, in BCS. The name contains the vendor word.
     SignedTransactionBcs,
-    /// A call of a view function in BCS; the name carries the vendor word of the chain.
+    /// A call of a view function, in BCS. The name contains the vendor word.
     ViewFunctionBcs,
-    /// Any other text, by its name.
+    /// Other text, by the name of the media type.
     Text(&'static str),
-    /// Any other bytes, by their name.
+    /// Other bytes, by the name of the media type.
     Bytes(&'static str),
 }
 
-/// One form of a body.
+impl Media {
+    /// Returns the name of the type on a chain with these media types.
+    pub fn name(self, of_chain: &MediaTypes) -> &str {
+        match self {
+            Self::Json => JSON,
+            Self::Bcs => BCS,
+            Self::SignedTransactionBcs => &of_chain.signed_transaction,
+            Self::ViewFunctionBcs => &of_chain.view_function,
+            Self::Text(name) | Self::Bytes(name) => name,
+        }
+    }
+}
+
+/// A body of a request or response in one media type.
 pub(crate) struct Body {
     pub media: Media,
-    /// What the body is, where it is no JSON.
+    /// Description of a body without a schema.
     pub description: &'static str,
-    /// The schema of JSON and YAML; other bodies are bytes or text.
+    /// Schema of JSON and YAML. Other bodies have none.
     pub schema: Option<SchemaOf>,
     pub example: Option<Value>,
 }
 
-/// Where a value of an answer is a parameter of another operation.
+/// A link from a value of a response to a parameter of another operation.
 pub(crate) struct Link {
     pub name: &'static str,
     pub operation_id: &'static str,
-    /// Parameters of that operation, each with the runtime expression that gives its value.
+    /// Parameters of that operation, each with the runtime expression of its value.
     pub parameters: &'static [(&'static str, &'static str)],
 }
 
-/// A successful answer.
+/// A successful response.
 pub(crate) struct Success {
     pub status: StatusCode,
     pub description: &'static str,
     pub bodies: Vec<Body>,
-    /// Whether it says what the call cost.
+    /// Whether it has the header with the gas that the call used.
     pub gas_used: bool,
-    /// Whether it says where the next page begins, where there is one.
+    /// Whether it has the header with the start of the next page.
     pub cursor: bool,
     pub links: Vec<Link>,
 }
 
 impl Success {
-    /// An answer with this status.
+    /// Creates a response without a body.
     pub fn new(status: StatusCode, description: &'static str) -> Self {
         Self {
             status,
@@ -124,17 +143,17 @@ impl Success {
         }
     }
 
-    /// The answer with status 200.
+    /// Creates a response with status 200, without a body.
     pub fn ok(description: &'static str) -> Self {
         Self::new(StatusCode::OK, description)
     }
 
-    /// The same with a body in JSON.
+    /// Adds a body in JSON.
     pub fn json(self, schema: SchemaOf, example: Value) -> Self {
         self.value(Media::Json, schema, example)
     }
 
-    /// The same with a body that has a schema, in JSON or what stands for it.
+    /// Adds a body with a schema.
     pub fn value(mut self, media: Media, schema: SchemaOf, example: Value) -> Self {
         self.bodies.push(Body {
             media,
@@ -145,12 +164,12 @@ impl Success {
         self
     }
 
-    /// The same with a body in BCS, which is what `description` says.
+    /// Adds a body in BCS.
     pub fn bcs(self, description: &'static str) -> Self {
         self.body(Media::Bcs, description)
     }
 
-    /// The same with a body of another type.
+    /// Adds a body without a schema.
     pub fn body(mut self, media: Media, description: &'static str) -> Self {
         self.bodies.push(Body {
             media,
@@ -161,7 +180,7 @@ impl Success {
         self
     }
 
-    /// The same with the header that says what the call cost.
+    /// Adds the header with the gas that the call used.
     pub fn with_gas_used(self) -> Self {
         Self {
             gas_used: true,
@@ -169,7 +188,7 @@ impl Success {
         }
     }
 
-    /// The same with the header that says where the next page begins.
+    /// Adds the header with the start of the next page.
     pub fn with_cursor(self) -> Self {
         Self {
             cursor: true,
@@ -177,7 +196,7 @@ impl Success {
         }
     }
 
-    /// The same with a link.
+    /// Adds a link.
     pub fn link(
         mut self,
         name: &'static str,
@@ -193,27 +212,27 @@ impl Success {
     }
 }
 
-/// One operation.
+/// An operation: what the document has of a route.
 pub(crate) struct Operation {
-    /// Its name, unique, in `snake_case`.
+    /// Unique name, in `snake_case`.
     pub id: &'static str,
     pub tag: Tag,
     pub summary: &'static str,
-    /// What a client needs to know, in Markdown. `{VENDOR}` stands for the vendor word.
+    /// Description in Markdown. `{VENDOR}` is the placeholder of the vendor word.
     pub description: &'static str,
     pub parameters: Vec<Parameter>,
-    /// The forms of its body, none where it takes none.
+    /// The body of the request in each media type; empty if the operation has no body.
     pub request: Vec<Body>,
     pub successes: Vec<Success>,
     pub errors: Vec<DeclaredError>,
-    /// Whether it answers also in a form that the operator has turned off.
+    /// Whether it responds in a format that the operator has disabled.
     pub always_answers: bool,
     /// The part of the interface that the operation belongs to, if an operator can disable it.
     pub switch: Option<Switch>,
 }
 
 impl Operation {
-    /// An operation with the refusals that any may answer with.
+    /// Creates an operation with the errors of every operation.
     pub fn new(
         id: &'static str,
         tag: Tag,
@@ -234,8 +253,8 @@ impl Operation {
         }
     }
 
-    /// The same for what is asked about the node, not about the ledger: its answers go on when the operator
-    /// turns off answers in their form.
+    /// Makes the operation respond in a format that the operator has disabled. This is for
+    /// operations about the node, not about the ledger.
     pub fn always_answers(mut self) -> Self {
         self.errors
             .retain(|error| error.code != ErrorCode::ApiDisabled);
@@ -243,7 +262,7 @@ impl Operation {
         self
     }
 
-    /// The same for an operation that responds with 403 while `switch` is off.
+    /// Makes the operation respond with 403 while `switch` is off.
     #[allow(
         dead_code,
         reason = "until the operations of submissions name their switch"
@@ -255,7 +274,7 @@ impl Operation {
         }
     }
 
-    /// The same with a parameter, and the refusals of one that is not of its type.
+    /// Adds a parameter and its errors.
     pub fn parameter(mut self, parameter: Parameter) -> Self {
         let of_place = match parameter.place {
             ParameterLocation::Path => errors::PATH,
@@ -265,13 +284,13 @@ impl Operation {
         self.errors(of_place)
     }
 
-    /// The same where every text reads as each parameter of the path, so that no such request is refused.
+    /// Removes the error of path parameters, for an operation whose parameters accept any text.
     pub fn any_text_in_path(mut self) -> Self {
         self.errors.retain(|error| *error != errors::PATH_TYPE);
         self
     }
 
-    /// The same with a body in JSON, and the refusals of bodies.
+    /// Adds a body in JSON and the errors of bodies.
     pub fn json_body(self, schema: SchemaOf, example: Value) -> Self {
         self.request_body(Body {
             media: Media::Json,
@@ -281,7 +300,7 @@ impl Operation {
         })
     }
 
-    /// The same with a body in BCS, which is what `description` says, and the refusals of bodies.
+    /// Adds a body in BCS and the errors of bodies.
     pub fn bcs_body(self, media: Media, description: &'static str) -> Self {
         self.request_body(Body {
             media,
@@ -296,13 +315,13 @@ impl Operation {
         self.errors(errors::BODY)
     }
 
-    /// The same with a successful answer.
+    /// Adds a successful response.
     pub fn success(mut self, success: Success) -> Self {
         self.successes.push(success);
         self
     }
 
-    /// The same with these refusals, each once.
+    /// Adds errors that the operation does not have yet.
     pub fn errors(mut self, errors: &[DeclaredError]) -> Self {
         for error in errors {
             if !self.errors.contains(error) {
@@ -323,11 +342,5 @@ impl Operation {
     pub fn declares_error(&self, status: u16, code: ErrorCode) -> bool {
         let mut errors = self.errors.iter();
         errors.any(|error| (error.status.as_u16(), error.code) == (status, code))
-    }
-
-    /// Whether this parameter is declared.
-    pub fn declares_parameter(&self, place: ParameterLocation, name: &str) -> bool {
-        let mut parameters = self.parameters.iter();
-        parameters.any(|parameter| (parameter.place, parameter.name) == (place, name))
     }
 }

@@ -1,8 +1,8 @@
-//! Parameters of paths and queries, those that several operations share among them.
+//! Parameters of paths and queries, and those that several operations share.
 
 use serde_json::{Value, json};
 
-/// Where a parameter stands.
+/// Location of a parameter in a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ParameterLocation {
     Path,
@@ -14,13 +14,13 @@ pub(crate) struct Parameter {
     pub place: ParameterLocation,
     pub name: &'static str,
     pub description: &'static str,
-    /// A path has all of its parameters; a query those that the operation cannot do without.
+    /// Whether a request must have the parameter. Path parameters are always required.
     pub required: bool,
     pub schema: Value,
     pub example: Value,
 }
 
-/// A parameter of a path.
+/// Returns a path parameter.
 pub(crate) fn path(
     name: &'static str,
     description: &'static str,
@@ -37,7 +37,7 @@ pub(crate) fn path(
     }
 }
 
-/// A query parameter that may be left out.
+/// Returns an optional query parameter.
 pub(crate) fn query(
     name: &'static str,
     description: &'static str,
@@ -54,7 +54,7 @@ pub(crate) fn query(
     }
 }
 
-/// A query parameter that must be given.
+/// Returns a required query parameter.
 pub(crate) fn required_query(
     name: &'static str,
     description: &'static str,
@@ -67,64 +67,55 @@ pub(crate) fn required_query(
     }
 }
 
-/// A number of 64 bits as text in decimal digits.
+/// Returns the schema of an integer of 64 bits as a string of decimal digits.
 pub(crate) fn u64_text() -> Value {
     json!({"type": "string", "format": "uint64", "pattern": "^[0-9]{1,20}$"})
 }
 
-/// A number of 64 bits.
+/// Returns the schema of an integer of 64 bits.
 pub(crate) fn u64_number() -> Value {
     json!({"type": "integer", "format": "uint64", "minimum": 0, "maximum": u64::MAX})
 }
 
-/// An address, with or without `0x`, leading zeros free.
+/// Returns the schema of an address, with or without `0x` and leading zeros.
 pub(crate) fn address_text() -> Value {
     json!({"type": "string", "format": "hex", "pattern": "^(0x)?[0-9a-fA-F]{1,64}$"})
 }
 
-/// A hash, with or without `0x`.
+/// Returns the schema of a hash, with or without `0x`.
 pub(crate) fn hash_text() -> Value {
     json!({"type": "string", "format": "hex", "pattern": "^(0x)?[0-9a-fA-F]{64}$"})
 }
 
-/// A name of a module, a struct or a field.
+/// Returns the schema of a name of a module, a struct or a field.
 pub(crate) fn identifier_text() -> Value {
     json!({"type": "string", "maxLength": 255, "pattern": "^([a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)$"})
 }
 
-/// A struct tag. What stands between `<` and `>` is left to the parser: its nesting is no regular language.
+/// Returns the schema of a struct tag. The pattern accepts any type arguments, because nested ones
+/// are not a regular language.
 pub(crate) fn struct_tag_text() -> Value {
     json!({"type": "string", "maxLength": 4096, "pattern": STRUCT_TAG})
 }
 
 const STRUCT_TAG: &str = r"^\s*0x[0-9a-fA-F]{1,64}\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*(<.+>\s*)?$";
 
-/// A flag.
+/// Returns the schema of a flag.
 pub(crate) fn flag() -> Value {
     json!({"type": "boolean"})
 }
 
-/// The address of an account, in a path.
-pub(crate) fn address() -> Parameter {
-    path(
-        "address",
-        "The address of the account, with or without `0x`; leading zeros may be left out.",
-        address_text(),
-        "0x1",
-    )
-}
-
-/// Which version of the state is read.
+/// Returns the query parameter with the version of the state to read.
 pub(crate) fn ledger_version() -> Parameter {
     query(
         "ledger_version",
-        "The version of the ledger whose state is read; the newest one without it.",
+        "Version of the state to read; by default the newest one.",
         u64_text(),
         "0",
     )
 }
 
-/// How many things a listing gives at most.
+/// Returns the query parameter with the maximum number of items of a page.
 pub(crate) fn limit(description: &'static str) -> Parameter {
     let schema = json!({"type": "integer", "format": "uint16", "minimum": 1, "maximum": u16::MAX});
     query("limit", description, schema, 5)

@@ -1,4 +1,4 @@
-//! The document as text, written once per process when it is first asked for.
+//! The document as text, rendered once per process at its first request.
 
 use crate::error::ErrorKind;
 use bytes::Bytes;
@@ -6,10 +6,10 @@ use ledger_types::Vendor;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// The document in both forms.
+/// The document as JSON and as YAML.
 #[derive(Debug)]
 pub(crate) struct RenderedDocument {
-    /// Makes the document of a chain with a vendor word.
+    /// Makes the document of a chain with this vendor word.
     document: fn(&Vendor) -> Value,
     json: OnceLock<Bytes>,
     yaml: OnceLock<Bytes>,
@@ -25,7 +25,7 @@ impl RenderedDocument {
         }
     }
 
-    /// The document as JSON.
+    /// Returns the document as JSON.
     pub fn json(&self, vendor: &Vendor) -> Bytes {
         let written = self
             .json
@@ -33,10 +33,11 @@ impl RenderedDocument {
         written.clone()
     }
 
-    /// The document as YAML.
+    /// Returns the document as YAML.
     ///
     /// # Errors
-    /// 500 when it has no form in YAML.
+    ///
+    /// Returns [`ErrorKind::Internal`] (500) if the document has no form in YAML.
     pub fn yaml(&self, vendor: &Vendor) -> Result<Bytes, ErrorKind> {
         if let Some(written) = self.yaml.get() {
             return Ok(written.clone());

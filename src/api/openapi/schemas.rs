@@ -1,8 +1,8 @@
-//! Types of Rust as schemas of the document.
+//! Schemas of Rust types.
 //!
-//! Answers are described as they are written and bodies of requests as they are read. Objects of answers
-//! are closed, so that a member which the schema does not have is an error; bodies may hold more than is
-//! read, as serde skips what it does not know.
+//! The schema of a response describes the serialized form, the schema of a request the deserialized
+//! form. Objects of responses are closed: a member that the schema does not have is an error.
+//! Objects of requests may have further members, because serde ignores them.
 
 use schemars::{
     JsonSchema, Schema, SchemaGenerator,
@@ -11,33 +11,33 @@ use schemars::{
 };
 use serde_json::{Map, Value};
 
-/// Makes the schema of a type, most often a reference to a component.
+/// Returns the schema of a type, usually a reference to a component.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// The schema of `T`.
+/// Returns the function that makes the schema of `T`.
 pub(crate) fn schema<T: JsonSchema>() -> SchemaOf {
     SchemaGenerator::subschema_for::<T>
 }
 
-/// The schema of any object.
+/// Returns the schema of any object.
 pub(crate) fn any_object(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({"type": "object"})
 }
 
-/// Where schemas stand in the document.
+/// Location of the schemas in the document.
 const COMPONENTS: &str = "#/components/schemas/";
 
-/// What tells the form that is read from the form that is written, where a type has two.
+/// End of the component names of requests.
 const READ_SUFFIX: &str = "Input";
 
-/// Writes the schema of any value as an object: readers of documents stumble over `true`.
+/// Returns the transformation of boolean schemas to objects, because some tools do not read `true`.
 fn without_booleans() -> ReplaceBoolSchemas {
     let mut transform = ReplaceBoolSchemas::default();
     transform.skip_additional_properties = true;
     transform
 }
 
-/// Collects the schemas of one document.
+/// The schemas of a document that is being made.
 pub(crate) struct Schemas {
     written: SchemaGenerator,
     read: SchemaGenerator,
@@ -58,14 +58,14 @@ impl Schemas {
         }
     }
 
-    /// The schema of what an answer holds.
+    /// Returns the schema of a response.
     pub fn of_response(&mut self, schema: SchemaOf) -> Value {
         let mut schema = schema(&mut self.written);
         without_booleans().transform(&mut schema);
         schema.to_value()
     }
 
-    /// The schema of what a request holds; see [`Self::finish`] for its references.
+    /// Returns the schema of a request. Its references lead to components of [`Self::finish`].
     pub fn of_request(&mut self, schema: SchemaOf) -> Value {
         let mut schema = schema(&mut self.read);
         without_booleans().transform(&mut schema);
@@ -74,7 +74,7 @@ impl Schemas {
         schema
     }
 
-    /// The components that the schemas refer to.
+    /// Returns the components that the schemas refer to.
     pub fn finish(mut self) -> Map<String, Value> {
         let mut components = self.written.take_definitions(true);
         let closed_over = components.clone();
@@ -117,8 +117,8 @@ fn each_subschema(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Va
     }
 }
 
-/// Puts the referenced object in the place of a reference that has members beside it (a variant of an enum
-/// with its `type`): a closed object cannot be extended from outside.
+/// Replaces a reference that has members beside it, as a variant of an enum has its `type`, by the
+/// referenced object: a closed object cannot be extended from outside.
 fn inline_extended(schema: &mut Value, components: &Map<String, Value>) {
     each_subschema(schema, &mut |object| {
         if !object.contains_key("properties") {
@@ -152,7 +152,8 @@ fn merge(object: &mut Map<String, Value>, base: Map<String, Value>) {
     }
 }
 
-/// Takes `null` out of the schemas of members that may be left out: an answer leaves out what has no value.
+/// Removes `null` from the schemas of optional members, because a response omits a member without a
+/// value.
 fn leave_out_null(object: &mut Map<String, Value>) {
     let required = object.get("required").and_then(Value::as_array).cloned();
     let is_required = |name: &String| required.iter().flatten().any(|one| one == name);
@@ -165,7 +166,7 @@ fn leave_out_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// The same schema for values that are not `null`.
+/// Removes `null` from a schema.
 fn without_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|one| one != "null");
@@ -184,7 +185,7 @@ fn without_null(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The keywords that lay further schemas over an object.
+/// Keywords that apply further schemas to an object.
 const OVERLAYS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// Closes each object of `schema` whose members are declared.
@@ -201,9 +202,9 @@ fn close_object(object: &mut Map<String, Value>) {
     let overlaid = OVERLAYS.iter().any(|keyword| object.contains_key(*keyword));
     for (keyword, value) in object.iter_mut() {
         match (keyword.as_str(), value) {
-            // The names in it are those of members, not of keywords.
+            // The keys are names of members, not keywords.
             ("properties", Value::Object(members)) => members.values_mut().for_each(close),
-            // What lies over an object is closed with it, not by itself.
+            // The schemas that apply to an object are closed with it.
             (keyword, Value::Array(overlays))
                 if declares_members && OVERLAYS.contains(&keyword) =>
             {

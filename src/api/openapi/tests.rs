@@ -1,4 +1,4 @@
-//! The document holds together: references, names, parameters, examples.
+//! Consistency of the document: references, names, parameters, examples.
 
 use super::*;
 use crate::{
@@ -13,7 +13,7 @@ fn document() -> Value {
     openapi_document(&Vendor::default())
 }
 
-/// Calls `visit` with each object of the document and the keys that lead to it.
+/// Calls `visit` with each object of the document and its JSON pointer.
 fn each_object(
     value: &Value,
     place: &str,
@@ -36,7 +36,7 @@ fn each_object(
     }
 }
 
-/// Each operation of the document with its path.
+/// Returns the operations of the document with their paths.
 fn operations(document: &Value) -> Vec<(&str, &Value)> {
     let paths = document["paths"].as_object().unwrap().iter();
     paths
@@ -50,7 +50,7 @@ fn operations(document: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// A schema of the document on its own: its references lead into the components beside it.
+/// Returns a validator of a schema of the document, with the components that it refers to.
 fn validator(document: &Value, schema: &Value) -> jsonschema::Validator {
     let schema = json!({"allOf": [schema], "components": document["components"]});
     jsonschema::draft202012::new(&schema).unwrap()
@@ -65,7 +65,7 @@ fn assert_fits(document: &Value, schema: &Value, value: &Value, what: &str) {
 }
 
 #[test]
-fn references_lead_somewhere() {
+fn resolves_all_references() {
     let document = document();
     let mut count = 0;
     each_object(&document, "", &mut |place, object| {
@@ -81,7 +81,7 @@ fn references_lead_somewhere() {
 }
 
 #[test]
-fn components_are_referred_to() {
+fn refers_to_every_component() {
     let document = document();
     let mut used = BTreeSet::new();
     each_object(&document, "", &mut |_, object| {
@@ -103,7 +103,7 @@ fn components_are_referred_to() {
 }
 
 #[test]
-fn names_of_operations_are_unique_and_links_lead_to_them() {
+fn gives_operations_unique_names_and_links_that_resolve() {
     let document = document();
     let mut parameters_of = std::collections::BTreeMap::new();
     for (path, operation) in operations(&document) {
@@ -142,7 +142,7 @@ fn names_of_operations_are_unique_and_links_lead_to_them() {
 }
 
 #[test]
-fn the_parameters_of_a_path_are_declared_and_no_others() {
+fn declares_exactly_the_parameters_of_each_path() {
     let mut seen = BTreeSet::new();
     for row in routes::table() {
         let of_path: Vec<_> = row
@@ -170,7 +170,7 @@ fn the_parameters_of_a_path_are_declared_and_no_others() {
 }
 
 #[test]
-fn every_operation_says_enough() {
+fn describes_every_operation() {
     let document = document();
     for (path, operation) in operations(&document) {
         for words in ["summary", "description"] {
@@ -212,7 +212,7 @@ fn every_operation_says_enough() {
 }
 
 #[test]
-fn examples_fit_their_schemas() {
+fn has_examples_that_fit_their_schemas() {
     let document = document();
     let mut count = 0;
     each_object(&document, "", &mut |place, object| {
@@ -232,9 +232,9 @@ fn examples_fit_their_schemas() {
     assert!(count > 150, "{count}");
 }
 
-/// The statuses and codes of docs/reference/rest-contract.md#s7.
+/// docs/reference/rest-contract.md#s7
 #[test]
-fn the_statuses_of_the_interface_are_declared() {
+fn declares_the_statuses_of_the_contract() {
     let read: &[u16] = &[200, 400, 403, 404, 410, 500, 503];
     let rows: [(&str, &str, &[u16]); 8] = [
         (
@@ -274,7 +274,7 @@ fn the_statuses_of_the_interface_are_declared() {
 }
 
 #[test]
-fn names_carry_the_vendor_word() {
+fn names_headers_and_media_types_by_the_vendor_word() {
     let text = openapi_document(&"OTHER".parse().unwrap()).to_string();
     for name in [
         "x-other-cursor",
@@ -290,7 +290,7 @@ fn names_carry_the_vendor_word() {
 }
 
 #[test]
-fn an_undeclared_member_of_an_answer_fits_no_schema() {
+fn rejects_undeclared_members_of_responses() {
     let document = document();
     let schema = json!({"$ref": "#/components/schemas/ErrorBody"});
     let good = json!({"message": "m", "error_code": "vm_error", "vm_error_code": 1});
@@ -305,7 +305,7 @@ fn an_undeclared_member_of_an_answer_fits_no_schema() {
 
 /// docs/interface.md#rule-2
 #[test]
-fn members_of_answers_that_may_be_left_out_are_never_null() {
+fn allows_no_null_in_optional_members_of_responses() {
     let document = document();
     let schemas = document["components"]["schemas"].as_object().unwrap();
     let nullable = |member: &Value| {
@@ -323,9 +323,8 @@ fn members_of_answers_that_may_be_left_out_are_never_null() {
     }
 }
 
-/// What an operation declares, its parameters and the statuses of its answers, is what is written.
 #[test]
-fn all_that_is_declared_is_written() {
+fn documents_all_declared_parameters_and_statuses() {
     let document = document();
     let names = |of: &Value, key: &str| -> BTreeSet<String> {
         let all = of["parameters"].as_array().into_iter().flatten();

@@ -2,12 +2,22 @@
 //! `ledger_version`.
 
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{AtVersion, Parameter, Path},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     model::{
         format::Format,
         json::{JsonString, ResourceJson},
         read_resource,
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, documented_only, error},
+        operation::{Operation, Success, Tag},
+        parameter::{address_text, struct_tag_text},
+        schemas::schema,
     },
 };
 use ledger_crypto::hex_text;
@@ -15,11 +25,50 @@ use ledger_framework::{self, AssetType, modules::account::Account};
 use ledger_types::{AccountAddress, StateKey, StructTag};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::str::FromStr;
+
+/// The address of an account.
+pub(crate) enum Address {}
+
+impl Parameter for Address {
+    type Value = AccountAddress;
+    const NAME: &'static str = "address";
+    const DESCRIPTION: &'static str =
+        "The address of the account, with or without `0x`; leading zeros may be left out.";
+    const SCHEMA: fn() -> Value = address_text;
+    const EXAMPLE: fn() -> Value = || json!("0x1");
+}
+
+/// Describes a read of the state at an address.
+pub(super) fn state_operation(
+    id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+) -> Operation {
+    Operation::new(id, Tag::Accounts, summary, description)
+        .parameter(Path::<Address>::describe())
+        .parameter(AtVersion::describe())
+        .errors(errors::STATE_VERSION)
+}
+
+/// Parameters of the next page of a list with a cursor, as runtime expressions.
+pub(super) const NEXT_PAGE: &[(&str, &str)] = &[
+    ("address", "$request.path.address"),
+    ("start", "$response.header.x-{VENDOR}-cursor"),
+];
+
+/// Description of the cursor that a page begins at.
+pub(super) const CURSOR_DESCRIPTION: &str = "Where the page begins: the cursor of the page before it. It means nothing outside of this node.";
+
+/// Returns the schema of a cursor.
+pub(super) fn cursor_text() -> Value {
+    json!({"type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})+$"})
+}
 
 /// An account.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct AccountJson {
+struct AccountJson {
     /// That of its next transaction.
     sequence_number: JsonString<u64>,
     /// What its signatures are held against, in hex.
@@ -31,11 +80,14 @@ pub(crate) struct AccountJson {
 ///
 /// Every address is an account: until something is written there it reads as the implicit one, with
 /// sequence number 0 and itself as authentication key.
-pub(crate) async fn account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
+pub(super) async fn account(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
     let key = StateKey::resource(&address, &cx.chain().registry().tag_of::<Account>(&[]));
     let (ledger_info, stored) = cx
-        .read_few_of_state(move |snapshot, version| snapshot.state_value(&key, version).map(Ok))
+        .read_few(move |snapshot| Ok(snapshot.state_value(&key, version.resolve(snapshot)?)?))
         .await?;
     let undecodable = |cause: bcs::Error| {
         ErrorKind::internal("an account cannot be decoded", &cause).at(ledger_info)
@@ -57,19 +109,57 @@ pub(crate) async fn account(cx: RequestContext) -> Result<LedgerResponse, ApiErr
     }
 }
 
+/// Describes [`account`].
+pub(super) fn describe_account() -> Operation {
+    let example = json!({
+        "sequence_number": "0",
+        "authentication_key": format!("0x{:064x}", 1),
+    });
+    let success = Success::ok("The account.")
+        .json(schema::<AccountJson>(), example)
+        .bcs("The account resource as BCS, as the state stores it.");
+    state_operation(
+        "get_account",
+        "Sequence number and authentication key",
+        "`sequence_number` is that of the next transaction of the account. Every address is an account: one \
+         that nothing was written to has sequence number 0, and its address for authentication key.",
+    )
+    .success(success)
+    .errors(&[documented_only(
+        StatusCode::NOT_FOUND,
+        ErrorCode::AccountNotFound,
+        "Never the answer here, as every address is an account; other nodes of this interface may give it.",
+    )])
+}
+
+/// The type of a resource.
+pub(super) enum ResourceType {}
+
+impl Parameter for ResourceType {
+    type Value = StructTag;
+    const NAME: &'static str = "resource_type";
+    const DESCRIPTION: &'static str = "The type of the resource.";
+    const SCHEMA: fn() -> Value = struct_tag_text;
+    const EXAMPLE: fn() -> Value = || json!("0x1::chain_id::ChainId");
+}
+
 /// `GET /v1/accounts/{address}/resource/{resource_type}`
-pub(crate) async fn resource(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let tag: StructTag = cx.path("resource_type")?;
+pub(super) async fn resource(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    Path(tag): Path<ResourceType>,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
     let (asked, chain) = (tag.clone(), cx.chain().clone());
     let (ledger_info, bytes) = cx
-        .read_few_of_state(move |snapshot, version| {
+        .read_few(move |snapshot| {
+            let version = version.resolve(snapshot)?;
             let found = read_resource(&chain, snapshot, &address, &asked, version)?;
             Ok(found.ok_or(ErrorKind::ResourceNotFound {
                 address,
                 tag: Box::new(asked),
                 version,
-            }))
+            })?)
         })
         .await?;
     match cx.format() {
@@ -80,28 +170,34 @@ pub(crate) async fn resource(cx: RequestContext) -> Result<LedgerResponse, ApiEr
     }
 }
 
-/// `GET /v1/accounts/{address}/balance/{asset_type}`
-///
-/// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown account or asset
-/// (docs/interface.md#rule-11).
-pub(crate) async fn balance(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let AssetName(asset) = cx.path("asset_type")?;
-    let chain = cx.chain().clone();
-    let (ledger_info, balance) = cx
-        .read_few_of_state(move |snapshot, version| {
-            let balance =
-                ledger_framework::balance(&chain, &snapshot.state_at(version), &address, &asset);
-            Ok(balance.map_err(|cause| ErrorKind::internal("reading a balance failed", &cause)))
-        })
-        .await?;
-    cx.answer(ledger_info, || balance, || balance)
+/// Describes [`resource`].
+pub(super) fn describe_resource() -> Operation {
+    let success = Success::ok("The resource.")
+        .json(schema::<ResourceJson>(), resource_example())
+        .bcs("The resource as BCS, as the state stores it.");
+    state_operation(
+        "get_account_resource",
+        "One resource of an account",
+        "The resource of this type at the address, also where it is a member of a resource group. The type is a \
+         struct tag, to be percent-encoded where it has type arguments; white space in it makes no difference.",
+    )
+    .parameter(Path::<ResourceType>::describe())
+    .success(success)
+    .errors(&[error(
+        StatusCode::NOT_FOUND,
+        ErrorCode::ResourceNotFound,
+        "There is no such resource at the address at this version.",
+    )])
+}
+
+pub(super) fn resource_example() -> Value {
+    json!({"type": "0x1::chain_id::ChainId", "data": {"id": 4}})
 }
 
 /// An asset in a path: an address, with or without `0x`, or a coin type.
-struct AssetName(AssetType);
+pub(super) struct Asset(AssetType);
 
-impl FromStr for AssetName {
+impl FromStr for Asset {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -113,4 +209,59 @@ impl FromStr for AssetName {
             .map_err(|cause| format!("neither an address nor a struct tag: {cause}"))?;
         Ok(Self(AssetType::Coin(tag)))
     }
+}
+
+impl Parameter for Asset {
+    type Value = Self;
+    const NAME: &'static str = "asset_type";
+    const DESCRIPTION: &'static str =
+        "An address, with or without `0x`, or the struct tag of a coin.";
+    const SCHEMA: fn() -> Value = || {
+        json!({"type": "string", "maxLength": 4096, "anyOf": [
+            address_text(),
+            struct_tag_text(),
+        ]})
+    };
+    const EXAMPLE: fn() -> Value = || json!("0xa");
+}
+
+/// `GET /v1/accounts/{address}/balance/{asset_type}`
+///
+/// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown account or asset
+/// (docs/interface.md#rule-11).
+pub(super) async fn balance(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    Path(Asset(asset)): Path<Asset>,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
+    let chain = cx.chain().clone();
+    let (ledger_info, balance) = cx
+        .read_few(move |snapshot| {
+            let state = snapshot.state_at(version.resolve(snapshot)?);
+            let balance = ledger_framework::balance(&chain, &state, &address, &asset);
+            Ok(balance.map_err(|cause| ErrorKind::internal("reading a balance failed", &cause))?)
+        })
+        .await?;
+    cx.respond(ledger_info, || balance, || balance)
+}
+
+/// Describes [`balance`].
+pub(super) fn describe_balance() -> Operation {
+    let success = Success::ok("The balance, a number.")
+        .json(schema::<u64>(), json!(1_000_000))
+        .bcs("The balance as a BCS u64.");
+    state_operation(
+        "get_account_balance",
+        "The balance of a coin or a fungible asset",
+        "The balance in the asset's smallest unit. An asset is named by the type of its coin or by the address of its metadata; of a \
+         fungible asset only the primary store counts. What is unknown has balance 0.",
+    )
+    .parameter(Path::<Asset>::describe())
+    .success(success)
+    .errors(&[documented_only(
+        StatusCode::NOT_FOUND,
+        ErrorCode::AccountNotFound,
+        "Never the answer here: what is unknown has balance 0.",
+    )])
 }

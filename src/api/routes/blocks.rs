@@ -1,8 +1,11 @@
 //! A block, with or without its transactions (docs/reference/rest-contract.md#s4-2).
 
 use crate::{
-    context::{CacheKey, LedgerResponse, RequestContext, readable_version},
-    error::{ApiError, ErrorKind},
+    context::{
+        CacheKey, LedgerResponse, QueryError, RequestContext,
+        extract::{AtVersion, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     model::{
         DecimalText, TableTypes,
@@ -10,10 +13,18 @@ use crate::{
         format::Format,
         json::BlockJson,
     },
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Operation, Success, Tag},
+        parameter::{flag, u64_number},
+        schemas::schema,
+    },
 };
 use ledger_store::{Snapshot, StoreError, StoredTransaction};
 use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
+use serde_json::{Value, json};
 
 /// The most transactions of a block in one answer; the reference's number. The first ones are
 /// given; a client sees by the last one's version that there are more.
@@ -56,7 +67,7 @@ impl LoadedBlock {
         &mut self,
         reader: &Reader,
         snapshot: &Snapshot,
-    ) -> Result<Result<(), ErrorKind>, StoreError> {
+    ) -> Result<(), QueryError> {
         let (first, last) = (self.block.first_version, self.block.last_version);
         let mut transactions = Transactions::none_of(reader.format);
         for rows in snapshot.transactions(first..=last)?.take(TRANSACTIONS_MAX) {
@@ -64,17 +75,14 @@ impl LoadedBlock {
             self.read_bytes += rows.size_bytes();
             transactions.push(&reader.chain, snapshot, &rows)?;
             if self.permit.is_none() {
-                match reader.large_responses.acquire_for(self.read_bytes) {
-                    Ok(permit) => self.permit = permit,
-                    Err(problem) => return Ok(Err(problem)),
-                }
+                self.permit = reader.large_responses.acquire_for(self.read_bytes)?;
             }
             if self.read_bytes >= VALUE_BYTES_MAX {
                 break;
             }
         }
         self.transactions = Some(transactions);
-        Ok(Ok(()))
+        Ok(())
     }
 }
 
@@ -117,71 +125,160 @@ struct Reader {
     large_responses: LargeResponses,
 }
 
+/// Whether a block is shown with its transactions.
+pub(super) enum WithTransactions {}
+
+impl Parameter for WithTransactions {
+    type Value = bool;
+    const NAME: &'static str = "with_transactions";
+    const DESCRIPTION: &'static str =
+        "Whether the block brings its transactions; it does not without it.";
+    const SCHEMA: fn() -> Value = flag;
+    const EXAMPLE: fn() -> Value = || json!(true);
+}
+
+/// The height of a block.
+pub(super) enum BlockHeight {}
+
+impl Parameter for BlockHeight {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "block_height";
+    const DESCRIPTION: &'static str = "The height of the block.";
+    const SCHEMA: fn() -> Value = u64_number;
+    const EXAMPLE: fn() -> Value = || json!(0);
+}
+
+/// A version in a block.
+pub(super) enum BlockVersion {}
+
+impl Parameter for BlockVersion {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "version";
+    const DESCRIPTION: &'static str = "A version in the block.";
+    const SCHEMA: fn() -> Value = u64_number;
+    const EXAMPLE: fn() -> Value = || json!(0);
+}
+
+fn operation(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
+    let example = json!({
+        "block_height": "0",
+        "block_hash": format!("0x{:064x}", 0xb10c),
+        "block_timestamp": "1767225600000000",
+        "first_version": "0",
+        "last_version": "0",
+    });
+    let success = Success::ok("The block.")
+        .json(schema::<BlockJson<'static>>(), example)
+        .bcs("A BCS struct with the same members; `transactions` is an option of a vector of transactions on chain.")
+        .link("first_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/first_version")])
+        .link("its_transactions", "get_transactions", &[("start", "$response.body#/first_version")])
+        .link("its_places", "get_auxiliary_info", &[("start_version", "$response.body#/first_version")]);
+    Operation::new(id, Tag::Blocks, summary, description)
+        .parameter(Query::<WithTransactions>::describe())
+        .success(success)
+}
+
 /// `GET /v1/blocks/by_height/{block_height}`
-pub(crate) async fn by_height(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let DecimalText(height) = cx.path("block_height")?;
-    let subject = |with_transactions| CacheKey::BlockByHeight {
+pub(super) async fn by_height(
+    cx: RequestContext,
+    Path(DecimalText(height)): Path<BlockHeight>,
+    Query(with_transactions): Query<WithTransactions>,
+) -> Result<LedgerResponse, ApiError> {
+    let with_transactions = with_transactions.unwrap_or(false);
+    let cache_key = CacheKey::BlockByHeight {
         height,
         with_transactions,
     };
-    answer(&cx, subject, move |snapshot| at_height(snapshot, height)).await
+    let find = move |snapshot: &Snapshot| at_height(snapshot, height);
+    respond(&cx, with_transactions, cache_key, find).await
+}
+
+/// Describes [`by_height`].
+pub(super) fn describe_by_height() -> Operation {
+    operation(
+        "get_block_by_height",
+        "A block by its height",
+        "The block at a height; the first has height 0. With `with_transactions` it brings its first 10,000 \
+         transactions, or those of its first 8 MiB where that is less: where the version of the last one is below \
+         `last_version`, the listing of transactions has the rest.",
+    )
+    .parameter(Path::<BlockHeight>::describe())
+    .errors(&[
+        error(StatusCode::NOT_FOUND, ErrorCode::BlockNotFound, "The height is above the newest block's."),
+        error(StatusCode::GONE, ErrorCode::BlockPruned, "The height is below the oldest block that the node keeps."),
+    ])
 }
 
 /// `GET /v1/blocks/by_version/{version}`
 ///
 /// Responds with the block that contains the version (docs/reference/reference-node.md#r6).
-pub(crate) async fn by_version(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let DecimalText(version) = cx.path("version")?;
-    let subject = |with_transactions| CacheKey::BlockByVersion {
+pub(super) async fn by_version(
+    cx: RequestContext,
+    Path(DecimalText(version)): Path<BlockVersion>,
+    Query(with_transactions): Query<WithTransactions>,
+) -> Result<LedgerResponse, ApiError> {
+    let with_transactions = with_transactions.unwrap_or(false);
+    let cache_key = CacheKey::BlockByVersion {
         version,
         with_transactions,
     };
-    answer(&cx, subject, move |snapshot| of_version(snapshot, version)).await
+    let find = move |snapshot: &Snapshot| of_version(snapshot, version);
+    respond(&cx, with_transactions, cache_key, find).await
 }
 
-/// Answers with the block that `find` finds; `subject` is what the answer shows with or without transactions.
-async fn answer<F>(
+/// Describes [`by_version`].
+pub(super) fn describe_by_version() -> Operation {
+    operation(
+        "get_block_by_version",
+        "The block of a version",
+        "The block that holds the transaction of a version; `with_transactions` as for a block by its height.",
+    )
+    .parameter(Path::<BlockVersion>::describe())
+    .errors(&[
+        error(StatusCode::NOT_FOUND, ErrorCode::VersionNotFound, "The version is above the newest one."),
+        error(StatusCode::GONE, ErrorCode::VersionPruned, "The version is below the oldest that the node keeps."),
+    ])
+}
+
+/// Responds with the block that `find` returns, from the response cache or from the store.
+async fn respond<F>(
     cx: &RequestContext,
-    subject: impl FnOnce(bool) -> CacheKey,
+    with_transactions: bool,
+    cache_key: CacheKey,
     find: F,
 ) -> Result<LedgerResponse, ApiError>
 where
-    F: FnOnce(&Snapshot) -> Result<Result<BlockInfo, ErrorKind>, StoreError> + Send + 'static,
+    F: FnOnce(&Snapshot) -> Result<BlockInfo, QueryError> + Send + 'static,
 {
-    let with_transactions = cx.query("with_transactions")?.unwrap_or(false);
-    let subject = subject(with_transactions);
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let chain = cx.chain().clone();
     let reader = Reader {
         chain: chain.clone(),
         format: cx.format(),
-        large_responses: cx.state.large_responses().clone(),
+        large_responses: cx.state.large_responses.clone(),
     };
-    let question = move |snapshot: &Snapshot| {
-        let mut found = match find(snapshot)? {
-            Ok(block) => LoadedBlock::new(block),
-            Err(problem) => return Ok(Err(problem)),
-        };
-        if with_transactions && let Err(problem) = found.read_transactions(&reader, snapshot)? {
-            return Ok(Err(problem));
+    let query = move |snapshot: &Snapshot| {
+        let mut found = LoadedBlock::new(find(snapshot)?);
+        if with_transactions {
+            found.read_transactions(&reader, snapshot)?;
         }
-        Ok(Ok(found))
+        Ok(found)
     };
     let format = cx.format();
     let (ledger_info, mut found) = match with_transactions {
-        true => cx.read(question).await?,
-        false => cx.read_few(question).await?,
+        true => cx.read(query).await?,
+        false => cx.read_few(query).await?,
     };
     let permit = found.permit.take();
     let first_version = found.block.first_version;
-    let answer = large_responses::render(cx.node(), permit, move || {
+    let response = large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &found)
     })
     .await?;
-    cx.keep(subject, first_version, &answer);
-    Ok(answer)
+    cx.cache(cache_key, first_version, &response);
+    Ok(response)
 }
 
 fn render(
@@ -210,28 +307,20 @@ fn render(
     }
 }
 
-fn at_height(snapshot: &Snapshot, height: u64) -> Result<Result<BlockInfo, ErrorKind>, StoreError> {
+fn at_height(snapshot: &Snapshot, height: u64) -> Result<BlockInfo, QueryError> {
     let ledger_info = snapshot.ledger_info();
     if height > ledger_info.block_height {
-        return Ok(Err(ErrorKind::BlockNotFound(height)));
+        return Err(ErrorKind::BlockNotFound(height).into());
     }
     if height < ledger_info.oldest_block_height {
-        return Ok(Err(ErrorKind::BlockPruned(height)));
+        return Err(ErrorKind::BlockPruned(height).into());
     }
     let missing = || StoreError::Inconsistent(format!("block {height} is missing"));
-    snapshot.block(height)?.ok_or_else(missing).map(Ok)
+    Ok(snapshot.block(height)?.ok_or_else(missing)?)
 }
 
-fn of_version(
-    snapshot: &Snapshot,
-    version: u64,
-) -> Result<Result<BlockInfo, ErrorKind>, StoreError> {
-    if let Err(problem) = readable_version(Some(version), snapshot.ledger_info()) {
-        return Ok(Err(problem));
-    }
+fn of_version(snapshot: &Snapshot, version: u64) -> Result<BlockInfo, QueryError> {
+    AtVersion::from(version).resolve(snapshot)?;
     let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
-    snapshot
-        .block_of_version(version)?
-        .ok_or_else(missing)
-        .map(Ok)
+    Ok(snapshot.block_of_version(version)?.ok_or_else(missing)?)
 }

@@ -2,8 +2,11 @@
 //! (docs/reference/rest-contract.md#s4-3). Events of modules belong to no stream; transactions show them.
 
 use crate::{
-    context::{CacheKey, LedgerResponse, PageSize, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        CacheKey, LedgerResponse, QueryError, RequestContext,
+        extract::{Combine, PageLimit, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses,
     model::{
         DecimalText,
@@ -12,82 +15,215 @@ use crate::{
         json::{EventHandleJson, VersionedEventJson},
         read_resource,
     },
+    openapi::{
+        StatusCode,
+        errors::{self, documented_only, error},
+        operation::{Operation, Success, Tag},
+        parameter::{address_text, struct_tag_text, u64_text},
+        schemas::schema,
+    },
 };
 use ledger_store::{Snapshot, StoreError, StreamEvent, StreamEvents};
 use ledger_types::{AccountAddress, EventKey, Identifier, LedgerInfo, StructTag};
 use ledger_vm::Chain;
 use serde::Deserialize;
-
-/// The reference's numbers.
-const PAGE: PageSize = PageSize {
-    default: 25,
-    max: 100,
-};
+use serde_json::{Value, json};
 
 /// About how many bytes an event holds besides its data.
 const EVENT_FIXED_BYTES: usize = 256;
 
+/// Maximum number of events in a page, as on the reference node.
+type Limit = PageLimit<25, 100>;
+
+/// The account that has a stream.
+pub(super) enum StreamOwner {}
+
+impl Parameter for StreamOwner {
+    type Value = AccountAddress;
+    const NAME: &'static str = "address";
+    const DESCRIPTION: &'static str =
+        "The account that the events were emitted to, with or without `0x`.";
+    const SCHEMA: fn() -> Value = address_text;
+    const EXAMPLE: fn() -> Value = || json!("0x1");
+}
+
+/// Sequence number of the first event of a page.
+pub(super) enum FirstEvent {}
+
+impl Parameter for FirstEvent {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "start";
+    const DESCRIPTION: &'static str =
+        "The sequence number of the first event; without it the newest events are given.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Number of a stream among the streams of its account.
+pub(super) enum CreationNumber {}
+
+impl Parameter for CreationNumber {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "creation_number";
+    const DESCRIPTION: &'static str = "The number of the stream.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Type of the resource that holds a handle.
+pub(super) enum HandleType {}
+
+impl Parameter for HandleType {
+    type Value = StructTag;
+    const NAME: &'static str = "event_handle";
+    const DESCRIPTION: &'static str = "The type of the resource that holds the handle.";
+    const SCHEMA: fn() -> Value = struct_tag_text;
+    const EXAMPLE: fn() -> Value = || json!("0x1::account::Account");
+}
+
+/// Field of a resource that is a handle.
+pub(super) enum HandleField {}
+
+impl Parameter for HandleField {
+    type Value = String;
+    const NAME: &'static str = "field_name";
+    const DESCRIPTION: &'static str = "The field of the resource that is the handle.";
+    const SCHEMA: fn() -> Value = || json!({"type": "string", "minLength": 1});
+    const EXAMPLE: fn() -> Value = || json!("coin_register_events");
+}
+
+fn operation(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
+    let example = json!([{
+        "version": "5",
+        "guid": {"creation_number": "3", "account_address": "0x5"},
+        "sequence_number": "0",
+        "type": "0x1::coin::WithdrawEvent",
+        "data": {"amount": "7"},
+    }]);
+    let success = Success::ok("The events, ascending by sequence number.")
+        .json(schema::<Vec<VersionedEventJson<'static>>>(), example)
+        .bcs("A BCS vector of structs: the version of the transaction, and the event.")
+        .link(
+            "first_transaction",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/0/version")],
+        );
+    Operation::new(id, Tag::Events, summary, description)
+        .parameter(Path::<StreamOwner>::describe())
+        .parameter(Query::<FirstEvent>::describe())
+        .parameter(Limit::describe(
+            "How many events a page has at most; 25 without it, 100 above that.",
+        ))
+        .success(success)
+        .errors(errors::LIMIT)
+        .errors(&[error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "`start` is below the first event of the stream that the node keeps.",
+        )])
+}
+
 /// `GET /v1/accounts/{address}/events/{creation_number}`
 ///
 /// Nothing is said about accounts and streams that do not exist: they have no events.
-pub(crate) async fn by_creation_number(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let DecimalText(creation_number) = cx.path("creation_number")?;
+pub(super) async fn by_creation_number(
+    cx: RequestContext,
+    Path(DecimalText(creation_number)): Path<CreationNumber>,
+    Path(account_address): Path<StreamOwner>,
+    page: EventPage,
+) -> Result<LedgerResponse, ApiError> {
     let stream = Stream {
         key: EventKey {
             creation_number,
-            account_address: cx.path("address")?,
+            account_address,
         },
         emitted: None,
     };
-    let page = EventPage::asked_by(&cx)?;
     let (key, start, limit) = (stream.key, page.start, page.limit);
-    let subject = |at: &LedgerInfo| CacheKey::Events {
+    let cache_key = |at: &LedgerInfo| CacheKey::Events {
         stream: key,
         start,
         limit,
         newest_version: at.version,
         oldest_version: at.oldest_version,
     };
-    let newest = *cx.node().head().ledger_info();
-    if let Some(answer) = cx.kept(subject(&newest)) {
-        return Ok(answer);
+    if let Some(response) = cx.cached(cache_key(&cx.newest())) {
+        return Ok(response);
     }
+    let format = cx.format();
     let (ledger_info, events) = cx
-        .read_few(move |snapshot| page.read(snapshot, &stream))
+        .read_few(move |snapshot| page.read(snapshot, &stream, format))
         .await?;
-    let answer = answer(&cx, ledger_info, events).await?;
-    cx.keep(subject(&ledger_info), ledger_info.version, &answer);
-    Ok(answer)
+    let response = respond(&cx, ledger_info, events).await?;
+    cx.cache(cache_key(&ledger_info), ledger_info.version, &response);
+    Ok(response)
+}
+
+/// Describes [`by_creation_number`].
+pub(super) fn describe_by_creation_number() -> Operation {
+    operation(
+        "get_events_by_creation_number",
+        "Events of a stream by its creation number",
+        "Each stream of an account has a number, from 0 in the order in which the streams were made. Accounts and streams that do not \
+         exist have no events. Events of modules belong to no stream; they stand in their transactions.",
+    )
+    .parameter(Path::<CreationNumber>::describe())
+    .errors(&[documented_only(
+        StatusCode::NOT_FOUND,
+        ErrorCode::AccountNotFound,
+        "Never the answer here: what does not exist has no events.",
+    )])
 }
 
 /// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`
-pub(crate) async fn by_handle(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let field: String = cx.path("field_name")?;
-    let place = HandlePlace {
-        address: cx.path("address")?,
-        tag: cx.path("event_handle")?,
-        field: field.parse().map_err(|cause| {
-            ErrorKind::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
-        })?,
-    };
-    let page = EventPage::asked_by(&cx)?;
-    let chain = cx.chain().clone();
+pub(super) async fn by_handle(
+    cx: RequestContext,
+    place: HandlePlace,
+    page: EventPage,
+) -> Result<LedgerResponse, ApiError> {
+    let (chain, format) = (cx.chain().clone(), cx.format());
     let (ledger_info, events) = cx
-        .read_few(move |snapshot| match place.stream(&chain, snapshot)? {
-            Ok(stream) => page.read(snapshot, &stream),
-            Err(problem) => Ok(Err(problem)),
-        })
+        .read_few(move |snapshot| page.read(snapshot, &place.stream(&chain, snapshot)?, format))
         .await?;
-    answer(&cx, ledger_info, events).await
+    respond(&cx, ledger_info, events).await
 }
 
-async fn answer(
+/// Describes [`by_handle`].
+pub(super) fn describe_by_handle() -> Operation {
+    operation(
+        "get_events_by_event_handle",
+        "Events of a stream by its handle",
+        "The stream whose handle is a field of a resource at the address, as the state is now. Only fields of \
+         the resource itself are looked at, not fields of its fields.",
+    )
+    .parameter(Path::<HandleType>::describe())
+    .parameter(Path::<HandleField>::describe())
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "The name of the field is none, or the field holds no handle.",
+        ),
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::ResourceNotFound,
+            "There is no such resource at the address.",
+        ),
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::StructFieldNotFound,
+            "The resource has no such field.",
+        ),
+    ])
+}
+
+async fn respond(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     found: LoadedEvents,
 ) -> Result<LedgerResponse, ApiError> {
     let size_bytes = found.size_bytes();
-    let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || match found {
         LoadedEvents::Json(events) => {
@@ -129,36 +265,39 @@ struct Stream {
     emitted: Option<u64>,
 }
 
-/// Which events of a stream are asked for.
-struct EventPage {
+/// A page of events of a stream.
+pub(super) struct EventPage {
     start: Option<u64>,
     limit: usize,
-    format: Format,
+}
+
+impl Combine for EventPage {
+    type Parts = (Query<FirstEvent>, Limit);
+
+    fn combine((Query(start), PageLimit(limit)): Self::Parts) -> Result<Self, ErrorKind> {
+        Ok(Self {
+            start: start.map(|DecimalText(start)| start),
+            limit,
+        })
+    }
 }
 
 impl EventPage {
-    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
-        Ok(Self {
-            start: cx.query("start")?.map(|DecimalText(start)| start),
-            limit: cx.limit(PAGE)?,
-            format: cx.format(),
-        })
-    }
-
     fn read(
         &self,
         snapshot: &Snapshot,
         stream: &Stream,
-    ) -> Result<Result<LoadedEvents, ErrorKind>, StoreError> {
+        format: Format,
+    ) -> Result<LoadedEvents, QueryError> {
         if let Some(start) = self.start {
             // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
             if let Some(end) = first.filter(|first| start < *first) {
-                return Ok(Err(ErrorKind::EventPruned { start, end }));
+                return Err(ErrorKind::EventPruned { start, end }.into());
             }
         }
         let (key, start, limit) = (&stream.key, self.start, self.limit);
-        Ok(Ok(match self.format {
+        Ok(match format {
             Format::Json => LoadedEvents::Json(snapshot.stream_events(key, start, limit)?),
             Format::Bcs => {
                 let mut events = ListBcs::default();
@@ -167,25 +306,36 @@ impl EventPage {
                 }
                 LoadedEvents::Bcs(events)
             }
-        }))
+        })
     }
 }
 
-/// Where a handle lies: a field of a resource.
-struct HandlePlace {
+/// The resource and the field that hold a handle.
+pub(super) struct HandlePlace {
     address: AccountAddress,
     tag: StructTag,
     field: Identifier,
 }
 
+impl Combine for HandlePlace {
+    type Parts = (Path<StreamOwner>, Path<HandleType>, Path<HandleField>);
+
+    fn combine((Path(address), Path(tag), Path(field)): Self::Parts) -> Result<Self, ErrorKind> {
+        let field = field.parse().map_err(|cause| {
+            ErrorKind::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
+        })?;
+        Ok(Self {
+            address,
+            tag,
+            field,
+        })
+    }
+}
+
 impl HandlePlace {
-    /// The stream of the handle at the newest version. Only fields of the resource itself are looked
-    /// at, not fields of its fields.
-    fn stream(
-        self,
-        chain: &Chain,
-        snapshot: &Snapshot,
-    ) -> Result<Result<Stream, ErrorKind>, StoreError> {
+    /// Returns the stream of the handle at the newest version. Only fields of the resource itself
+    /// are read, not fields of its fields.
+    fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Stream, QueryError> {
         let Self {
             address,
             tag,
@@ -194,11 +344,12 @@ impl HandlePlace {
         let version = snapshot.ledger_info().version;
         let Some(bytes) = read_resource(chain, snapshot, &address, &tag, version)? else {
             let tag = Box::new(tag);
-            return Ok(Err(ErrorKind::ResourceNotFound {
+            return Err(ErrorKind::ResourceNotFound {
                 address,
                 tag,
                 version,
-            }));
+            }
+            .into());
         };
         let resource = chain
             .registry()
@@ -206,21 +357,22 @@ impl HandlePlace {
             .map_err(|cause| StoreError::Inconsistent(format!("{tag} at {address}: {cause}")))?;
         let Some(value) = resource.get(field.as_str()) else {
             let tag = Box::new(tag);
-            return Ok(Err(ErrorKind::StructFieldNotFound {
+            return Err(ErrorKind::StructFieldNotFound {
                 address,
                 tag,
                 field,
                 version,
-            }));
+            }
+            .into());
         };
-        Ok(match EventHandleJson::deserialize(value) {
-            Ok(handle) => Ok(Stream {
-                key: handle.key(),
-                emitted: Some(handle.counter()),
-            }),
-            Err(cause) => Err(ErrorKind::InvalidInput(format!(
+        let handle = EventHandleJson::deserialize(value).map_err(|cause| {
+            ErrorKind::InvalidInput(format!(
                 "field({field}) type is not a EventHandle struct: {cause}"
-            ))),
+            ))
+        })?;
+        Ok(Stream {
+            key: handle.key(),
+            emitted: Some(handle.counter()),
         })
     }
 }

@@ -1,38 +1,43 @@
-//! The one route table; [`crate::router`] finds the row of a request.
+//! The route table. [`crate::router`] finds the row of a request.
 //!
-//! To add a route: one line in [`table`], one handler in a file beside, one description in a file of
-//! `operations/`.
+//! To add a route, write in the file of its resource:
+//! 1. for each parameter of path and query an empty `enum` with its type and documentation, which
+//!    implements [`Parameter`](extract::Parameter);
+//! 2. the handler, an `async fn` of a `RequestContext` and arguments of [`extract`];
+//! 3. `describe_...()`, its [`Operation`], with `.parameter(Path::<Address>::describe())`.
+//!
+//! Add a row to [`table`] and its responses to the tests of the interface. The table panics at start
+//! if an operation does not declare exactly the inputs that its handler reads.
 
 mod accounts;
 mod blocks;
 mod events;
-mod gas;
 mod graphql;
-mod health;
-mod index;
-mod info;
 mod modules;
-mod operations;
+mod node;
 mod resources;
 mod spec;
 mod state_values;
 mod tables;
-pub(crate) mod transactions;
+mod transactions;
 mod view;
 
+pub(crate) use extract::Handler;
 pub(crate) use spec::home;
 
 use crate::{
-    context::{IntoResponse, RequestContext},
+    context::{
+        IntoResponse,
+        extract::{self, Extract, HandlerFn},
+    },
     error::ApiError,
     openapi::Operation,
 };
-use actix_web::{HttpResponse, http::Method};
-use futures::future::{FutureExt, LocalBoxFuture, TryFutureExt};
+use actix_web::http::Method;
 use std::rc::Rc;
 use transactions::{auxiliary_info, batch, encode, list, read, simulate, submit, summaries};
 
-/// A row: method, path below `/v1`, handler, and what the interface's document says of it.
+/// A row of the route table.
 pub(crate) struct Route {
     method: Method,
     path: &'static str,
@@ -41,227 +46,230 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// The path below `/v1`, its parameters in braces.
+    /// Returns the path below `/v1`, with its parameters in braces.
     pub fn path(&self) -> &'static str {
         self.path
     }
 
-    /// What the document says of it.
+    /// Returns the description of the route in the document.
     pub fn operation(&self) -> &Rc<Operation> {
         &self.operation
     }
 
-    /// What answers it.
+    /// Returns the handler.
     pub fn handler(&self) -> &Handler {
         &self.handler
     }
 }
 
-/// What answers a request.
-pub(crate) type Handler =
-    Rc<dyn Fn(RequestContext) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
-
-fn route<F, R>(
+/// Creates a row.
+///
+/// # Panics
+///
+/// Panics if the operation does not declare exactly the inputs that the handler reads.
+fn route<Arguments, H, F, R>(
     method: Method,
     path: &'static str,
-    handler: impl Fn(RequestContext) -> F + 'static,
+    handler: H,
     operation: Operation,
 ) -> Route
 where
+    Arguments: Extract,
+    H: HandlerFn<Arguments, Future = F> + 'static,
     F: Future<Output = Result<R, ApiError>> + 'static,
     R: IntoResponse,
 {
     Route {
         method,
         path,
-        handler: Rc::new(move |cx| {
-            let state = Rc::clone(&cx.state);
-            let reply = handler(cx).map_ok(move |reply| reply.into_response(state.headers()));
-            reply.boxed_local()
-        }),
+        handler: extract::bind(path, handler, &operation),
         operation: Rc::new(operation),
     }
 }
 
-/// The routes, in the order of the document.
+/// Returns all routes, in the order of the document.
 pub(crate) fn table() -> Vec<Route> {
     use Method as M;
-    use operations as of;
     vec![
-        route(M::GET, "", index::index, of::node::index()),
-        route(M::GET, "/", index::index, of::node::index()),
-        route(M::GET, "/-/healthy", health::healthy, of::node::healthy()),
-        route(M::GET, "/info", info::info, of::node::info()),
-        route(M::GET, "/spec", spec::page, of::spec::page()),
-        route(M::GET, "/spec.json", spec::json, of::spec::json()),
-        route(M::GET, "/spec.yaml", spec::yaml, of::spec::yaml()),
-        route(M::GET, "/spec/{part}", spec::part, of::spec::part()),
+        route(M::GET, "", node::index, node::describe_index()),
+        route(M::GET, "/", node::index, node::describe_index()),
+        route(
+            M::GET,
+            "/-/healthy",
+            node::healthy,
+            node::describe_healthy(),
+        ),
+        route(M::GET, "/info", node::info, node::describe_info()),
+        route(M::GET, "/spec", spec::page, spec::describe_page()),
+        route(M::GET, "/spec.json", spec::json, spec::describe_json()),
+        route(M::GET, "/spec.yaml", spec::yaml, spec::describe_yaml()),
+        route(M::GET, "/spec/{part}", spec::part, spec::describe_part()),
         route(
             M::GET,
             "/estimate_gas_price",
-            gas::estimate,
-            of::node::gas_price(),
+            node::estimate_gas_price,
+            node::describe_estimate_gas_price(),
         ),
         route(
             M::GET,
             "/transactions",
             list::transactions,
-            of::transactions::list(),
+            list::describe_transactions(),
         ),
         route(
             M::POST,
             "/transactions",
             submit::submit,
-            of::submissions::submit(),
+            submit::describe_submit(),
         ),
         route(
             M::POST,
             "/transactions/batch",
             batch::batch,
-            of::submissions::batch(),
+            batch::describe_batch(),
         ),
         route(
             M::POST,
             "/transactions/simulate",
             simulate::simulate,
-            of::submissions::simulate(),
+            simulate::describe_simulate(),
         ),
         route(
             M::POST,
             "/transactions/encode_submission",
             encode::encode_submission,
-            of::submissions::encode(),
+            encode::describe_encode_submission(),
         ),
         route(
             M::GET,
             "/transactions/by_hash/{txn_hash}",
             read::by_hash,
-            of::transactions::by_hash(),
+            read::describe_by_hash(),
         ),
         route(
             M::GET,
             "/transactions/wait_by_hash/{txn_hash}",
             read::wait_by_hash,
-            of::transactions::wait_by_hash(),
+            read::describe_wait_by_hash(),
         ),
         route(
             M::GET,
             "/transactions/by_version/{txn_version}",
             read::by_version,
-            of::transactions::by_version(),
+            read::describe_by_version(),
         ),
         route(
             M::GET,
             "/transactions/auxiliary_info",
             auxiliary_info::auxiliary_info,
-            of::transactions::auxiliary_info(),
+            auxiliary_info::describe_auxiliary_info(),
         ),
         route(
             M::GET,
             "/accounts/{address}",
             accounts::account,
-            of::accounts::account(),
+            accounts::describe_account(),
         ),
         route(
             M::GET,
             "/accounts/{address}/resources",
-            resources::of_account,
-            of::accounts::resources(),
+            resources::resources,
+            resources::describe_resources(),
         ),
         route(
             M::GET,
             "/accounts/{address}/resource/{resource_type}",
             accounts::resource,
-            of::accounts::resource(),
+            accounts::describe_resource(),
         ),
         route(
             M::GET,
             "/accounts/{address}/module/{module_name}",
             modules::module,
-            of::accounts::module(),
+            modules::describe_module(),
         ),
         route(
             M::GET,
             "/accounts/{address}/modules",
             modules::modules,
-            of::accounts::modules(),
+            modules::describe_modules(),
         ),
         route(
             M::GET,
             "/accounts/{address}/balance/{asset_type}",
             accounts::balance,
-            of::accounts::balance(),
+            accounts::describe_balance(),
         ),
         route(
             M::GET,
             "/accounts/{address}/transactions",
             list::of_account,
-            of::transactions::of_account(),
+            list::describe_of_account(),
         ),
         route(
             M::GET,
             "/accounts/{address}/transaction_summaries",
-            summaries::of_account,
-            of::transactions::summaries(),
+            summaries::summaries,
+            summaries::describe_summaries(),
         ),
         route(
             M::GET,
             "/accounts/{address}/events/{creation_number}",
             events::by_creation_number,
-            of::events::by_creation_number(),
+            events::describe_by_creation_number(),
         ),
         route(
             M::GET,
             "/accounts/{address}/events/{event_handle}/{field_name}",
             events::by_handle,
-            of::events::by_handle(),
+            events::describe_by_handle(),
         ),
         route(
             M::POST,
             "/tables/{table_handle}/item",
             tables::item,
-            of::tables::item(),
+            tables::describe_item(),
         ),
         route(
             M::POST,
             "/tables/{table_handle}/raw_item",
             tables::raw_item,
-            of::tables::raw_item(),
+            tables::describe_raw_item(),
         ),
         route(
             M::POST,
             "/experimental/state_values/raw",
             state_values::raw,
-            of::state_values::raw(),
+            state_values::describe_raw(),
         ),
-        route(M::POST, "/view", view::view, of::view::view()),
+        route(M::POST, "/view", view::view, view::describe_view()),
         graphql_route(),
         route(
             M::GET,
             "/blocks/by_height/{block_height}",
             blocks::by_height,
-            of::blocks::by_height(),
+            blocks::describe_by_height(),
         ),
         route(
             M::GET,
             "/blocks/by_version/{version}",
             blocks::by_version,
-            of::blocks::by_version(),
+            blocks::describe_by_version(),
         ),
     ]
 }
 
-/// The row that [`configure_graphql`] serves by itself.
+/// Returns the route that [`crate::configure_graphql`] serves alone.
 pub(crate) fn graphql_route() -> Route {
     route(
         Method::POST,
         "/graphql",
         graphql::graphql,
-        operations::graphql::graphql(),
+        graphql::describe_graphql(),
     )
 }

@@ -1,25 +1,34 @@
 //! The modules at an address, alone or as a list. They are native and belong to the chain, not to the
 //! state: each is there, without bytecode, at every version whose framework has it.
 
+use super::accounts::{Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, state_operation};
 use crate::{
-    context::{LedgerResponse, PageSize, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{AtVersion, Combine, PageLimit, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     model::{
         format::Format,
         json::{HexBytes, ModuleJson},
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success},
+        parameter::identifier_text,
+        schemas::schema,
     },
 };
 use bytes::Bytes;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, Identifier, ModuleId, StateKey, StateKeyParts};
 use ledger_vm::Chain;
+use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
 
-/// The reference's numbers: a client that asks for all gets all at once.
-const PAGE: PageSize = PageSize {
-    default: 9_999,
-    max: 9_999,
-};
+/// Maximum number of modules in a page, as on the reference node.
+type Limit = PageLimit<9_999, 9_999>;
 
 /// The version of the framework that was on at a version of the ledger.
 fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result<u64, StoreError> {
@@ -29,15 +38,55 @@ fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result
     Ok(chain.parameters().framework_version(block.header.height))
 }
 
+/// The name of a module.
+pub(super) enum ModuleName {}
+
+impl Parameter for ModuleName {
+    type Value = Identifier;
+    const NAME: &'static str = "module_name";
+    const DESCRIPTION: &'static str = "The name of the module.";
+    const SCHEMA: fn() -> Value = identifier_text;
+    const EXAMPLE: fn() -> Value = || json!("chain_id");
+}
+
+fn module_example() -> Value {
+    json!({"bytecode": "0x", "abi": {
+        "address": "0x1",
+        "name": "chain_id",
+        "friends": [],
+        "exposed_functions": [{
+            "name": "get",
+            "visibility": "public",
+            "is_entry": false,
+            "is_view": true,
+            "generic_type_params": [],
+            "params": [],
+            "return": ["u8"],
+        }],
+        "structs": [{
+            "name": "ChainId",
+            "is_native": false,
+            "is_event": false,
+            "abilities": ["key"],
+            "generic_type_params": [],
+            "fields": [{"name": "id", "type": "u8"}],
+        }],
+    }})
+}
+
 /// `GET /v1/accounts/{address}/module/{module_name}`
-pub(crate) async fn module(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let name: Identifier = cx.path("module_name")?;
+pub(super) async fn module(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    Path(name): Path<ModuleName>,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
     let id = ModuleId { address, name };
     let chain = cx.chain().clone();
     let (ledger_info, (version, framework_version)) = cx
-        .read_state(move |snapshot, version| {
-            Ok(Ok((version, framework_version(&chain, snapshot, version)?)))
+        .read(move |snapshot| {
+            let version = version.resolve(snapshot)?;
+            Ok((version, framework_version(&chain, snapshot, version)?))
         })
         .await?;
     let registry = cx.chain().registry();
@@ -63,21 +112,39 @@ pub(crate) async fn module(cx: RequestContext) -> Result<LedgerResponse, ApiErro
     }
 }
 
+/// Describes [`module`].
+pub(super) fn describe_module() -> Operation {
+    let success = Success::ok("The module.")
+        .json(schema::<ModuleJson>(), module_example())
+        .bcs("The bytecode, which is empty for modules that are part of the node.");
+    state_operation(
+        "get_account_module",
+        "One module of an account",
+        "The interface of a module: its functions and structs. The modules of this chain are part of the node, so \
+         `bytecode` is `0x`.",
+    )
+    .parameter(Path::<ModuleName>::describe())
+    .success(success)
+    .errors(&[error(
+        StatusCode::NOT_FOUND,
+        ErrorCode::ModuleNotFound,
+        "There is no such module at the address at this version.",
+    )])
+}
+
 /// `GET /v1/accounts/{address}/modules`
-pub(crate) async fn modules(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let start: Option<Cursor> = cx.query("start")?;
-    if start
-        .as_ref()
-        .is_some_and(|Cursor(start)| start.address != address)
-    {
-        let other = format!("the cursor is none of the account {address}");
-        return Err(ErrorKind::InvalidInput(other).into());
-    }
-    let limit = cx.limit(PAGE)?;
+pub(super) async fn modules(
+    cx: RequestContext,
+    PageStart { address, start }: PageStart,
+    PageLimit(limit): Limit,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
     let chain = cx.chain().clone();
     let (ledger_info, framework_version) = cx
-        .read_state(move |snapshot, version| Ok(Ok(framework_version(&chain, snapshot, version)?)))
+        .read(move |snapshot| {
+            let version = version.resolve(snapshot)?;
+            Ok(framework_version(&chain, snapshot, version)?)
+        })
         .await?;
     let names = cx
         .chain()
@@ -102,12 +169,68 @@ pub(crate) async fn modules(cx: RequestContext) -> Result<LedgerResponse, ApiErr
             .map(|id| (id, Bytes::new()))
             .collect::<BTreeMap<_, _>>()
     };
-    Ok(cx.answer(ledger_info, json, bcs)?.with_cursor(next))
+    Ok(cx.respond(ledger_info, json, bcs)?.with_cursor(next))
+}
+
+/// Describes [`modules`].
+pub(super) fn describe_modules() -> Operation {
+    let success = Success::ok("A page of the modules, ascending by name.")
+        .json(schema::<Vec<ModuleJson>>(), json!([module_example()]))
+        .bcs("A BCS map from module to bytecode, which is empty for modules that are part of the node.")
+        .with_cursor()
+        .link("next_page", "get_account_modules", NEXT_PAGE);
+    state_operation(
+        "get_account_modules",
+        "The modules of an account",
+        "All modules at the address. A page that does not hold the rest has `X-{VENDOR}-CURSOR`, which is the \
+         `start` of the next one; give the `ledger_version` of the first page with it, so that all pages are of \
+         one moment.",
+    )
+    .parameter(Query::<Cursor>::describe())
+    .parameter(Limit::describe("How many modules a page has at most; 9999 without it and above it."))
+    .success(success)
+    .errors(errors::LIMIT)
+}
+
+/// An account, and the first module of a page of its modules.
+pub(super) struct PageStart {
+    address: AccountAddress,
+    start: Option<Cursor>,
+}
+
+impl Combine for PageStart {
+    type Parts = (Path<Address>, Query<Cursor>);
+
+    fn combine((Path(address), Query(start)): Self::Parts) -> Result<Self, ErrorKind> {
+        if start
+            .as_ref()
+            .is_some_and(|Cursor(start)| start.address != address)
+        {
+            let other = format!("the cursor is none of the account {address}");
+            return Err(ErrorKind::InvalidInput(other));
+        }
+        Ok(Self { address, start })
+    }
 }
 
 /// The cursor of a page: the state key of its first module, in hexadecimal
 /// (docs/reference/reference-node.md#r30).
-struct Cursor(ModuleId);
+pub(super) struct Cursor(ModuleId);
+
+impl Parameter for Cursor {
+    type Value = Self;
+    const NAME: &'static str = "start";
+    const DESCRIPTION: &'static str = CURSOR_DESCRIPTION;
+    const SCHEMA: fn() -> Value = cursor_text;
+    /// The module `aggregator` at `0x1`.
+    const EXAMPLE: fn() -> Value = || {
+        json!(
+            "0000000000000000000000000000000000000000000000000000000000000000012c\
+             0000000000000000000000000000000000000000000000000000000000000000010a\
+             61676772656761746f72"
+        )
+    };
+}
 
 impl FromStr for Cursor {
     type Err = String;

@@ -1,9 +1,15 @@
 //! All resources at an address, in pages. Members of resource groups stand beside the others; where a
 //! page ends in the middle of a group the next one goes on there.
 
+use super::accounts::{
+    Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, resource_example, state_operation,
+};
 use crate::{
-    context::{LedgerResponse, PageSize, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, QueryError, RequestContext,
+        extract::{AtVersion, PageLimit, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     model::{
         Resource,
@@ -11,38 +17,47 @@ use crate::{
         json::{HexBytes, ResourceJson},
         resources_of,
     },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success},
+        schemas::schema,
+    },
 };
-use ledger_store::{Snapshot, StateKeyCursor, StoreError};
+use ledger_store::{Snapshot, StateKeyCursor};
 use ledger_types::{AccountAddress, StructTag};
+use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
 
-/// The reference's numbers: a client that asks for all gets all at once.
-const PAGE: PageSize = PageSize {
-    default: 9_999,
-    max: 9_999,
-};
+/// Maximum number of resources in a page, as on the reference node.
+const PAGE_MAX: usize = 9_999;
 
 /// How many slots are looked at for a page: one in two may hold nothing any more where the page is as
 /// long as can be. One costs about 7 microseconds. Beyond that a page is short, down to an empty one with
 /// a cursor.
-const SLOTS_MAX: usize = 2 * PAGE.max;
+const SLOTS_MAX: usize = 2 * PAGE_MAX;
 
 /// About how many bytes a resource takes besides its value.
 const RESOURCE_FIXED_BYTES: usize = 256;
 
+type Limit = PageLimit<PAGE_MAX, PAGE_MAX>;
+
 /// `GET /v1/accounts/{address}/resources`
 ///
 /// An account that has none, or that nobody knows, has an empty list.
-pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let start: Option<Cursor> = cx.query("start")?;
-    let limit = cx.limit(PAGE)?;
-    let large_responses = cx.state.large_responses().clone();
+pub(super) async fn resources(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    Query(start): Query<Cursor>,
+    PageLimit(limit): Limit,
+    version: AtVersion,
+) -> Result<LedgerResponse, ApiError> {
+    let large_responses = cx.state.large_responses.clone();
     let (ledger_info, page) = cx
-        .read_state(move |snapshot, version| {
+        .read(move |snapshot| {
             let asked = Asked {
                 address,
-                version,
+                version: version.resolve(snapshot)?,
                 start,
                 limit,
             };
@@ -55,7 +70,7 @@ pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, Api
         permit,
     } = page;
     let (chain, format) = (cx.chain().clone(), cx.format());
-    let answer = large_responses::render(cx.node(), permit, move || match format {
+    let response = large_responses::render(cx.node(), permit, move || match format {
         Format::Json => {
             let views = resources.into_iter();
             let views = views.map(|(tag, value)| ResourceJson::new(&chain, tag, value));
@@ -66,9 +81,38 @@ pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, Api
             &resources.into_iter().collect::<BTreeMap<_, _>>(),
         ),
     });
-    Ok(answer
+    Ok(response
         .await?
         .with_cursor(next.map(|cursor| cursor.to_string())))
+}
+
+/// Describes [`resources`].
+pub(super) fn describe_resources() -> Operation {
+    let success = Success::ok("A page of the resources.")
+        .json(schema::<Vec<ResourceJson>>(), json!([resource_example()]))
+        .bcs("A BCS map from the type of a resource to its bytes.")
+        .with_cursor()
+        .link("next_page", "get_account_resources", NEXT_PAGE);
+    state_operation(
+        "get_account_resources",
+        "The resources of an account",
+        "All resources at the address, members of resource groups beside the others; modules are listed apart. \
+         A page ends with its limit or at about 8 MiB. One that does not hold the rest has `X-{VENDOR}-CURSOR`, \
+         which is the `start` of the next one; give the `ledger_version` of the first page with it, so that all \
+         pages are of one moment. A page may be shorter than its limit, even empty, and still have a cursor.",
+    )
+    .parameter(Query::<Cursor>::describe())
+    .parameter(Limit::describe(
+        "How many resources a page has at most; 9999 without it and above it.",
+    ))
+    .success(success)
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::InvalidInput,
+        "`start` is no cursor of this account on this node.",
+    )])
 }
 
 /// Which resources are asked for.
@@ -92,15 +136,16 @@ impl Asked {
         &self,
         snapshot: &Snapshot,
         large_responses: &LargeResponses,
-    ) -> Result<Result<Page, ErrorKind>, StoreError> {
+    ) -> Result<Page, QueryError> {
         let mut from = None;
         if let Some(start) = &self.start {
             from = snapshot.state_key_cursor(&self.address, start.slot);
             if from.is_none() {
-                return Ok(Err(ErrorKind::InvalidInput(format!(
+                return Err(ErrorKind::InvalidInput(format!(
                     "the cursor is none of the account {} on this node",
                     self.address
-                ))));
+                ))
+                .into());
             }
         }
         let (mut page, mut read_bytes) = (Page::default(), 0);
@@ -122,19 +167,16 @@ impl Asked {
                 }
                 if page.resources.len() == self.limit || read_bytes >= VALUE_BYTES_MAX {
                     page.next = Some(Cursor::new(slot.cursor, Some(tag)));
-                    return Ok(Ok(page));
+                    return Ok(page);
                 }
                 read_bytes += RESOURCE_FIXED_BYTES + value.len();
                 page.resources.push((tag, value));
                 if page.permit.is_none() {
-                    match large_responses.acquire_for(read_bytes) {
-                        Ok(permit) => page.permit = permit,
-                        Err(problem) => return Ok(Err(problem)),
-                    }
+                    page.permit = large_responses.acquire_for(read_bytes)?;
                 }
             }
         }
-        Ok(Ok(page))
+        Ok(page)
     }
 
     /// Whether a member of the group in which the page begins was on an earlier one.
@@ -146,7 +188,7 @@ impl Asked {
 
 /// Where a page begins: the place of its first slot, and the type of its first resource there. Neither
 /// moves when other slots or members come and go.
-struct Cursor {
+pub(super) struct Cursor {
     slot: [u8; StateKeyCursor::BYTES],
     tag: Option<StructTag>,
 }
@@ -158,6 +200,15 @@ impl Cursor {
             tag,
         }
     }
+}
+
+impl Parameter for Cursor {
+    type Value = Self;
+    const NAME: &'static str = "start";
+    const DESCRIPTION: &'static str = CURSOR_DESCRIPTION;
+    const SCHEMA: fn() -> Value = cursor_text;
+    /// Cursors of another node are rejected, so no example is valid on every node.
+    const EXAMPLE: fn() -> Value = || json!("8bdb33df861b2b2fbc0ba7302846b6c8");
 }
 
 impl FromStr for Cursor {
@@ -236,12 +287,9 @@ mod tests {
                 address: OWNER,
                 version: 0,
                 start: start.take(),
-                limit: PAGE.max,
+                limit: PAGE_MAX,
             };
-            let page = asked
-                .read(&snapshot, &LargeResponses::default())
-                .unwrap()
-                .unwrap();
+            let page = asked.read(&snapshot, &LargeResponses::default()).unwrap();
             pages += 1;
             found.extend(page.resources);
             match page.next {

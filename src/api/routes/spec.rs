@@ -2,9 +2,18 @@
 //! not ask them: nothing that it shows could lead a reader's browser elsewhere.
 
 use crate::{
-    context::{IntoResponse, RequestContext, SharedBody},
-    error::{ApiError, ErrorKind, LedgerHeaders},
+    context::{
+        IntoResponse, RequestContext, SharedBody,
+        extract::{Parameter, Path},
+    },
+    error::{ApiError, ErrorCode, ErrorKind, LedgerHeaders},
     model::format::JSON,
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Media, Operation, Success, Tag},
+        schemas,
+    },
 };
 use actix_web::{
     HttpResponse,
@@ -12,6 +21,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use ledger_types::LedgerInfo;
+use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -31,7 +41,7 @@ const PARTS_CACHING: &str = "max-age=3600";
 const DOCUMENT_CACHING: &str = "no-cache";
 
 /// A file of text or pictures, with the moment of the ledger that every answer names.
-pub(crate) struct File {
+pub(super) struct File {
     ledger_info: LedgerInfo,
     media_type: Cow<'static, str>,
     caching: &'static str,
@@ -46,7 +56,7 @@ impl File {
         body: impl Into<Bytes>,
     ) -> Self {
         Self {
-            ledger_info: *cx.node().head().ledger_info(),
+            ledger_info: cx.newest(),
             media_type: media_type.into(),
             caching,
             body: body.into(),
@@ -68,44 +78,124 @@ impl IntoResponse for File {
     }
 }
 
+fn operation(
+    id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    success: Success,
+) -> Operation {
+    Operation::new(id, Tag::Node, summary, description)
+        .always_answers()
+        .success(success)
+}
+
 /// `GET /v1/spec`
-pub(crate) async fn page(cx: RequestContext) -> Result<File, ApiError> {
+pub(super) async fn page(cx: RequestContext) -> Result<File, ApiError> {
     let page = Bytes::from_static(include_bytes!("page/page.html"));
     Ok(File::new(&cx, HTML, DOCUMENT_CACHING, page))
 }
 
+/// Describes [`page`].
+pub(super) fn describe_page() -> Operation {
+    operation(
+        "get_spec_page",
+        "This document as a page",
+        "A page to read this document on and to try the operations. It loads nothing from other hosts. What `Accept` \
+         says makes no difference.",
+        Success::ok("The page.").body(Media::Text("text/html"), "A page in HTML."),
+    )
+}
+
 /// `GET /v1/spec.json`
-pub(crate) async fn json(cx: RequestContext) -> Result<File, ApiError> {
-    let document = cx.state.document().json(cx.chain().vendor());
+pub(super) async fn json(cx: RequestContext) -> Result<File, ApiError> {
+    let document = cx.state.document.json(cx.chain().vendor());
     Ok(File::new(&cx, JSON, DOCUMENT_CACHING, document))
 }
 
+/// Describes [`json`].
+pub(super) fn describe_json() -> Operation {
+    operation(
+        "get_spec_json",
+        "This document as JSON",
+        "What `Accept` says makes no difference.",
+        Success::ok("This document.").json(schemas::any_object, json!({"openapi": "3.1.0"})),
+    )
+}
+
 /// `GET /v1/spec.yaml`
-pub(crate) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
-    let document = cx.state.document().yaml(cx.chain().vendor())?;
+pub(super) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
+    let document = cx.state.document.yaml(cx.chain().vendor())?;
     Ok(File::new(&cx, YAML, DOCUMENT_CACHING, document))
 }
 
+/// Describes [`yaml`].
+pub(super) fn describe_yaml() -> Operation {
+    operation(
+        "get_spec_yaml",
+        "This document as YAML",
+        "YAML 1.2. What `Accept` says makes no difference.",
+        Success::ok("This document.").value(
+            Media::Text("application/yaml"),
+            schemas::any_object,
+            json!({"openapi": "3.1.0"}),
+        ),
+    )
+}
+
 /// The parts of the page that come from the library.
-pub(crate) const LIBRARY_PARTS: [&str; 3] = [
+const LIBRARY_PARTS: [&str; 3] = [
     "swagger-ui.css",
     "swagger-ui-bundle.js",
     "favicon-32x32.png",
 ];
 
 /// The parts of the page that are our own.
-pub(crate) const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
+const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
+
+/// The name of a part of the page.
+pub(super) enum PagePart {}
+
+impl Parameter for PagePart {
+    type Value = String;
+    const NAME: &'static str = "part";
+    const DESCRIPTION: &'static str = "The name of the part.";
+    const SCHEMA: fn() -> Value = || {
+        let parts: Vec<_> = OWN_PARTS.iter().chain(&LIBRARY_PARTS).collect();
+        json!({"type": "string", "enum": parts})
+    };
+    const EXAMPLE: fn() -> Value = || json!(OWN_PARTS[0]);
+}
 
 /// `GET /v1/spec/{part}`
-pub(crate) async fn part(cx: RequestContext) -> Result<File, ApiError> {
-    let part: String = cx.path("part")?;
+pub(super) async fn part(cx: RequestContext, Path(part): Path<PagePart>) -> Result<File, ApiError> {
     let own = |media_type, text: &'static str| Ok(File::new(&cx, media_type, PARTS_CACHING, text));
     match part.as_str() {
         "page.css" => own(STYLE, include_str!("page/page.css")),
         "page.js" => own(SCRIPT, include_str!("page/page.js")),
         name if LIBRARY_PARTS.contains(&name) => library_part(&cx, name),
-        _ => Err(ErrorKind::UnknownRoute(cx.request.path().to_owned()).into()),
+        _ => Err(cx.unknown_route().into()),
     }
+}
+
+/// Describes [`part`].
+pub(super) fn describe_part() -> Operation {
+    let success = Success::ok("The part.")
+        .body(Media::Text("text/css"), "A style sheet.")
+        .body(Media::Text("text/javascript"), "A script.")
+        .body(Media::Bytes("image/png"), "A picture.");
+    operation(
+        "get_spec_part",
+        "A part of the page",
+        "Scripts, styles and pictures of the page that shows this document.",
+        success,
+    )
+    .parameter(Path::<PagePart>::describe())
+    .any_text_in_path()
+    .errors(&[error(
+        StatusCode::NOT_FOUND,
+        ErrorCode::WebFrameworkError,
+        "The page has no such part.",
+    )])
 }
 
 fn library_part(cx: &RequestContext, name: &str) -> Result<File, ApiError> {

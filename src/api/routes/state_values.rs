@@ -2,13 +2,22 @@
 //! reference node, this node also responds in JSON.
 
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{AtVersion, JsonBody},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses,
     model::{
         format::Format,
         json::{HexBytes, ValueJson},
         read_types,
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success, Tag},
+        schemas::schema,
     },
 };
 use bytes::Bytes;
@@ -18,11 +27,12 @@ use ledger_types::{AccountAddress, StateKey, StateKeyParts, TypeTag};
 use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 /// A value by its key.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct RawStateValueRequest {
+pub(super) struct RawStateValueRequest {
     /// The key as BCS, in hex.
     key: HexBytes,
 }
@@ -41,29 +51,35 @@ enum StateValue<'a> {
 ///
 /// JSON is the value of a resource or of an item of a table that recorded its types; any other value, such
 /// as that of a group of resources, is its bytes in hex.
-pub(crate) async fn raw(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+pub(super) async fn raw(
+    cx: RequestContext,
+    body: JsonBody<RawStateValueRequest>,
+    version: Result<AtVersion, ErrorKind>,
+) -> Result<LedgerResponse, ApiError> {
     let RawStateValueRequest {
         key: HexBytes(wire),
-    } = cx.json_body().await?;
+    } = body.read(&cx).await?;
     let (key, parts) = read_key(&wire)?;
+    let version = version?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     let (ledger_info, (bytes, value_type)) = cx
-        .read_state(move |snapshot, version| {
+        .read(move |snapshot| {
+            let version = version.resolve(snapshot)?;
             let Some(bytes) = snapshot.state_value(&key, version)? else {
                 let key = hex_text(&wire);
-                return Ok(Err(ErrorKind::StateValueNotFound { key, version }));
+                return Err(ErrorKind::StateValueNotFound { key, version }.into());
             };
             let value_type = match format {
                 Format::Json => value_type(&chain, snapshot, parts, version)?,
                 Format::Bcs => None,
             };
-            Ok(Ok((bytes, value_type)))
+            Ok((bytes, value_type))
         })
         .await?;
     if format == Format::Bcs {
         return LedgerResponse::bcs(ledger_info, &StateValue::V0(&bytes));
     }
-    let permit = cx.state.large_responses().acquire_for(bytes.len())?;
+    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || {
         let shown = match value_type {
@@ -73,6 +89,41 @@ pub(crate) async fn raw(mut cx: RequestContext) -> Result<LedgerResponse, ApiErr
         LedgerResponse::json(ledger_info, &shown)
     })
     .await
+}
+
+/// Describes [`raw`].
+pub(super) fn describe_raw() -> Operation {
+    let success = Success::ok("The value.")
+        .json(schema::<Value>(), json!("0x00"))
+        .bcs("A BCS enum of one variant, number 0, which holds the bytes of the value as the state stores them.");
+    Operation::new(
+        "get_raw_state_value",
+        Tag::Tables,
+        "A value of the state by its key",
+        "The key is given as BCS in hex: 0, an address and a vector of bytes for what is at an address, where the \
+         vector is 0 and a module, 1 and the type of a resource or 2 and that of a group; 1, the handle and the key \
+         as a vector of bytes for an item of a table. In JSON the value of a resource and of an item of a table that \
+         recorded its types has the form of its type; any other is its bytes in hex.",
+    )
+    .parameter(AtVersion::describe())
+    .json_body(
+        schema::<RawStateValueRequest>(),
+        json!({"key": format!("0x01{:064x}2000{:062x}", 7, 5)}),
+    )
+    .success(success)
+    .errors(errors::STATE_VERSION)
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "The bytes are no state key.",
+        ),
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::StateValueNotFound,
+            "Nothing is stored under this key at this version.",
+        ),
+    ])
 }
 
 /// A state key in BCS. That of a resource or module is its storage encoding; in that of a table item the

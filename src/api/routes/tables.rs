@@ -1,27 +1,62 @@
 //! Items of tables, by the bytes of their key or by its JSON form (docs/reference/rest-contract.md#s4-7).
 
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, QueryError, RequestContext,
+        extract::{AtVersion, JsonBody, Parameter, Path},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses,
     model::{
         format::Format,
         json::{HexBytes, ValueJson},
         read_types,
     },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success, Tag},
+        parameter::address_text,
+        schemas::schema,
+    },
 };
 use bytes::Bytes;
 use ledger_crypto::hex_text;
-use ledger_store::{Snapshot, StoreError};
+use ledger_store::Snapshot;
 use ledger_types::{AccountAddress, LedgerInfo, StateKey, TypeTag};
 use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// The handle of a table.
+pub(super) enum TableHandle {}
+
+impl Parameter for TableHandle {
+    type Value = AccountAddress;
+    const NAME: &'static str = "table_handle";
+    const DESCRIPTION: &'static str =
+        "The address that is the handle of the table, with or without `0x`.";
+    const SCHEMA: fn() -> Value = address_text;
+    /// The table of the paired assets of coins.
+    const EXAMPLE: fn() -> Value = || json!("0x7");
+}
+
+fn operation(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
+    Operation::new(id, Tag::Tables, summary, description)
+        .parameter(Path::<TableHandle>::describe())
+        .parameter(AtVersion::describe())
+        .errors(errors::STATE_VERSION)
+        .errors(&[error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::TableItemNotFound,
+            "The table has no item under this key at this version, or there is no such table.",
+        )])
+}
 
 /// An item by the bytes of its key.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct RawItemRequest {
+pub(super) struct RawItemRequest {
     /// The key as BCS, in hex.
     key: HexBytes,
 }
@@ -31,23 +66,26 @@ pub(crate) struct RawItemRequest {
 /// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the table
 /// recorded when it was created, or with the bytes in hexadecimal if none is recorded
 /// (docs/interface.md#rule-9).
-pub(crate) async fn raw_item(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let handle: AccountAddress = cx.path("table_handle")?;
-    let RawItemRequest { key: HexBytes(key) } = cx.json_body().await?;
+pub(super) async fn raw_item(
+    cx: RequestContext,
+    Path(handle): Path<TableHandle>,
+    body: JsonBody<RawItemRequest>,
+    version: Result<AtVersion, ErrorKind>,
+) -> Result<LedgerResponse, ApiError> {
+    let RawItemRequest { key: HexBytes(key) } = body.read(&cx).await?;
+    let version = version?;
     let shown_key = hex_text(&key);
     let item = ItemKey::new(handle, &key, shown_key);
     let (chain, format) = (cx.chain().clone(), cx.format());
     let (ledger_info, (bytes, types)) = cx
-        .read_state(move |snapshot, version| {
-            let bytes = match item.read(snapshot, version)? {
-                Ok(bytes) => bytes,
-                Err(problem) => return Ok(Err(problem)),
-            };
+        .read(move |snapshot| {
+            let version = version.resolve(snapshot)?;
+            let bytes = item.read(snapshot, version)?;
             let types = match format {
                 Format::Json => read_types(&chain, snapshot, &handle, version)?,
                 Format::Bcs => None,
             };
-            Ok(Ok((bytes, types)))
+            Ok((bytes, types))
         })
         .await?;
     render(&cx, ledger_info, bytes, move |chain, bytes| {
@@ -59,9 +97,27 @@ pub(crate) async fn raw_item(mut cx: RequestContext) -> Result<LedgerResponse, A
     .await
 }
 
+/// Describes [`raw_item`].
+pub(super) fn describe_raw_item() -> Operation {
+    let success = Success::ok("The value.")
+        .json(schema::<Value>(), json!("7"))
+        .bcs("The value as BCS, as the state stores it.");
+    operation(
+        "get_raw_table_item",
+        "An item of a table by the bytes of its key",
+        "The key is given as its BCS bytes in hex. In JSON the value has the form of the type that the table \
+         recorded when it was made, or is its bytes in hex where it recorded none.",
+    )
+    .json_body(
+        schema::<RawItemRequest>(),
+        json!({"key": "0x0000000000000000000000000000000000000000000000000000000000000005"}),
+    )
+    .success(success)
+}
+
 /// An item by its key in JSON.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct ItemRequest {
+pub(super) struct ItemRequest {
     /// The type of the key.
     key_type: String,
     /// The type of the value.
@@ -73,11 +129,16 @@ pub(crate) struct ItemRequest {
 /// `POST /v1/tables/{table_handle}/item`
 ///
 /// The types are those that the client names, whatever the table recorded.
-pub(crate) async fn item(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let handle: AccountAddress = cx.path("table_handle")?;
-    let (item, value_type) = named_item(handle, &cx.json_body().await?, cx.chain())?;
+pub(super) async fn item(
+    cx: RequestContext,
+    Path(handle): Path<TableHandle>,
+    body: JsonBody<ItemRequest>,
+    version: Result<AtVersion, ErrorKind>,
+) -> Result<LedgerResponse, ApiError> {
+    let (item, value_type) = named_item(handle, &body.read(&cx).await?, cx.chain())?;
+    let version = version?;
     let (ledger_info, bytes) = cx
-        .read_state(move |snapshot, version| item.read(snapshot, version))
+        .read(move |snapshot| item.read(snapshot, version.resolve(snapshot)?))
         .await?;
     render(&cx, ledger_info, bytes, move |chain, bytes| {
         let value = chain
@@ -89,6 +150,27 @@ pub(crate) async fn item(mut cx: RequestContext) -> Result<LedgerResponse, ApiEr
         })
     })
     .await
+}
+
+/// Describes [`item`].
+pub(super) fn describe_item() -> Operation {
+    let request = json!({"key_type": "address", "value_type": "u64", "key": "0x5"});
+    let success = Success::ok("The value, in the JSON form of `value_type`.")
+        .json(schema::<Value>(), json!("7"))
+        .bcs("The value as BCS, as the state stores it.");
+    operation(
+        "get_table_item",
+        "An item of a table by its key in JSON",
+        "The key is written as JSON of `key_type` and the value read as one of `value_type`; both types are those \
+         that the request names, whatever types the table has.",
+    )
+    .json_body(schema::<ItemRequest>(), request)
+    .success(success)
+    .errors(&[error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::InvalidInput,
+        "A type is none, the key is none of its type, or the value is none of the type that the request names.",
+    )])
 }
 
 /// Which item a request names, and the type of its value. Nothing else of the request is kept while the item
@@ -120,7 +202,7 @@ async fn render(
     if cx.format() == Format::Bcs {
         return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes));
     }
-    let permit = cx.state.large_responses().acquire_for(bytes.len())?;
+    let permit = cx.state.large_responses.acquire_for(bytes.len())?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || {
         let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
@@ -151,16 +233,12 @@ impl ItemKey {
         }
     }
 
-    fn read(
-        self,
-        snapshot: &Snapshot,
-        version: u64,
-    ) -> Result<Result<Bytes, ErrorKind>, StoreError> {
+    fn read(self, snapshot: &Snapshot, version: u64) -> Result<Bytes, QueryError> {
         let found = snapshot.state_value(&self.state_key, version)?;
         Ok(found.ok_or(ErrorKind::TableItemNotFound {
             handle: self.handle,
             key: self.shown,
             version,
-        }))
+        })?)
     }
 }

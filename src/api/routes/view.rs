@@ -3,38 +3,48 @@
 
 use super::transactions::submit::bounded_call;
 use crate::{
-    context::{LedgerResponse, RequestContext, extract::body},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{AtVersion, JsonOrBcs, JsonOrBcsBody},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses,
     model::{
-        format::{Format, JSON},
-        json::{CallRequest, ValueJson},
+        format::Format,
+        json::{CallRequest, ValueJson, parse_json},
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Media, Operation, Success, Tag},
+        schemas::schema,
     },
 };
 use bytes::Bytes;
 use ledger_execution::{self, ViewError, ViewOutput};
 use ledger_types::{EntryFunction, LedgerInfo, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
 use ledger_vm::Chain;
-use std::rc::Rc;
+use serde_json::{Value, json};
 
 /// `POST /v1/view`
-pub(crate) async fn view(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let state = Rc::clone(&cx.state);
-    let (media_type, body) = cx.body(&[JSON, state.view_function_media_type()]).await?;
-    let function = match media_type {
-        0 => body::parse_json::<CallRequest>(&body)?.view_function(cx.chain())?,
-        _ => from_bcs(cx.chain(), &body)?,
-    };
+pub(super) async fn view(
+    cx: RequestContext,
+    body: JsonOrBcsBody<ViewCall>,
+    version: Result<AtVersion, ErrorKind>,
+) -> Result<LedgerResponse, ApiError> {
+    let ViewCall(function) = body.read(&cx).await?;
     bounded_call(&function)?;
+    let version = version?;
     let chain = cx.chain().clone();
     let (ledger_info, viewed) = cx
-        .read_state(move |snapshot, version| {
-            let viewed = ledger_execution::view(&chain, &snapshot.state_at(version), &function);
-            Ok(viewed.map_err(|error| problem(&chain, error)))
+        .read(move |snapshot| {
+            let state = snapshot.state_at(version.resolve(snapshot)?);
+            let viewed = ledger_execution::view(&chain, &state, &function);
+            Ok(viewed.map_err(|error| problem(&chain, error))?)
         })
         .await?;
     let size_bytes = viewed.values.iter().map(|(_, bytes)| bytes.len()).sum();
-    let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+    let permit = cx.state.large_responses.acquire_for(size_bytes)?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &viewed)
@@ -42,20 +52,66 @@ pub(crate) async fn view(mut cx: RequestContext) -> Result<LedgerResponse, ApiEr
     .await
 }
 
-/// # Errors
-/// 400 when there are more bytes than a transaction may have, or they are no call.
-fn from_bcs(chain: &Chain, body: &[u8]) -> Result<EntryFunction, ErrorKind> {
-    let (size, size_max) = (body.len() as u64, chain.parameters().transaction_bytes_max);
-    if size > size_max {
-        return Err(ErrorKind::InvalidInput(format!(
-            "a call in BCS has at most {size_max} bytes, as a transaction, this one has {size}"
-        )));
+/// Describes [`view`].
+pub(super) fn describe_view() -> Operation {
+    let request = json!({
+        "function": "0x1::chain_id::get",
+        "type_arguments": [],
+        "arguments": [],
+    });
+    let success = Success::ok("The values that the function returned, in their order.")
+        .json(schema::<Vec<Value>>(), json!([4]))
+        .bcs("A BCS vector with the bytes of each value.")
+        .with_gas_used();
+    Operation::new(
+        "view",
+        Tag::View,
+        "Call a view function",
+        "Runs a function that reads the state at a version and changes nothing. It ends with an error when it has \
+         used as much gas as a transaction may. What it used stands in `X-{VENDOR}-GAS-USED`; nobody pays for it.",
+    )
+    .parameter(AtVersion::describe())
+    .json_body(schema::<CallRequest>(), request)
+    .bcs_body(
+        Media::ViewFunctionBcs,
+        "A call in BCS: module, function, type arguments, and a vector with the BCS bytes of each argument.",
+    )
+    .success(success)
+    .errors(errors::STATE_VERSION)
+    .errors(&[error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::InvalidInput,
+        "There is no such view function, the arguments do not fit it, or it did not come to its end; then \
+         `vm_error_code` says how it ended.",
+    )])
+}
+
+/// A call of a view function.
+pub(super) struct ViewCall(EntryFunction);
+
+impl JsonOrBcs for ViewCall {
+    const BCS: Media = Media::ViewFunctionBcs;
+
+    fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        parse_json::<CallRequest>(body)?
+            .view_function(chain)
+            .map(Self)
     }
-    bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX).map_err(|cause| {
-        ErrorKind::InvalidInput(format!(
-            "Failed to deserialize input into ViewFunction: {cause}"
-        ))
-    })
+
+    fn from_bcs(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        let (size, size_max) = (body.len() as u64, chain.parameters().transaction_bytes_max);
+        if size > size_max {
+            return Err(ErrorKind::InvalidInput(format!(
+                "a call in BCS has at most {size_max} bytes, as a transaction, this one has {size}"
+            )));
+        }
+        let function = bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX);
+        function.map(Self).map_err(|cause| {
+            ErrorKind::InvalidInput(format!(
+                "Failed to deserialize input into ViewFunction: {cause}"
+            ))
+        })
+    }
 }
 
 /// An array of values; in BCS each value is a vector of its bytes.
@@ -66,7 +122,7 @@ fn render(
     viewed: &ViewOutput,
 ) -> Result<LedgerResponse, ApiError> {
     let values = viewed.values.iter();
-    let answer = match format {
+    let response = match format {
         Format::Json => {
             let shown: Vec<_> = values
                 .map(|(tag, bytes)| ValueJson::new(chain, tag, bytes.clone()))
@@ -78,7 +134,7 @@ fn render(
             LedgerResponse::bcs(ledger_info, &stored)
         }
     };
-    Ok(answer?.with_gas_used(viewed.gas_used))
+    Ok(response?.with_gas_used(viewed.gas_used))
 }
 
 fn problem(chain: &Chain, error: ViewError) -> ErrorKind {

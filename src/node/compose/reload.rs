@@ -186,7 +186,7 @@ fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, Con
 fn values(config: &Config) -> Values {
     let values = config.values();
     values
-        .map(|(key, value)| (key.to_owned(), value.to_string()))
+        .map(|(setting, value, _)| (setting.key.to_owned(), value.to_string()))
         .collect()
 }
 

@@ -1,38 +1,11 @@
 //! The layers of a configuration, each a list of keys with their values and origins.
 
-use super::{ConfigError, RawValue, SETTINGS, Value};
-use std::{ffi::OsString, fmt, path::Path, path::PathBuf};
+use super::{ConfigError, Origin, RawValue, SETTINGS, Value};
+use std::{ffi::OsString, path::Path};
 use toml::de::{DeTable, DeValue};
 
 /// Prefix of the environment variables that set a key.
 pub const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
-
-/// The origin of a value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Origin {
-    /// No layer sets it.
-    Default,
-    /// A file and the line, from 1.
-    File(PathBuf, usize),
-    /// The environment variable with this name.
-    Environment(String),
-    /// `--set`.
-    Set,
-    /// `--data-dir`.
-    DataDir,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::File(path, line) => write!(f, "file {}, line {line}", path.display()),
-            Self::Environment(variable) => write!(f, "environment variable {variable}"),
-            Self::Set => f.write_str("--set"),
-            Self::DataDir => f.write_str("--data-dir"),
-        }
-    }
-}
 
 /// A key with its value in a layer.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 
 mod error;
 mod layers;
+mod load;
 mod render;
 mod schema;
 mod setting;
@@ -16,139 +17,10 @@ mod value;
 mod tests;
 
 pub use error::ConfigError;
-pub use layers::Origin;
+pub use load::{Config, ConfigOptions};
 pub use render::defaults;
 pub use schema::schema;
 pub use setting::{Kind, RawValue, Setting};
 pub use settings::{FaucetSettings, Settings};
 pub use table::{MAILBOX_CAPACITY, SETTINGS};
-pub use value::{SettingValue, Value};
-
-use layers::Entry;
-use std::{ffi::OsString, path::PathBuf};
-
-/// The options of each command that reads a configuration.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct ConfigOptions {
-    /// A configuration file (TOML); may be given several times, a later one wins
-    #[arg(long = "config", value_name = "FILE", global = true)]
-    pub files: Vec<PathBuf>,
-    /// One setting, such as wait.timeout_ms=500; wins over files and environment
-    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
-    pub assignments: Vec<String>,
-    /// The directory of the ledger, in short for --set storage.data_dir=DIR
-    #[arg(long, value_name = "DIR", global = true)]
-    pub data_dir: Option<String>,
-}
-
-/// An effective configuration, with the origin of each value.
-#[derive(Debug, Clone)]
-pub struct Config {
-    settings: Settings,
-    /// Values as the layers have them, in the order of [`SETTINGS`].
-    values: Vec<(Value, Origin)>,
-}
-
-impl Config {
-    /// Reads all layers.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`ConfigError`] for the first file that cannot be read or is not TOML, variable that
-    /// is not UTF-8, or `--set` without a `=`; then for the first unknown key or value that is not
-    /// allowed, from the weakest layer to the strongest.
-    pub fn load(
-        options: &ConfigOptions,
-        environment: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Result<Self, ConfigError> {
-        let mut settings = Settings::default();
-        let mut values: Vec<_> = SETTINGS
-            .iter()
-            .map(|setting| ((setting.get)(&settings), Origin::Default))
-            .collect();
-        for entry in entries(options, environment)? {
-            let index = find(&entry)?;
-            let setting = &SETTINGS[index];
-            let value = setting.apply(&mut settings, &entry.value).ok_or_else(|| {
-                ConfigError::bad_value(setting, &entry.value, entry.origin.clone())
-            })?;
-            values[index] = (value, entry.origin);
-        }
-        Ok(Self { settings, values })
-    }
-
-    /// Returns the key and the value of every setting, in the order of [`SETTINGS`].
-    pub fn values(&self) -> impl Iterator<Item = (&'static str, &Value)> {
-        let values = self.values.iter().map(|(value, _)| value);
-        SETTINGS.iter().map(|setting| setting.key).zip(values)
-    }
-
-    /// Returns the typed configuration.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Returns the origin of the value of `key`, or `None` if there is no such setting.
-    pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let index = SETTINGS.iter().position(|setting| setting.key == key)?;
-        Some(&self.values[index].1)
-    }
-
-    /// Returns whether a layer sets `key`.
-    pub fn is_set(&self, key: &str) -> bool {
-        self.origin(key)
-            .is_some_and(|origin| *origin != Origin::Default)
-    }
-}
-
-/// Returns the entries of all layers, the weakest first.
-fn entries(
-    options: &ConfigOptions,
-    environment: impl IntoIterator<Item = (OsString, OsString)>,
-) -> Result<Vec<Entry>, ConfigError> {
-    let mut entries = Vec::new();
-    for path in &options.files {
-        entries.extend(layers::file(path)?);
-    }
-    entries.extend(layers::environment(environment)?);
-    for text in &options.assignments {
-        entries.push(layers::assignment(text)?);
-    }
-    if let Some(directory) = &options.data_dir {
-        entries.push(Entry {
-            key: "storage.data_dir".to_owned(),
-            value: RawValue::Untyped(directory.clone()),
-            origin: Origin::DataDir,
-        });
-    }
-    Ok(entries)
-}
-
-/// Returns the index of an entry's setting in [`SETTINGS`].
-fn find(entry: &Entry) -> Result<usize, ConfigError> {
-    SETTINGS
-        .iter()
-        .position(|setting| setting.key == entry.key)
-        .ok_or_else(|| ConfigError::UnknownKey {
-            key: entry.key.clone(),
-            origin: entry.origin.clone(),
-            hint: hint(&entry.key),
-        })
-}
-
-/// Returns the keys of the section of an unknown key, or the sections if its section is unknown.
-fn hint(key: &str) -> String {
-    let section = key.rsplit_once('.').map_or(key, |(section, _)| section);
-    let join = |names: Vec<&str>| names.join(", ");
-    let names: Vec<_> = SETTINGS
-        .iter()
-        .filter(|setting| setting.section() == section)
-        .map(Setting::name)
-        .collect();
-    if !names.is_empty() {
-        return format!("the keys of [{section}] are {}", join(names));
-    }
-    let mut sections: Vec<_> = SETTINGS.iter().map(Setting::section).collect();
-    sections.dedup();
-    format!("the sections are {}", join(sections))
-}
+pub use value::{Origin, SettingValue, Value};

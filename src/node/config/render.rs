@@ -9,7 +9,7 @@ impl Config {
     pub fn render(&self) -> String {
         let mut text = String::from("# The effective configuration of this node.\n");
         let mut section = "";
-        for (setting, (value, origin)) in SETTINGS.iter().zip(&self.values) {
+        for (setting, value, origin) in self.values() {
             if setting.section() != section {
                 section = setting.section();
                 // Writing to a `String` does not fail.

@@ -1,7 +1,10 @@
 //! Tests of the table of settings, of the layers, and of the files in `config/`.
 
 use super::*;
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn load(
     files: &[&Path],
@@ -143,7 +146,7 @@ fn node_toml_is_the_printed_defaults() {
 fn node_toml_sets_every_key_to_its_default() {
     let path = preset("node.toml");
     let config = load(&[&path], &[], &[]).unwrap();
-    for (setting, (value, origin)) in SETTINGS.iter().zip(&config.values) {
+    for (setting, value, origin) in config.values() {
         assert_eq!(*value, setting.default(), "{}", setting.key);
         assert!(
             matches!(origin, Origin::File(file, _) if *file == path),
@@ -327,11 +330,7 @@ fn loads_the_rendered_configuration_unchanged() {
     fs::write(&path, config.render()).unwrap();
     let again = load(&[&path], &[], &[]).unwrap();
     let values = |config: &Config| -> Vec<_> {
-        config
-            .values
-            .iter()
-            .map(|(value, _)| value.clone())
-            .collect()
+        config.values().map(|(_, value, _)| value.clone()).collect()
     };
     assert_eq!(values(&again), values(&config));
 }

@@ -32,6 +32,33 @@ impl fmt::Display for Value {
     }
 }
 
+/// The origin of a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// No layer sets it.
+    Default,
+    /// A file and the line, from 1.
+    File(PathBuf, usize),
+    /// The environment variable with this name.
+    Environment(String),
+    /// `--set`.
+    Set,
+    /// `--data-dir`.
+    DataDir,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "file {}, line {line}", path.display()),
+            Self::Environment(variable) => write!(f, "environment variable {variable}"),
+            Self::Set => f.write_str("--set"),
+            Self::DataDir => f.write_str("--data-dir"),
+        }
+    }
+}
+
 /// A type of a field that holds the value of a setting.
 pub trait SettingValue: Sized {
     /// Converts the value of a field.

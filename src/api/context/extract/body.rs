@@ -1,8 +1,11 @@
-//! The body of a request, never more of it in memory than the limit allows, nor waited for longer.
+//! The body of a request. Its size in memory and the time to receive it are limited.
 
+use super::{Extract, Inputs, RequestParts};
 use crate::{
+    context::RequestContext,
     error::ErrorKind,
-    model::{DecimalText, format::essence},
+    model::{DecimalText, format::essence, json::parse_json},
+    openapi::operation::Media,
 };
 use actix_web::rt::time::timeout;
 use actix_web::{
@@ -16,29 +19,134 @@ use actix_web::{
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use ledger_limits::{MemoryBudget, MemoryLease};
-use std::time::Duration;
-
-pub(crate) use crate::model::json::parse_json;
+use ledger_vm::Chain;
+use serde::de::DeserializeOwned;
+use std::{marker::PhantomData, mem, time::Duration};
 
 /// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
 /// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
 const BODY_TIMEOUT_SECS: u64 = 30;
 
-/// Reads a body of up to `limit_bytes` whose media type is one of `media_types`. Returns the index
+/// A body in JSON of at most `BYTES_MAX` bytes, which [`Self::read`] receives.
+///
+/// `api.max_body_bytes` applies as well.
+pub(crate) struct JsonBody<T, const BYTES_MAX: usize = { usize::MAX }> {
+    payload: Payload,
+    value: PhantomData<T>,
+}
+
+impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
+    /// Receives and parses the body. The parsed value counts as much memory as the body.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`receive`] and [`parse_json`].
+    pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
+        let (_, body) = receive_for(cx, &mut self.payload, BYTES_MAX, &[Media::Json]).await?;
+        if !cx.body_lease.try_grow(body.len()) {
+            return Err(full(&cx.state.bodies));
+        }
+        parse_json(&body)
+    }
+}
+
+impl<T, const BYTES_MAX: usize> Extract for JsonBody<T, BYTES_MAX> {
+    fn declare(inputs: &mut Inputs) {
+        inputs.body = vec![Media::Json];
+    }
+
+    fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
+        Ok(Self {
+            payload: mem::replace(&mut request.payload, Payload::None),
+            value: PhantomData,
+        })
+    }
+}
+
+/// A value that a body has in JSON or in BCS.
+pub(crate) trait JsonOrBcs: Sized {
+    /// Media type of the body in BCS.
+    const BCS: Media;
+
+    /// Decodes a body in JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error that is the response.
+    fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind>;
+
+    /// Decodes a body in BCS.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error that is the response.
+    fn from_bcs(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind>;
+}
+
+/// A body in JSON or in BCS, which [`Self::read`] receives.
+pub(crate) struct JsonOrBcsBody<T> {
+    payload: Payload,
+    value: PhantomData<T>,
+}
+
+impl<T: JsonOrBcs> JsonOrBcsBody<T> {
+    /// Receives and decodes the body.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`receive`] and of [`JsonOrBcs`].
+    pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
+        let media = [Media::Json, T::BCS];
+        let (which, body) = receive_for(cx, &mut self.payload, usize::MAX, &media).await?;
+        match which {
+            0 => T::from_json(cx.chain(), &body),
+            _ => T::from_bcs(cx.chain(), &body),
+        }
+    }
+}
+
+impl<T: JsonOrBcs> Extract for JsonOrBcsBody<T> {
+    fn declare(inputs: &mut Inputs) {
+        inputs.body = vec![Media::Json, T::BCS];
+    }
+
+    fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
+        Ok(Self {
+            payload: mem::replace(&mut request.payload, Payload::None),
+            value: PhantomData,
+        })
+    }
+}
+
+/// Receives a body of one of the media types, of at most `limit_bytes` and
+/// `api.max_body_bytes` bytes. Returns the index of its type and the body.
+async fn receive_for<const N: usize>(
+    cx: &RequestContext,
+    payload: &mut Payload,
+    limit_bytes: usize,
+    media: &[Media; N],
+) -> Result<(usize, Bytes), ErrorKind> {
+    let limit_bytes = limit_bytes.min(cx.state.config.max_body_bytes);
+    let names = media.map(|media| media.name(&cx.state.media_types));
+    let (budget, lease) = (&cx.state.bodies, &cx.body_lease);
+    receive(cx.request(), payload, limit_bytes, &names, budget, lease).await
+}
+
+/// Receives a body of up to `limit_bytes` whose media type is one of `media_types`. Returns the index
 /// of the type and the body. The bytes that are held are added to `lease`, which is one of
 /// `budget`.
 ///
 /// # Errors
 ///
-/// Returns the problem with one of these statuses:
+/// Returns an error with one of these statuses:
 /// * 411 if the request neither declares the length of its body nor is chunked;
 /// * 415 if the media type is not one of `media_types`, or the body is encoded;
 /// * 413 if the body is larger than `limit_bytes`: immediately if the length is declared, otherwise
 ///   when the limit is passed;
-/// * 503 if the bodies of other requests leave no room in the budget, with the same timing;
+/// * 503 if the bodies of other requests take the budget, with the same timing;
 /// * 408 if the body does not arrive in time;
 /// * 400 if the connection ends before the body does.
-pub(crate) async fn read(
+async fn receive(
     request: &HttpRequest,
     payload: &mut Payload,
     limit_bytes: usize,
@@ -68,8 +176,8 @@ pub(crate) async fn read(
     ))
 }
 
-/// There is no room for a body.
-pub(crate) fn full(budget: &MemoryBudget) -> ErrorKind {
+/// Returns the error of a body that exceeds the memory budget of bodies.
+fn full(budget: &MemoryBudget) -> ErrorKind {
     ErrorKind::BodiesFull {
         limit_bytes: budget.limit_bytes(),
     }
@@ -96,7 +204,7 @@ async fn collect(
     Ok(body.freeze())
 }
 
-/// The place of the body's type among `media_types`; parameters of the type are ignored.
+/// Returns the index of the body's type among `media_types`. Parameters of the type are ignored.
 fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, ErrorKind> {
     let value = request
         .headers()
@@ -110,7 +218,7 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Erro
     which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
 }
 
-/// Bodies are taken as they are only: a few compressed bytes may stand for very many.
+/// Rejects an encoded body, because a few compressed bytes can stand for very many.
 fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     for value in request.headers().get_all(CONTENT_ENCODING) {
         let encoding = String::from_utf8_lossy(value.as_bytes());
@@ -121,7 +229,8 @@ fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// The declared length; `None` where the body says its end by itself: chunked, or an HTTP/2 stream.
+/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, which mark
+/// their end.
 fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
         let ends_by_itself =
@@ -176,7 +285,7 @@ mod tests {
             payload: Box::pin(stream) as BoxedStream,
         };
         let media_types = ["a/a", "b/b"];
-        read(&request, &mut payload, LIMIT, &media_types, budget, lease).await
+        receive(&request, &mut payload, LIMIT, &media_types, budget, lease).await
     }
 
     fn chunks(lengths: &[usize]) -> impl Stream<Item = Result<Bytes, PayloadError>> + 'static {

@@ -1,4 +1,4 @@
-//! Every row of the table, with its whole answer.
+//! Responses of all rows of the table.
 
 mod rows;
 
@@ -22,7 +22,7 @@ async fn answer(problem: &ErrorKind) -> (u16, Value) {
 }
 
 #[actix_web::test]
-async fn every_row_has_its_status_code_and_message() {
+async fn responds_with_status_code_and_message_of_every_row() {
     for (problem, status, error_code, message) in rows() {
         let expected = json!({ "message": message, "error_code": error_code });
         assert_eq!(answer(&problem).await, (status, expected), "{problem:?}");
@@ -30,7 +30,7 @@ async fn every_row_has_its_status_code_and_message() {
 }
 
 #[test]
-fn status_code_and_message_of_every_row_are_the_golden_file() {
+fn matches_the_golden_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/surface/errors.txt");
     let mut lines: Vec<_> = rows()
         .into_iter()
@@ -51,7 +51,7 @@ fn status_code_and_message_of_every_row_are_the_golden_file() {
 }
 
 #[test]
-fn every_code_of_the_interface_but_one_can_be_raised() {
+fn raises_every_code_but_account_not_found() {
     // docs/reference/rest-contract.md#s7, in its order.
     let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
         version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
@@ -76,7 +76,7 @@ fn every_code_of_the_interface_but_one_can_be_raised() {
 }
 
 #[actix_web::test]
-async fn a_refusal_by_validation_tells_its_status() {
+async fn shows_the_validation_status_of_a_rejected_transaction() {
     let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
     let expected = json!({
         "message": "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
@@ -98,7 +98,7 @@ async fn a_refusal_by_validation_tells_its_status() {
 }
 
 #[actix_web::test]
-async fn a_view_that_failed_tells_how() {
+async fn shows_the_status_of_a_failed_view() {
     let failed = ErrorKind::ViewFailed {
         message: "why".to_owned(),
         vm_error_code: 4016,
@@ -109,7 +109,7 @@ async fn a_view_that_failed_tells_how() {
 }
 
 #[test]
-fn a_long_message_is_cut_between_characters() {
+fn cuts_long_messages_between_characters() {
     let message = |chars: usize| ErrorKind::Syntax("é".repeat(chars)).body().message;
     let whole = "é".repeat(1_000);
     assert_eq!(message(1_000), whole);
@@ -118,7 +118,7 @@ fn a_long_message_is_cut_between_characters() {
 }
 
 #[test]
-fn overload_asks_to_come_back_and_405_names_the_methods() {
+fn adds_retry_after_to_overload_and_allow_to_405() {
     for problem in [
         ErrorKind::Overloaded("storage"),
         ErrorKind::TooManyInFlight(1),
@@ -142,7 +142,7 @@ fn overload_asks_to_come_back_and_405_names_the_methods() {
 }
 
 #[test]
-fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
+fn suggests_a_longer_retry_while_the_store_cannot_be_written() {
     let failed = ErrorKind::Unwritable(StorageUnavailable::WriteFailed("why".into()));
     let response = failed.response();
     assert_eq!(response.headers().get(header::RETRY_AFTER).unwrap(), "10");
@@ -150,7 +150,7 @@ fn a_disk_that_somebody_has_to_look_after_is_asked_for_less_often() {
 }
 
 #[test]
-fn answers_of_the_node_have_rows() {
+fn maps_errors_of_the_node_to_rows() {
     let code = |problem: ErrorKind| problem.row().1;
     let read = |error: NodeError| code(error.into());
     assert_eq!(

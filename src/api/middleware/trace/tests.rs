@@ -23,7 +23,7 @@ const PARENT_ID: &str = "b7ad6b7169203331";
 const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 #[test]
-fn a_traceparent_is_read_as_the_standard_says() {
+fn parses_traceparent_by_the_standard() {
     let expected = TraceParent {
         trace_id: TRACE_ID.to_owned(),
         parent_id: PARENT_ID.to_owned(),
@@ -63,7 +63,7 @@ fn a_traceparent_is_read_as_the_standard_says() {
 }
 
 #[test]
-fn two_traceparents_are_none() {
+fn ignores_repeated_traceparents() {
     let mut headers = HeaderMap::new();
     let name = HeaderName::from_static("traceparent");
     headers.append(name.clone(), HeaderValue::from_static(GOOD));
@@ -147,7 +147,7 @@ fn get(path: &str) -> TestRequest {
 }
 
 #[actix_web::test]
-async fn a_request_has_a_line_where_that_is_asked_for() {
+async fn logs_a_line_per_request_if_enabled() {
     let long = "x".repeat(LOGGED_CHARS_MAX + 1);
     let requests = vec![
         get("/things/a?secret=1")
@@ -176,7 +176,7 @@ async fn a_request_has_a_line_where_that_is_asked_for() {
 }
 
 #[actix_web::test]
-async fn an_error_carries_the_trace_of_its_request_and_others_cost_no_line() {
+async fn adds_the_trace_to_events_of_its_request_only() {
     let requests = vec![
         get("/things/a").insert_header(("traceparent", GOOD)),
         get("/things/b").insert_header(("traceparent", "00-nonsense")),

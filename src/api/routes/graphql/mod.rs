@@ -10,20 +10,26 @@ mod schema;
 mod timestamp;
 
 use crate::{
-    context::{LedgerResponse, RequestContext, extract::body},
-    error::{ApiError, ErrorKind},
-    model::format::{Format, JSON},
+    context::{LedgerResponse, RequestContext, extract::JsonBody},
+    error::{ApiError, ErrorCode, ErrorKind},
+    model::format::Format,
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Operation, Success, Tag},
+        schemas::schema as json_schema,
+    },
 };
 use async_graphql::{Pos, Request, Response, Variables};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Maximum size of a body, in bytes.
 ///
 /// The query `processor_status` has 400 bytes with its variables. Parsing a query takes much longer
 /// than parsing another body of the same length.
-pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
+pub(super) const BODY_BYTES_MAX: usize = 4 * 1024;
 
 /// Maximum number of brackets that a query may open. The query `processor_status` opens four.
 ///
@@ -39,7 +45,7 @@ const REFUSAL: &str = "this node serves processor_status only";
 
 /// A GraphQL request.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct GraphqlRequest {
+pub(super) struct GraphqlRequest {
     /// Text of the query.
     query: String,
     /// Values of the query's variables.
@@ -51,7 +57,7 @@ pub(crate) struct GraphqlRequest {
 
 /// The result of a GraphQL query, or its errors.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct GraphqlAnswer {
+pub(super) struct GraphqlAnswer {
     /// Selected fields, or `null` if there are errors.
     data: Value,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,22 +87,67 @@ struct Location {
 /// Responds with 200 also if the query is rejected, as GraphQL specifies. Responds with 400
 /// `bcs_not_supported` if `Accept` selects BCS, with 400 `web_framework_error` if the body is not a
 /// [`GraphqlRequest`], and with 413 if it has more than [`BODY_BYTES_MAX`] bytes. Other failures to
-/// read the body have the statuses of [`body::read`].
-pub(crate) async fn graphql(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+/// read the body have the statuses of [`JsonBody::read`].
+pub(super) async fn graphql(
+    cx: RequestContext,
+    body: JsonBody<GraphqlRequest, BODY_BYTES_MAX>,
+) -> Result<LedgerResponse, ApiError> {
     if cx.format() == Format::Bcs {
         return Err(ErrorKind::BcsNotSupported("graphql").into());
     }
-    let (_, body) = cx.body_up_to(BODY_BYTES_MAX, &[JSON]).await?;
-    let request: GraphqlRequest = body::parse_json(&body)?;
-    let ledger_info = *cx.node().head().ledger_info();
-    let answer = match refused_unread(&request.query) {
+    let request = body.read(&cx).await?;
+    let ledger_info = cx.newest();
+    let response = match refused_unread(&request.query) {
         Some(cause) => GraphqlAnswer::refusal(&cause),
         None => schema::SCHEMA
             .execute(request.with_data(ledger_info))
             .await
             .into(),
     };
-    LedgerResponse::json(ledger_info, &answer)
+    LedgerResponse::json(ledger_info, &response)
+}
+
+/// Describes [`graphql`].
+pub(super) fn describe_graphql() -> Operation {
+    let query = "query getProcessorStatus($where_condition: processor_status_bool_exp) { \
+                 processor_status(where: $where_condition) { last_success_version processor last_updated } }";
+    let request = json!({
+        "query": query,
+        "variables": {"where_condition": {"processor": {"_eq": "fungible_asset_processor"}}},
+    });
+    let response = json!({"data": {"processor_status": [{
+        "last_success_version": 7,
+        "processor": "fungible_asset_processor",
+        "last_updated": "2026-01-01T00:00:00.000000",
+    }]}});
+    let success = Success::ok(
+        "What was asked for; or, as GraphQL has it, `errors` with the same status where the query is any other.",
+    )
+    .json(json_schema::<GraphqlAnswer>(), response);
+    Operation::new(
+        "graphql",
+        Tag::Node,
+        "How far an indexer would be",
+        "Clients that also use an indexer wait until it has seen a transaction, and ask it for `processor_status`. \
+         The node answers this one query of it, for the processors whose data it serves itself: \
+         `account_transactions_processor`, `default_processor`, `events_processor`, `fungible_asset_processor`, \
+         `objects_processor` and `user_transaction_processor`. Each is as far as the ledger is: \
+         `last_success_version` is the newest version and `last_updated` the time of its block. `where` may hold \
+         `processor` with `_eq` or `_in`. A body has at most 4096 bytes, and a query neither fragments nor \
+         introspection.",
+    )
+    .json_body(json_schema::<GraphqlRequest>(), request)
+    .success(success)
+    .errors(&[error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::BcsNotSupported,
+        "`Accept` asks for BCS.",
+    )])
+    .errors(&[error(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::WebFrameworkError,
+        "The body has more than 4096 bytes.",
+    )])
 }
 
 /// Returns the reason to reject a query before it is parsed, or `None`.

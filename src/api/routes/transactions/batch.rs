@@ -4,36 +4,49 @@
 //! Unlike on the reference node, a batch without an accepted transaction fails with the first
 //! server error, if there is one.
 
-use super::submit::{check, check_filter, decode_failed, run_to_completion, submit_checked};
+use super::{
+    signed_example,
+    submit::{check, check_filter, decode_failed, run_to_completion, submit_checked},
+};
 use crate::{
-    context::{LedgerResponse, RequestContext, extract::body},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{JsonOrBcs, JsonOrBcsBody},
+    },
     error::{ApiError, ErrorBody, ErrorCode, ErrorKind, Switch},
     model::{
-        format::{Format, JSON},
-        json::SubmitRequest,
+        format::Format,
+        json::{SubmitRequest, parse_json},
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, documented_only, error},
+        operation::{Media, Operation, Success, Tag},
+        schemas::schema,
     },
 };
-use actix_web::http::StatusCode;
+use actix_web::http;
 use futures::future::join_all;
 use ledger_actors::Accepted;
 use ledger_types::{SignedTransaction, transaction::SIGNED_TRANSACTION_DEPTH_MAX};
+use ledger_vm::Chain;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::rc::Rc;
+use serde_json::json;
 
 /// The most transactions of a batch; the reference's number.
 const TRANSACTIONS_MAX: usize = 10;
 
 /// What became of a batch.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct BatchJson {
+struct BatchJson {
     /// Those that are not in the pool, in the order of the batch.
     transaction_failures: Vec<FailureJson>,
 }
 
 /// A transaction that is not in the pool.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct FailureJson {
+struct FailureJson {
     /// Why; as the body of the error that the transaction alone would have been answered with.
     error: ErrorBody,
     /// Its place in the batch, from 0.
@@ -51,10 +64,64 @@ struct FailureBcs<'a> {
 }
 
 /// `POST /v1/transactions/batch`: 202 where all are in the pool, 206 where some are.
-pub(crate) async fn batch(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    cx.state.require(Switch::Submission)?;
-    let transactions = transactions(&mut cx).await?;
+pub(crate) async fn batch(
+    cx: RequestContext,
+    body: JsonOrBcsBody<Batch>,
+) -> Result<LedgerResponse, ApiError> {
+    let Batch(transactions) = body.read(&cx).await?;
     run_to_completion(outcome(cx, transactions)).await
+}
+
+/// Describes [`batch`].
+pub(crate) fn describe_batch() -> Operation {
+    let failed = json!({"transaction_failures": [{
+        "error": errors::example("submit_batch_transactions", StatusCode::BAD_REQUEST, ErrorCode::VmError),
+        "transaction_index": 1,
+    }]});
+    let all = Success::new(StatusCode::ACCEPTED, "All are in the pool.")
+        .json(schema::<BatchJson>(), json!({"transaction_failures": []}))
+        .bcs("An empty BCS vector.");
+    let some = Success::new(
+        StatusCode::PARTIAL_CONTENT,
+        "Some are in the pool; the others are named, each with its error.",
+    )
+    .json(schema::<BatchJson>(), failed)
+    .bcs("A BCS vector of the failures.");
+    Operation::new(
+        "submit_batch_transactions",
+        Tag::Transactions,
+        "Submit several signed transactions",
+        "Up to 10 transactions, each as if it were submitted alone, in their order: what is wrong with one does not \
+         hold up the others. `transaction_index` counts from 0.",
+    )
+    .needs(Switch::Submission)
+    .json_body(schema::<Vec<SubmitRequest>>(), json!([signed_example()]))
+    .bcs_body(Media::SignedTransactionBcs, "A BCS vector of signed transactions.")
+    .success(all)
+    .success(some)
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "There are more than 10 transactions, the bytes are no vector of transactions, or none of the \
+             transactions was taken; the message says why of the first.",
+        ),
+        error(
+            StatusCode::FORBIDDEN,
+            ErrorCode::ApiDisabled,
+            "The operator has turned off submissions.",
+        ),
+        error(
+            StatusCode::INSUFFICIENT_STORAGE,
+            ErrorCode::MempoolIsFull,
+            "None of the transactions was taken, and for one of them the pool had no room.",
+        ),
+        documented_only(
+            StatusCode::NOT_FOUND,
+            ErrorCode::AccountNotFound,
+            "Declared as for a single submission and never the answer.",
+        ),
+    ])
 }
 
 /// The answer to a batch that is well formed.
@@ -63,7 +130,7 @@ async fn outcome(
     transactions: Vec<Result<SignedTransaction, ErrorKind>>,
 ) -> Result<LedgerResponse, ApiError> {
     let outcomes = submit_all(&cx, transactions).await;
-    let ledger_info = *cx.node().head().ledger_info();
+    let ledger_info = cx.newest();
     let mut failures = Vec::new();
     let count = outcomes.len();
     for (transaction_index, outcome) in outcomes.into_iter().enumerate() {
@@ -75,9 +142,9 @@ async fn outcome(
         return Err(all_failed(failures).at(ledger_info));
     }
     let status = if failures.is_empty() {
-        StatusCode::ACCEPTED
+        http::StatusCode::ACCEPTED
     } else {
-        StatusCode::PARTIAL_CONTENT
+        http::StatusCode::PARTIAL_CONTENT
     };
     let failures = failures
         .into_iter()
@@ -86,7 +153,7 @@ async fn outcome(
             transaction_index,
         });
     let transaction_failures: Vec<_> = failures.collect();
-    let answer = match cx.format() {
+    let response = match cx.format() {
         Format::Json => LedgerResponse::json(
             ledger_info,
             &BatchJson {
@@ -98,7 +165,7 @@ async fn outcome(
             LedgerResponse::bcs(ledger_info, &failures)
         }
     };
-    Ok(answer?.with_status(status))
+    Ok(response?.with_status(status))
 }
 
 /// What a batch of which nothing is in the pool is answered with: where the node could not take one,
@@ -117,32 +184,32 @@ fn all_failed(failures: Vec<(usize, ErrorKind)>) -> ErrorKind {
     ))
 }
 
-/// The transactions of the body, or what is wrong with each.
-async fn transactions(
-    cx: &mut RequestContext,
-) -> Result<Vec<Result<SignedTransaction, ErrorKind>>, ErrorKind> {
-    let state = Rc::clone(&cx.state);
-    let media_types = [JSON, state.signed_transaction_media_type()];
-    let (media_type, body) = cx.body(&media_types).await?;
-    let transactions: Vec<_> = if media_type == 0 {
-        let requests: Vec<SubmitRequest> = body::parse_json(&body)?;
+/// The transactions of a batch, or the error of each.
+pub(crate) struct Batch(Vec<Result<SignedTransaction, ErrorKind>>);
+
+impl JsonOrBcs for Batch {
+    const BCS: Media = Media::SignedTransactionBcs;
+
+    fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        let requests: Vec<SubmitRequest> = parse_json(body)?;
         let requests = bounded(requests)?.into_iter();
-        requests
-            .map(|request| request.into_signed(cx.chain()))
-            .collect()
-    } else {
-        check_size(cx, body.len())?;
-        let signed = bcs::from_bytes_with_limit(&body, SIGNED_TRANSACTION_DEPTH_MAX);
+        Ok(Self(
+            requests.map(|request| request.into_signed(chain)).collect(),
+        ))
+    }
+
+    fn from_bcs(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        check_size(chain, body.len())?;
+        let signed = bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX);
         let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
-        bounded(signed)?.into_iter().map(Ok).collect()
-    };
-    Ok(transactions)
+        Ok(Self(bounded(signed)?.into_iter().map(Ok).collect()))
+    }
 }
 
 /// Refuses what cannot be a batch of transactions that the chain takes, before it is decoded: a few bytes
 /// may stand for much memory.
-fn check_size(cx: &RequestContext, size_bytes: usize) -> Result<(), ErrorKind> {
-    let each_max = cx.chain().parameters().transaction_bytes_max;
+fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
+    let each_max = chain.parameters().transaction_bytes_max;
     // One byte says how many there are.
     let size_max = each_max
         .saturating_mul(TRANSACTIONS_MAX as u64)

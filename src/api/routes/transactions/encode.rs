@@ -2,18 +2,26 @@
 //! (docs/reference/rest-contract.md#s4-1, docs/reference/reference-node.md#r9). A client must trust
 //! the node, because the node could encode another transaction.
 
+use super::unsigned_example;
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind, Switch},
+    context::{LedgerResponse, RequestContext, extract::JsonBody},
+    error::{ApiError, ErrorCode, ErrorKind, Switch},
     model::{
         format::Format,
-        json::{JsonString, TransactionRequest},
+        json::{HexBytes, JsonString, TransactionRequest},
+    },
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Operation, Success, Tag},
+        schemas::schema,
     },
 };
 use ledger_crypto::hex_text;
 use ledger_types::{AccountAddress, RawTransaction, Vendor, transaction::SIGNATURES_MAX};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 /// The body: that of a submission without `signature`, and who else signs.
 #[derive(Deserialize, JsonSchema)]
@@ -28,13 +36,15 @@ pub(crate) struct EncodeRequest {
 }
 
 /// `POST /v1/transactions/encode_submission`
-pub(crate) async fn encode_submission(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    cx.state.require(Switch::EncodeSubmission)?;
+pub(crate) async fn encode_submission(
+    cx: RequestContext,
+    body: JsonBody<EncodeRequest>,
+) -> Result<LedgerResponse, ApiError> {
     if cx.format() == Format::Bcs {
         return Err(ErrorKind::BcsNotSupported("encode_submission").into());
     }
-    let request: EncodeRequest = cx.json_body().await?;
-    let ledger_info = *cx.node().head().ledger_info();
+    let request = body.read(&cx).await?;
+    let ledger_info = cx.newest();
     let chain = cx.chain();
     let signers = Signers {
         secondary: request.secondary_signers.map(addresses).transpose()?,
@@ -46,6 +56,45 @@ pub(crate) async fn encode_submission(mut cx: RequestContext) -> Result<LedgerRe
         .map_err(|problem| problem.at(ledger_info))?;
     let message = signers.signing_message(&raw, chain.vendor());
     LedgerResponse::json(ledger_info, &hex_text(&message))
+}
+
+/// Describes [`encode_submission`].
+pub(crate) fn describe_encode_submission() -> Operation {
+    let success =
+        Success::ok("The bytes to sign, in hex.").json(schema::<HexBytes>(), json!("0xb5e97db0"));
+    Operation::new(
+        "encode_submission",
+        Tag::Transactions,
+        "What to sign",
+        "The message that the signers of a transaction sign. Whoever asks must trust the node, as it could describe \
+         another transaction. `secondary_signers` makes it a multi-agent transaction and `fee_payer_address` a \
+         sponsored one.",
+    )
+    .needs(Switch::EncodeSubmission)
+    .json_body(schema::<EncodeRequest>(), unsigned_example())
+    .success(success)
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "The framework does not know the function, the arguments do not fit it, or there are too many signers.",
+        ),
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::VmError,
+            "The chain does not execute this kind of payload.",
+        ),
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::BcsNotSupported,
+            "`Accept` asks for BCS, which this operation does not speak.",
+        ),
+        error(
+            StatusCode::FORBIDDEN,
+            ErrorCode::ApiDisabled,
+            "The operator has turned off encoding.",
+        ),
+    ])
 }
 
 /// # Errors

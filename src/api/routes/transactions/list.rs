@@ -3,9 +3,13 @@
 //! last transaction. Unlike on the reference node, a pruned `start` is 410
 //! (docs/interface.md#rule-12).
 
+use super::committed_example;
 use crate::{
-    context::{LedgerResponse, PageSize, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, QueryError, RequestContext,
+        extract::{PageLimit, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     limits::large_responses::{
         self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX, size_bytes,
     },
@@ -15,24 +19,85 @@ use crate::{
         format::Format,
         json::{CommittedJson, TransactionJson},
     },
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success, Tag},
+        parameter::u64_text,
+        schemas::schema,
+    },
+    routes::accounts::Address,
 };
 use ledger_framework::modules::account::Account;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::{AccountAddress, BlockInfo, ExecutedTransaction, LedgerInfo, StateKey};
 use ledger_vm::Chain;
+use serde_json::{Value, json};
 
-/// The reference's numbers.
-const PAGE: PageSize = PageSize {
-    default: 25,
-    max: 100,
-};
+/// Maximum number of transactions in a page, as on the reference node.
+type Limit = PageLimit<25, 100>;
+
+/// Description of [`Limit`].
+const LIMIT: &str = "How many transactions a page has at most; 25 without it, 100 above that. A page of large \
+                     transactions may have fewer.";
+
+/// Version of the first transaction of a page.
+pub(crate) enum StartVersion {}
+
+impl Parameter for StartVersion {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "start";
+    const DESCRIPTION: &'static str =
+        "The version of the first transaction; without it the newest transactions are given.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Sequence number of the first transaction of a page.
+pub(crate) enum StartSequenceNumber {}
+
+impl Parameter for StartSequenceNumber {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "start";
+    const DESCRIPTION: &'static str = "The sequence number of the first transaction; without it the newest transactions are given.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Adds the body and the links of a page.
+fn with_page(success: Success) -> Success {
+    success
+        .json(
+            schema::<Vec<TransactionJson<'static>>>(),
+            json!([committed_example()]),
+        )
+        .bcs("A BCS vector of transactions on chain.")
+        .link(
+            "first_by_version",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/0/version")],
+        )
+        .link(
+            "first_by_hash",
+            "get_transaction_by_hash",
+            &[("txn_hash", "$response.body#/0/hash")],
+        )
+        .link(
+            "block_of_first",
+            "get_block_by_version",
+            &[("version", "$response.body#/0/version")],
+        )
+}
 
 /// `GET /v1/transactions`
 ///
 /// From version `start` on; without it the newest ones. Ascending.
-pub(crate) async fn transactions(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let start = cx.query("start")?.map(|DecimalText(start)| start);
-    let limit = cx.limit(PAGE)?;
+pub(crate) async fn transactions(
+    cx: RequestContext,
+    Query(start): Query<StartVersion>,
+    PageLimit(limit): Limit,
+) -> Result<LedgerResponse, ApiError> {
+    let start = start.map(|DecimalText(start)| start);
     let reader = Reader::for_call(&cx);
     let (ledger_info, listing) = cx
         .read(move |snapshot| {
@@ -42,31 +107,63 @@ pub(crate) async fn transactions(cx: RequestContext) -> Result<LedgerResponse, A
                 ..
             } = *snapshot.ledger_info();
             match start {
-                Some(start) if start > version => Ok(Err(start_too_high(start, version))),
-                Some(start) if start < oldest_version => Ok(Err(ErrorKind::VersionPruned(start))),
+                Some(start) if start > version => Err(start_too_high(start, version).into()),
+                Some(start) if start < oldest_version => {
+                    Err(ErrorKind::VersionPruned(start).into())
+                }
                 Some(start) => reader.read(snapshot, (start..=version).take(limit)),
                 None => reader.read_back(snapshot, (oldest_version..=version).rev().take(limit)),
             }
         })
         .await?;
-    listing.answer(&cx, ledger_info).await
+    listing.respond(&cx, ledger_info).await
+}
+
+/// Describes [`transactions`].
+pub(crate) fn describe_transactions() -> Operation {
+    Operation::new(
+        "get_transactions",
+        Tag::Transactions,
+        "Committed transactions",
+        "Ascending by version. There is no cursor: the next page starts one after the version of the last \
+         transaction.",
+    )
+    .parameter(Query::<StartVersion>::describe())
+    .parameter(Limit::describe(LIMIT))
+    .success(with_page(Success::ok("The transactions.")))
+    .errors(errors::LIMIT)
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "`start` is above the newest version.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "`start` is below the oldest version that the node keeps.",
+        ),
+    ])
 }
 
 /// `GET /v1/accounts/{address}/transactions`
 ///
 /// From sequence number `start` on; without it the newest ones. Ascending. Orderless transactions have
 /// no sequence number and are not among them. Nothing is said about accounts that do not exist.
-pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let start = cx.query("start")?.map(|DecimalText(start)| start);
-    let limit = cx.limit(PAGE)?;
+pub(crate) async fn of_account(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    Query(start): Query<StartSequenceNumber>,
+    PageLimit(limit): Limit,
+) -> Result<LedgerResponse, ApiError> {
+    let start = start.map(|DecimalText(start)| start);
     let reader = Reader::for_call(&cx);
     let (ledger_info, listing) = cx
         .read(move |snapshot| {
             if let Some(start) = start {
                 let end = first_readable(&reader.chain, snapshot, &address)?;
                 if start < end {
-                    return Ok(Err(ErrorKind::AccountTransactionPruned { start, end }));
+                    return Err(ErrorKind::AccountTransactionPruned { start, end }.into());
                 }
             }
             let versions = snapshot
@@ -78,7 +175,30 @@ pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, Api
             }
         })
         .await?;
-    listing.answer(&cx, ledger_info).await
+    listing.respond(&cx, ledger_info).await
+}
+
+/// Describes [`of_account`].
+pub(crate) fn describe_of_account() -> Operation {
+    Operation::new(
+        "get_account_transactions",
+        Tag::Accounts,
+        "Transactions of an account by sequence number",
+        "Committed transactions that the account sent, ascending by sequence number. Orderless transactions have no \
+         sequence number and are not among them; summaries have both. There is no cursor: the next page starts one \
+         after the last sequence number.",
+    )
+    .parameter(Path::<Address>::describe())
+    .parameter(Query::<StartSequenceNumber>::describe())
+    .parameter(Limit::describe(LIMIT))
+    .success(with_page(Success::ok("The transactions.")))
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[error(
+        StatusCode::GONE,
+        ErrorCode::VersionPruned,
+        "`start` is below the first transaction of the account that the node keeps.",
+    )])
 }
 
 /// A start above the newest version, in the reference's words; what is below the bound may be asked for.
@@ -127,7 +247,7 @@ struct Listed {
 }
 
 impl Listing {
-    async fn answer(
+    async fn respond(
         self,
         cx: &RequestContext,
         ledger_info: LedgerInfo,
@@ -177,7 +297,7 @@ impl Reader {
         Self {
             chain: cx.chain().clone(),
             format: cx.format(),
-            large_responses: cx.state.large_responses().clone(),
+            large_responses: cx.state.large_responses.clone(),
         }
     }
 
@@ -188,7 +308,7 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
         versions: impl Iterator<Item = u64>,
-    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
+    ) -> Result<Listing, QueryError> {
         let mut listing = Listing {
             transactions: Vec::new(),
             tables: TableTypes::default(),
@@ -227,16 +347,13 @@ impl Reader {
                 timestamp_usecs: block.header.timestamp_usecs,
             });
             if listing.permit.is_none() {
-                match self.large_responses.acquire_for(listing.read_bytes) {
-                    Ok(permit) => listing.permit = permit,
-                    Err(problem) => return Ok(Err(problem)),
-                }
+                listing.permit = self.large_responses.acquire_for(listing.read_bytes)?;
             }
             if listing.read_bytes >= VALUE_BYTES_MAX {
                 break;
             }
         }
-        Ok(Ok(listing))
+        Ok(listing)
     }
 
     /// As [`Self::read`], from the newest version back, so that a page that is cut still ends with the
@@ -245,11 +362,9 @@ impl Reader {
         &self,
         snapshot: &Snapshot,
         descending: impl Iterator<Item = u64>,
-    ) -> Result<Result<Listing, ErrorKind>, StoreError> {
-        let mut read = self.read(snapshot, descending)?;
-        if let Ok(listing) = &mut read {
-            listing.transactions.reverse();
-        }
-        Ok(read)
+    ) -> Result<Listing, QueryError> {
+        let mut listing = self.read(snapshot, descending)?;
+        listing.transactions.reverse();
+        Ok(listing)
     }
 }

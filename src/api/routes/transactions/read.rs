@@ -1,8 +1,12 @@
 //! One transaction, by hash, by hash with waiting, or by version.
 
+use super::committed_example;
 use crate::{
-    context::{CacheKey, LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind, TransactionName},
+    context::{
+        CacheKey, LedgerResponse, QueryError, RequestContext,
+        extract::{Parameter, Path},
+    },
+    error::{ApiError, ErrorCode, ErrorKind, TransactionName},
     limits::large_responses::{self, size_bytes},
     model::{
         DecimalText, TableTypes,
@@ -10,57 +14,185 @@ use crate::{
         format::Format,
         json::{CommittedJson, TransactionJson},
     },
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Operation, Success, Tag},
+        parameter::{hash_text, u64_text},
+        schemas::schema,
+    },
 };
 use ledger_actors::{CommittedTransaction, NodeError, TransactionContent, TransactionStatus};
 use ledger_crypto::HashValue;
 use ledger_store::{Snapshot, StoreError};
 use ledger_types::LedgerInfo;
 use ledger_vm::Chain;
+use serde_json::{Value, json};
+
+/// The hash of a transaction.
+pub(crate) enum TransactionHash {}
+
+impl Parameter for TransactionHash {
+    type Value = HashValue;
+    const NAME: &'static str = "txn_hash";
+    const DESCRIPTION: &'static str = "The hash of the transaction, with or without `0x`.";
+    const SCHEMA: fn() -> Value = hash_text;
+    const EXAMPLE: fn() -> Value = || json!(format!("0x{:064x}", 0xa));
+}
+
+/// The version of a transaction.
+pub(crate) enum TransactionVersion {}
+
+impl Parameter for TransactionVersion {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "txn_version";
+    const DESCRIPTION: &'static str = "The version of the transaction.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Adds the body and the links of a transaction.
+fn with_transaction(success: Success) -> Success {
+    success
+        .json(schema::<TransactionJson<'static>>(), committed_example())
+        .bcs("A BCS enum: a transaction on chain with all that it did, or a pending one as it was signed.")
+        .link(
+            "by_version",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/version")],
+        )
+        .link(
+            "its_block",
+            "get_block_by_version",
+            &[("version", "$response.body#/version")],
+        )
+        .link(
+            "its_sender",
+            "get_account",
+            &[("address", "$response.body#/sender")],
+        )
+}
+
+fn by_hash_operation(
+    id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+) -> Operation {
+    Operation::new(id, Tag::Transactions, summary, description)
+        .parameter(Path::<TransactionHash>::describe())
+        .success(with_transaction(Success::ok("The transaction, pending or committed.")))
+        .errors(&[
+            error(
+                StatusCode::NOT_FOUND,
+                ErrorCode::TransactionNotFound,
+                "No transaction of this hash is pending or committed. Where one was pending not long ago, the message says why it left: \
+                 expired, evicted, replaced, or rejected with `vm_error_code`.",
+            ),
+            error(
+                StatusCode::GONE,
+                ErrorCode::VersionPruned,
+                "The transaction was committed and is older than what the node keeps.",
+            ),
+        ])
+}
 
 /// `GET /v1/transactions/by_hash/{txn_hash}`
-pub(crate) async fn by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let hash = cx.path("txn_hash")?;
-    let subject = CacheKey::TransactionByHash(hash);
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+pub(crate) async fn by_hash(
+    cx: RequestContext,
+    Path(hash): Path<TransactionHash>,
+) -> Result<LedgerResponse, ApiError> {
+    let cache_key = CacheKey::TransactionByHash(hash);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let (ledger_info, lookup) = cx.node().transaction_by_hash(hash).await?;
     let committed_version = match &lookup {
         TransactionStatus::Committed(committed) => Some(committed.version),
         _ => None,
     };
-    let answer = render_status(&cx, ledger_info, hash, lookup).await?;
+    let response = render_status(&cx, ledger_info, hash, lookup).await?;
     if let Some(version) = committed_version {
-        cx.keep(subject, version, &answer);
+        cx.cache(cache_key, version, &response);
     }
-    Ok(answer)
+    Ok(response)
+}
+
+/// Describes [`by_hash`].
+pub(crate) fn describe_by_hash() -> Operation {
+    by_hash_operation(
+        "get_transaction_by_hash",
+        "A transaction by its hash",
+        "The transaction as it stands at the moment: `type` is `pending_transaction` while it waits for its block.",
+    )
 }
 
 /// `GET /v1/transactions/wait_by_hash/{txn_hash}`
-pub(crate) async fn wait_by_hash(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let hash = cx.path("txn_hash")?;
-    let (ledger_info, lookup) = match cx.is_head {
-        true => cx.node().transaction_by_hash(hash).await?,
-        false => cx.node().wait_for_commit(hash).await?,
+///
+/// Does not wait for a `HEAD` request.
+pub(crate) async fn wait_by_hash(
+    cx: RequestContext,
+    Path(hash): Path<TransactionHash>,
+) -> Result<LedgerResponse, ApiError> {
+    let (ledger_info, lookup) = if cx.is_head {
+        cx.node().transaction_by_hash(hash).await?
+    } else {
+        cx.node().wait_for_commit(hash).await?
     };
     render_status(&cx, ledger_info, hash, lookup).await
 }
 
+/// Describes [`wait_by_hash`].
+pub(crate) fn describe_wait_by_hash() -> Operation {
+    by_hash_operation(
+        "wait_transaction_by_hash",
+        "A transaction by its hash, once it is committed",
+        "As the lookup by hash, but while the transaction is pending the node holds the answer back until it is \
+         committed, for about a second at most. An answer whose `type` is still `pending_transaction` means: ask \
+         again. A hash that the node does not know is 404 at once.",
+    )
+}
+
 /// `GET /v1/transactions/by_version/{txn_version}`
-pub(crate) async fn by_version(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let DecimalText(version) = cx.path("txn_version")?;
-    let subject = CacheKey::TransactionByVersion(version);
-    if let Some(answer) = cx.kept(subject) {
-        return Ok(answer);
+pub(crate) async fn by_version(
+    cx: RequestContext,
+    Path(DecimalText(version)): Path<TransactionVersion>,
+) -> Result<LedgerResponse, ApiError> {
+    let cache_key = CacheKey::TransactionByVersion(version);
+    if let Some(response) = cx.cached(cache_key) {
+        return Ok(response);
     }
     let chain = cx.chain().clone();
     let format = cx.format();
     let (ledger_info, found) = cx
         .read_few(move |snapshot| at_version(&chain, format, snapshot, version))
         .await?;
-    let answer = answer(&cx, ledger_info, found).await?;
-    cx.keep(subject, version, &answer);
-    Ok(answer)
+    let response = respond(&cx, ledger_info, found).await?;
+    cx.cache(cache_key, version, &response);
+    Ok(response)
+}
+
+/// Describes [`by_version`].
+pub(crate) fn describe_by_version() -> Operation {
+    Operation::new(
+        "get_transaction_by_version",
+        Tag::Transactions,
+        "A transaction by its version",
+        "The committed transaction of a version. Each version of the ledger is one transaction; the first is 0.",
+    )
+    .parameter(Path::<TransactionVersion>::describe())
+    .success(with_transaction(Success::ok("The transaction.")))
+    .errors(&[
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::TransactionNotFound,
+            "The version is above the newest one.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "The version is below the oldest that the node keeps.",
+        ),
+    ])
 }
 
 fn at_version(
@@ -68,16 +200,17 @@ fn at_version(
     format: Format,
     snapshot: &Snapshot,
     version: u64,
-) -> Result<Result<LoadedTransaction, ErrorKind>, StoreError> {
+) -> Result<LoadedTransaction, QueryError> {
     let ledger_info = snapshot.ledger_info();
     if version > ledger_info.version {
-        return Ok(Err(ErrorKind::TransactionNotFound {
+        return Err(ErrorKind::TransactionNotFound {
             name: TransactionName::Version(version),
             left: None,
-        }));
+        }
+        .into());
     }
     if version < ledger_info.oldest_version {
-        return Ok(Err(ErrorKind::VersionPruned(version)));
+        return Err(ErrorKind::VersionPruned(version).into());
     }
     let missing =
         || StoreError::Inconsistent(format!("the transaction of version {version} is missing"));
@@ -85,7 +218,7 @@ fn at_version(
         .transaction_in_block(version)?
         .ok_or_else(missing)?;
     let committed = CommittedTransaction::from_stored(found.transaction, &found.block);
-    Ok(Ok(match format {
+    Ok(match format {
         Format::Bcs => LoadedTransaction::Bcs(committed),
         Format::Json => {
             let transaction = committed.content()?;
@@ -93,7 +226,7 @@ fn at_version(
             tables.load(chain, snapshot, &transaction.writes, version)?;
             LoadedTransaction::Json(TransactionWithTables::new(&committed, transaction, tables))
         }
-    }))
+    })
 }
 
 async fn render_status(
@@ -107,7 +240,7 @@ async fn render_status(
         Err(ErrorKind::TransactionNotFound { name, left }.at(ledger_info))
     };
     match lookup {
-        TransactionStatus::Pending(pending) => cx.answer(
+        TransactionStatus::Pending(pending) => cx.respond(
             ledger_info,
             || TransactionJson::pending(cx.chain(), &pending),
             || TransactionBcs::Pending(pending.transaction()),
@@ -125,7 +258,7 @@ async fn render_status(
                     ))
                 }
             };
-            answer(cx, ledger_info, found).await
+            respond(cx, ledger_info, found).await
         }
         TransactionStatus::Pruned { version } => {
             Err(ErrorKind::VersionPruned(version).at(ledger_info))
@@ -172,7 +305,7 @@ struct TransactionWithTables {
     tables: TableTypes,
 }
 
-async fn answer(
+async fn respond(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     found: LoadedTransaction,
@@ -180,10 +313,10 @@ async fn answer(
     match found {
         LoadedTransaction::Json(shown) => {
             let size_bytes = size_bytes(&shown.transaction);
-            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             let chain = cx.chain().clone();
             large_responses::render(cx.node(), permit, move || {
-                shown.answer(&chain, ledger_info, size_bytes)
+                shown.respond(&chain, ledger_info, size_bytes)
             })
             .await
         }
@@ -196,9 +329,9 @@ async fn answer(
                     size_bytes(&transaction)
                 }
             };
-            let permit = cx.state.large_responses().acquire_for(size_bytes)?;
+            let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             large_responses::render(cx.node(), permit, move || {
-                answer_bcs(ledger_info, &committed, size_bytes)
+                respond_in_bcs(ledger_info, &committed, size_bytes)
             })
             .await
         }
@@ -219,7 +352,7 @@ impl TransactionWithTables {
         }
     }
 
-    fn answer(
+    fn respond(
         &self,
         chain: &Chain,
         ledger_info: LedgerInfo,
@@ -236,7 +369,7 @@ impl TransactionWithTables {
     }
 }
 
-fn answer_bcs(
+fn respond_in_bcs(
     ledger_info: LedgerInfo,
     committed: &CommittedTransaction,
     size_bytes: usize,

@@ -3,16 +3,26 @@
 //! A simulation runs on a reader thread and changes nothing, so the filter of submissions does not
 //! apply to it. The reference node has a filter of simulations.
 
-use super::submit::{bounded, signed_transaction};
+use super::{SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::bounded};
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind, Switch},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{Combine, Parameter, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind, Switch},
     limits::large_responses::{self, size_bytes},
     model::{
         TableTypes,
         bcs::OnChainBcs,
         format::Format,
-        json::{CommittedJson, TransactionJson},
+        json::{CommittedJson, SubmitRequest, TransactionJson},
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, documented_only, error},
+        operation::{Media, Operation, Success, Tag},
+        parameter,
+        schemas::schema,
     },
 };
 use ledger_actors::{Lane, SubmitError};
@@ -23,29 +33,113 @@ use ledger_types::{
     transaction::TransactionAuthenticator,
 };
 use ledger_vm::Chain;
+use serde_json::{Value, json};
 use std::slice::from_ref;
 
+/// Whether the node sets the maximum gas amount.
+pub(crate) enum EstimateMaxGasAmount {}
+
+impl Parameter for EstimateMaxGasAmount {
+    type Value = bool;
+    const NAME: &'static str = "estimate_max_gas_amount";
+    const DESCRIPTION: &'static str =
+        "Whether the node fills in `max_gas_amount`: what the payer can pay for.";
+    const SCHEMA: fn() -> Value = parameter::flag;
+    const EXAMPLE: fn() -> Value = || json!(true);
+}
+
+/// Whether the node sets the gas price.
+pub(crate) enum EstimateGasPrice {}
+
+impl Parameter for EstimateGasPrice {
+    type Value = bool;
+    const NAME: &'static str = "estimate_gas_unit_price";
+    const DESCRIPTION: &'static str =
+        "Whether the node fills in `gas_unit_price`: the usual price.";
+    const SCHEMA: fn() -> Value = parameter::flag;
+    const EXAMPLE: fn() -> Value = || json!(true);
+}
+
+/// Whether the node sets the gas price of transactions with priority.
+pub(crate) enum EstimatePrioritizedGasPrice {}
+
+impl Parameter for EstimatePrioritizedGasPrice {
+    type Value = bool;
+    const NAME: &'static str = "estimate_prioritized_gas_unit_price";
+    const DESCRIPTION: &'static str =
+        "Whether the node fills in `gas_unit_price`: the price of who cannot wait.";
+    const SCHEMA: fn() -> Value = parameter::flag;
+    const EXAMPLE: fn() -> Value = || json!(true);
+}
+
 /// `POST /v1/transactions/simulate`
-pub(crate) async fn simulate(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    cx.state.require(Switch::Simulation)?;
-    let estimates = Estimates::asked_by(&cx)?;
-    let signed = signed_transaction(&mut cx).await?;
+pub(crate) async fn simulate(
+    cx: RequestContext,
+    estimates: Estimates,
+    body: SubmissionBody,
+) -> Result<LedgerResponse, ApiError> {
+    let signed = body.read(&cx).await?;
     bounded(&signed)?;
     refuse_signed(&cx, &signed).await?;
     let signed = estimates.with_gas_price(&cx, signed).await?;
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
     let (ledger_info, simulated) = cx
-        .read(move |snapshot| run(&chain, snapshot, &estimates, now_usecs, signed).map(Ok))
+        .read(move |snapshot| Ok(run(&chain, snapshot, &estimates, now_usecs, signed)?))
         .await?;
     let permit = cx
         .state
-        .large_responses()
+        .large_responses
         .acquire_for(size_bytes(&simulated.executed))?;
     let (chain, format) = (cx.chain().clone(), cx.format());
     large_responses::render(cx.node(), permit, move || {
         render(&chain, format, ledger_info, &simulated)
     })
     .await
+}
+
+/// Describes [`simulate`].
+pub(crate) fn describe_simulate() -> Operation {
+    let success =
+        Success::ok("One transaction in an array, as if it were committed at the newest version.")
+            .json(
+                schema::<Vec<TransactionJson<'static>>>(),
+                json!([committed_example()]),
+            )
+            .bcs("A BCS vector of one transaction on chain.")
+            .with_gas_used();
+    Operation::new(
+        "simulate_transaction",
+        Tag::Transactions,
+        "What a transaction would do",
+        "Runs the transaction on the newest state and leaves no trace. Its signatures must not hold: put zeros in \
+         their place. A transaction that would be refused or fail is 200 with `success` false and its `vm_status`.",
+    )
+    .needs(Switch::Simulation)
+    .parameter(Query::<EstimateMaxGasAmount>::describe())
+    .parameter(Query::<EstimateGasPrice>::describe())
+    .parameter(Query::<EstimatePrioritizedGasPrice>::describe())
+    .json_body(schema::<SubmitRequest>(), signed_example())
+    .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
+    .success(success)
+    .errors(errors::SUBMISSION)
+    .errors(&[
+        error(StatusCode::BAD_REQUEST, ErrorCode::InvalidInput, "The signatures hold."),
+        error(
+            StatusCode::FORBIDDEN,
+            ErrorCode::ApiDisabled,
+            "The operator has turned off simulations.",
+        ),
+        documented_only(
+            StatusCode::NOT_FOUND,
+            ErrorCode::AccountNotFound,
+            "Declared as for a submission and never the answer.",
+        ),
+        documented_only(
+            StatusCode::INSUFFICIENT_STORAGE,
+            ErrorCode::MempoolIsFull,
+            "Declared as for a submission and never the answer: a simulation takes no room in the pool.",
+        ),
+    ])
 }
 
 /// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so
@@ -66,22 +160,31 @@ async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Resul
 
 /// Which of its numbers the transaction leaves to the node.
 #[derive(Clone, Copy)]
-struct Estimates {
+pub(crate) struct Estimates {
     max_gas_amount: bool,
     gas_unit_price: bool,
     prioritized_gas_unit_price: bool,
 }
 
-impl Estimates {
-    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
-        let flag = |name| Ok::<_, ErrorKind>(cx.query(name)?.unwrap_or(false));
+impl Combine for Estimates {
+    type Parts = (
+        Query<EstimateMaxGasAmount>,
+        Query<EstimateGasPrice>,
+        Query<EstimatePrioritizedGasPrice>,
+    );
+
+    fn combine(
+        (Query(amount), Query(price), Query(prioritized)): Self::Parts,
+    ) -> Result<Self, ErrorKind> {
         Ok(Self {
-            max_gas_amount: flag("estimate_max_gas_amount")?,
-            gas_unit_price: flag("estimate_gas_unit_price")?,
-            prioritized_gas_unit_price: flag("estimate_prioritized_gas_unit_price")?,
+            max_gas_amount: amount.unwrap_or(false),
+            gas_unit_price: price.unwrap_or(false),
+            prioritized_gas_unit_price: prioritized.unwrap_or(false),
         })
     }
+}
 
+impl Estimates {
     /// The transaction with the node's gas price, where one is asked for: the higher one if both are.
     async fn with_gas_price(
         &self,
@@ -162,7 +265,7 @@ fn render(
 ) -> Result<LedgerResponse, ApiError> {
     let Simulated { executed, tables } = simulated;
     let version = ledger_info.version;
-    let answer = match format {
+    let response = match format {
         Format::Json => {
             let view = CommittedJson {
                 version,
@@ -177,5 +280,5 @@ fn render(
             LedgerResponse::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed)))
         }
     };
-    Ok(answer?.with_gas_used(executed.info.v0().gas_used))
+    Ok(response?.with_gas_used(executed.info.v0().gas_used))
 }

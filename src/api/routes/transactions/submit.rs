@@ -3,16 +3,22 @@
 //! Whether the operator lets a transaction in costs little to tell and is told first. The signatures are
 //! checked before an actor is asked, on threads of their own.
 
+use super::{SIGNED_BCS, SubmissionBody, signed_example};
 use crate::{
-    context::{LedgerResponse, RequestContext},
-    error::{ApiError, ErrorKind, Switch},
-    limits::connection::{lane_of, remember_outcome},
+    context::{LedgerResponse, RequestContext, extract::JsonOrBcs},
+    error::{ApiError, ErrorCode, ErrorKind, Switch},
     model::{
-        format::{Format, JSON},
-        json::{PendingJson, submission_from_json},
+        format::Format,
+        json::{PendingJson, SubmitRequest, submission_from_json},
+    },
+    openapi::{
+        StatusCode,
+        errors::{self, DeclaredError, documented_only, error},
+        operation::{Media, Operation, Success, Tag},
+        schemas::schema,
     },
 };
-use actix_web::{http::StatusCode, rt};
+use actix_web::{http, rt};
 use bytes::Bytes;
 use ledger_actors::{Accepted, SubmitError};
 use ledger_types::{
@@ -21,20 +27,94 @@ use ledger_types::{
 use ledger_vm::Chain;
 use std::{
     pin::Pin,
-    rc::Rc,
     task::{Context, Poll},
 };
 use tracing::{Instrument as _, Span};
 
+/// Errors of the check that the pool accepts a transaction.
+const POOL: &[DeclaredError] = &[
+    error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::InvalidTransactionUpdate,
+        "The pool holds a transaction with the same sender and sequence number or nonce that this one may not \
+         replace: something other than a higher gas price differs. If only the signature differs, the message names \
+         the hash of the pending transaction.",
+    ),
+    error(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::SequenceNumberTooOld,
+        "The pool has given a transaction with this sequence number to a block that is not committed yet.",
+    ),
+    error(
+        StatusCode::FORBIDDEN,
+        ErrorCode::RejectedByFilter,
+        "The operator's filter denies the sender, the function or the module.",
+    ),
+    error(
+        StatusCode::FORBIDDEN,
+        ErrorCode::ApiDisabled,
+        "The operator has turned off submissions.",
+    ),
+    error(
+        StatusCode::INSUFFICIENT_STORAGE,
+        ErrorCode::MempoolIsFull,
+        "The pool is full, or holds as many transactions of the sender as it takes of one.",
+    ),
+];
+
 /// `POST /v1/transactions`
-pub(crate) async fn submit(mut cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    cx.state.require(Switch::Submission)?;
-    let signed = signed_transaction(&mut cx).await;
+pub(crate) async fn submit(
+    cx: RequestContext,
+    body: SubmissionBody,
+) -> Result<LedgerResponse, ApiError> {
+    let signed = body.read(&cx).await;
     let signed = signed.and_then(|signed| check_filter(&cx, signed));
-    let node = cx.node();
-    // Refusals are decided against the newest moment of the ledger, which is the head.
-    let signed = signed.map_err(|problem| problem.at(*node.head().ledger_info()))?;
+    // Rejections are decided against the newest version.
+    let signed = signed.map_err(|problem| problem.at(cx.newest()))?;
     run_to_completion(accepted(cx, signed)).await
+}
+
+/// Describes [`submit`].
+pub(crate) fn describe_submit() -> Operation {
+    let mut pending = signed_example();
+    pending["hash"] = format!("0x{:064x}", 0xa).into();
+    let success = Success::new(
+        StatusCode::ACCEPTED,
+        "The pending transaction. It is in the pool, not in a block yet.",
+    )
+    .json(schema::<PendingJson<'static>>(), pending)
+    .bcs("Nothing: the body is empty.")
+    .link(
+        "by_hash",
+        "get_transaction_by_hash",
+        &[("txn_hash", "$response.body#/hash")],
+    )
+    .link(
+        "wait_by_hash",
+        "wait_transaction_by_hash",
+        &[("txn_hash", "$response.body#/hash")],
+    );
+    Operation::new(
+        "submit_transaction",
+        Tag::Transactions,
+        "Submit a signed transaction",
+        "Checks the transaction against the newest state and takes it into the pool. What is signed is the BCS \
+         form of the transaction behind a prefix of the chain; a transaction in JSON is brought into that form by the \
+         node, for the chain that it serves. The same bytes are answered with 202 again while the transaction is \
+         pending. The hash covers the signature: a pending transaction that is signed again is answered with 400 \
+         `invalid_transaction_update`, and its message names the pending hash, on which the client can wait.",
+    )
+    .needs(Switch::Submission)
+    .json_body(schema::<SubmitRequest>(), signed_example())
+    .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
+    .success(success)
+    .errors(errors::SUBMISSION)
+    .errors(POOL)
+    .errors(&[documented_only(
+        StatusCode::NOT_FOUND,
+        ErrorCode::AccountNotFound,
+        "Declared by the interface and never the answer: a sender that cannot pay is refused as `vm_error`.",
+    )])
 }
 
 /// The answer to a transaction that is well formed and let in.
@@ -45,8 +125,8 @@ async fn accepted(
     let checked = check(&cx, signed).await;
     let accepted = submit_checked(&cx, checked)
         .await
-        .map_err(|error| ErrorKind::from(error).at(*cx.node().head().ledger_info()))?;
-    let answer = match cx.format() {
+        .map_err(|error| ErrorKind::from(error).at(cx.newest()))?;
+    let response = match cx.format() {
         Format::Json => {
             let pending = PendingJson::new(cx.chain(), &accepted.transaction);
             LedgerResponse::json(accepted.ledger_info, &pending)?
@@ -54,7 +134,7 @@ async fn accepted(
         // The client can hash what it sent, so the BCS answer is the empty one of the reference.
         Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
-    Ok(answer.with_status(StatusCode::ACCEPTED))
+    Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
 
 /// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits
@@ -152,9 +232,7 @@ pub(crate) async fn check(
     signed: SignedTransaction,
 ) -> Result<CheckedTransaction, SubmitError> {
     cx.node().check_capacity(&signed).await?;
-    cx.node()
-        .check_signatures(signed, lane_of(&cx.request))
-        .await
+    cx.node().check_signatures(signed, cx.lane()).await
 }
 
 /// Hands over what was checked, and remembers of its client what became of it.
@@ -166,27 +244,22 @@ pub(crate) async fn submit_checked(
         Ok(checked) => cx.node().submit(checked).await,
         Err(error) => Err(error),
     };
-    remember_outcome(&cx.request, &outcome);
+    cx.remember_outcome(&outcome);
     outcome
 }
 
-/// The transaction that the body holds, as JSON or as BCS. Its signatures are not looked at.
-pub(crate) async fn signed_transaction(
-    cx: &mut RequestContext,
-) -> Result<SignedTransaction, ErrorKind> {
-    let state = Rc::clone(&cx.state);
-    let (media_type, body) = cx
-        .body(&[JSON, state.signed_transaction_media_type()])
-        .await?;
-    match media_type {
-        0 => submission_from_json(cx.chain(), &body),
-        _ => from_bcs(cx.chain(), &body),
-    }
-}
+/// The signatures are not checked.
+impl JsonOrBcs for SignedTransaction {
+    const BCS: Media = Media::SignedTransactionBcs;
 
-fn from_bcs(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
-    chain.parameters().check_transaction_size(body.len())?;
-    decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
+    fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        submission_from_json(chain, body)
+    }
+
+    fn from_bcs(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
+        chain.parameters().check_transaction_size(body.len())?;
+        decode_signed_transaction(body).map_err(|cause| decode_failed("SignedTransaction", &cause))
+    }
 }
 
 /// A body in BCS that is no `what`.

@@ -2,65 +2,146 @@
 //! version (docs/reference/rest-contract.md#s4-6).
 
 use crate::{
-    context::{LedgerResponse, PageSize, RequestContext},
-    error::{ApiError, ErrorKind},
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{Combine, PageLimit, Parameter, Path, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
     model::{DecimalText, bcs::SummaryBcs, json::SummaryJson},
+    openapi::{
+        StatusCode,
+        errors::{self, error},
+        operation::{Operation, Success, Tag},
+        parameter::u64_text,
+        schemas::schema,
+    },
+    routes::accounts::Address,
 };
 use ledger_store::PageEnd;
-use ledger_types::{AccountAddress, LedgerInfo};
+use ledger_types::LedgerInfo;
+use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
-/// The reference's numbers.
-const PAGE: PageSize = PageSize {
-    default: 100,
-    max: 100,
-};
+/// Maximum number of summaries in a page, as on the reference node.
+type Limit = PageLimit<100, 100>;
+
+/// Lowest version of a page.
+pub(crate) enum LowestVersion {}
+
+impl Parameter for LowestVersion {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "start_version";
+    const DESCRIPTION: &'static str = "The lowest version.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("0");
+}
+
+/// Highest version of a page.
+pub(crate) enum HighestVersion {}
+
+impl Parameter for HighestVersion {
+    type Value = DecimalText<u64>;
+    const NAME: &'static str = "end_version";
+    const DESCRIPTION: &'static str = "The highest version; it may be above the newest one.";
+    const SCHEMA: fn() -> Value = u64_text;
+    const EXAMPLE: fn() -> Value = || json!("1000000");
+}
 
 /// `GET /v1/accounts/{address}/transaction_summaries`
 ///
 /// Nothing is said about accounts that do not exist: they have no transactions.
-pub(crate) async fn of_account(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
-    let address: AccountAddress = cx.path("address")?;
-    let bounds = Bounds::asked_by(&cx)?;
-    let limit = cx.limit(PAGE)?;
+pub(crate) async fn summaries(
+    cx: RequestContext,
+    Path(address): Path<Address>,
+    bounds: Bounds,
+    PageLimit(limit): Limit,
+) -> Result<LedgerResponse, ApiError> {
     let (ledger_info, summaries) = cx
-        .read(move |snapshot| match bounds.check(snapshot.ledger_info()) {
-            Ok(()) => {
-                let (versions, take) = bounds.page();
-                snapshot
-                    .transaction_summaries(&address, versions, take, limit)
-                    .map(Ok)
-            }
-            Err(problem) => Ok(Err(problem)),
+        .read(move |snapshot| {
+            bounds.check(snapshot.ledger_info())?;
+            let (versions, take) = bounds.page();
+            Ok(snapshot.transaction_summaries(&address, versions, take, limit)?)
         })
         .await?;
-    cx.answer(
+    cx.respond(
         ledger_info,
         || summaries.iter().map(SummaryJson::from).collect::<Vec<_>>(),
         || summaries.iter().map(SummaryBcs::from).collect::<Vec<_>>(),
     )
 }
 
+/// Describes [`summaries`].
+pub(crate) fn describe_summaries() -> Operation {
+    let example = json!([{
+        "sender": "0x5",
+        "version": "5",
+        "transaction_hash": format!("0x{:064x}", 0xa),
+        "replay_protector": {"type": "sequence_number", "sequence_number": "0"},
+    }]);
+    let success = Success::ok("The summaries.")
+        .json(schema::<Vec<SummaryJson>>(), example)
+        .bcs("A BCS vector of an enum of one variant with the same members.")
+        .link(
+            "first_by_hash",
+            "get_transaction_by_hash",
+            &[("txn_hash", "$response.body#/0/transaction_hash")],
+        )
+        .link(
+            "first_by_version",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/0/version")],
+        );
+    Operation::new(
+        "get_account_transaction_summaries",
+        Tag::Accounts,
+        "Transactions of an account in short",
+        "Committed transactions that the account sent, those with a sequence number and orderless ones, ascending \
+         by version. Both bounds are included, and both hold where both are given; with only `end_version`, or \
+         none, the newest ones are given.",
+    )
+    .parameter(Path::<Address>::describe())
+    .parameter(Query::<LowestVersion>::describe())
+    .parameter(Query::<HighestVersion>::describe())
+    .parameter(Limit::describe("How many summaries a page has at most; 100 without it and above it."))
+    .success(success)
+    .errors(errors::LIMIT)
+    .errors(errors::NOTHING_TO_FIND)
+    .errors(&[
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "`start_version` is above `end_version`.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "A bound is below the oldest version that the node keeps.",
+        ),
+    ])
+}
+
 /// Inclusive bounds of the versions of a page of summaries (docs/interface.md#rule-8).
 #[derive(Clone, Copy)]
-struct Bounds {
+pub(crate) struct Bounds {
     start: Option<u64>,
     end: Option<u64>,
 }
 
-impl Bounds {
-    fn asked_by(cx: &RequestContext) -> Result<Self, ErrorKind> {
-        let version =
-            |name| Ok::<_, ErrorKind>(cx.query(name)?.map(|DecimalText(version)| version));
-        let (start, end) = (version("start_version")?, version("end_version")?);
-        match (start, end) {
+impl Combine for Bounds {
+    type Parts = (Query<LowestVersion>, Query<HighestVersion>);
+
+    fn combine((Query(start), Query(end)): Self::Parts) -> Result<Self, ErrorKind> {
+        let version = |DecimalText(version)| version;
+        match (start.map(version), end.map(version)) {
             (Some(start), Some(end)) if start > end => Err(ErrorKind::InvalidInput(format!(
                 "Given start version ({start}) is higher than the given end version ({end})"
             ))),
-            _ => Ok(Self { start, end }),
+            (start, end) => Ok(Self { start, end }),
         }
     }
+}
 
+impl Bounds {
     /// Whether none of them is pruned. Above the newest version there is nothing yet, which is no
     /// mistake.
     fn check(self, ledger_info: &LedgerInfo) -> Result<(), ErrorKind> {

@@ -1,4 +1,4 @@
-//! The rows of the table but for refusals by validation and views, each with its answer.
+//! Rows of the table, each with its response, except rejections by validation and failed views.
 
 use super::*;
 
@@ -13,7 +13,7 @@ pub fn left(reason: RemovalReason) -> ErrorKind {
     }
 }
 
-/// Problem, status, `error_code`, message.
+/// Returns each error kind with its status, `error_code` and message.
 pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
     let address = AccountAddress::ONE;
     let text = str::to_owned;

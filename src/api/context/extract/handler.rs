@@ -1,0 +1,87 @@
+//! Handlers: functions of a [`RequestContext`] and of arguments that are read from the request.
+
+use super::{Extract, Inputs, RequestParts};
+use crate::{
+    context::{IntoResponse, RequestContext},
+    error::{ApiError, ErrorKind},
+    openapi::Operation,
+};
+use actix_web::{HttpResponse, dev::Payload};
+use futures::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _, ready};
+use std::rc::Rc;
+
+/// A handler that reads its arguments itself.
+pub(crate) type Handler =
+    Rc<dyn Fn(RequestContext, Payload) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
+
+/// Binds a handler to the arguments of its route. `path` has its parameters in braces.
+///
+/// # Panics
+///
+/// Panics if the operation does not declare exactly the inputs that the arguments read, or the path
+/// has other parameters.
+pub(crate) fn bind<Arguments, H, F, R>(
+    path: &'static str,
+    handler: H,
+    operation: &Operation,
+) -> Handler
+where
+    Arguments: Extract,
+    H: HandlerFn<Arguments, Future = F> + 'static,
+    F: Future<Output = Result<R, ApiError>> + 'static,
+    R: IntoResponse,
+{
+    Inputs::of::<Arguments>().assert_declared(path, operation);
+    Rc::new(move |cx: RequestContext, payload| {
+        let arguments = Arguments::extract(&mut RequestParts::new(path, cx.request(), payload));
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(error) => return ready(Err(ApiError::from(error))).boxed_local(),
+        };
+        let state = Rc::clone(&cx.state);
+        let response = handler.call(cx, arguments);
+        let response = response.map_ok(move |response| response.into_response(&state.headers));
+        response.boxed_local()
+    })
+}
+
+/// A function of a [`RequestContext`] and of `Arguments`, a tuple of what implements [`Extract`].
+pub(crate) trait HandlerFn<Arguments> {
+    type Future;
+
+    fn call(&self, cx: RequestContext, arguments: Arguments) -> Self::Future;
+}
+
+macro_rules! implement_for_arguments {
+    ($($argument:ident)*) => {
+        #[allow(unused_variables, reason = "a tuple without arguments reads nothing")]
+        impl<$($argument: Extract),*> Extract for ($($argument,)*) {
+            fn declare(inputs: &mut Inputs) {
+                $($argument::declare(inputs);)*
+            }
+
+            fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind> {
+                // The expressions of a tuple are evaluated from left to right.
+                Ok(($($argument::extract(request)?,)*))
+            }
+        }
+
+        impl<F, O, $($argument),*> HandlerFn<($($argument,)*)> for F
+        where
+            F: Fn(RequestContext, $($argument),*) -> O,
+        {
+            type Future = O;
+
+            #[allow(non_snake_case, reason = "an argument is named as its type")]
+            fn call(&self, cx: RequestContext, ($($argument,)*): ($($argument,)*)) -> O {
+                self(cx, $($argument),*)
+            }
+        }
+    };
+}
+
+implement_for_arguments!();
+implement_for_arguments!(A);
+implement_for_arguments!(A B);
+implement_for_arguments!(A B C);
+implement_for_arguments!(A B C D);

@@ -1,0 +1,341 @@
+//! The node: its ledger, its health, its gas prices.
+//!
+//! A node whose disk failed or is full, or whose clock is not believed, still serves what is committed, but it is
+//! unhealthy: a load balancer then sends submissions elsewhere. A node that takes submissions although the system
+//! clock and the ledger's time differ is healthy, and says so.
+
+use crate::{
+    context::{
+        LedgerResponse, RequestContext,
+        extract::{Parameter, Query},
+    },
+    error::{ApiError, ErrorCode, ErrorKind},
+    model::{
+        DecimalText,
+        bcs::{GasEstimateBcs, IndexBcs},
+        json::JsonString,
+    },
+    openapi::{
+        StatusCode,
+        errors::error,
+        operation::{Operation, Success, Tag},
+        schemas::schema,
+    },
+};
+use ledger_actors::{ClockState, ClockStatus, GasEstimate};
+use ledger_types::LedgerInfo;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What this node is in the words of the interface: it orders blocks itself.
+const NODE_ROLE: &str = "validator";
+
+/// The ledger at one moment.
+#[derive(Serialize, JsonSchema)]
+struct IndexJson {
+    chain_id: u8,
+    epoch: JsonString<u64>,
+    ledger_version: JsonString<u64>,
+    oldest_ledger_version: JsonString<u64>,
+    ledger_timestamp: JsonString<u64>,
+    node_role: &'static str,
+    oldest_block_height: JsonString<u64>,
+    block_height: JsonString<u64>,
+}
+
+impl From<&LedgerInfo> for IndexJson {
+    fn from(info: &LedgerInfo) -> Self {
+        Self {
+            chain_id: info.chain_id,
+            epoch: JsonString(info.epoch),
+            ledger_version: JsonString(info.version),
+            oldest_ledger_version: JsonString(info.oldest_version),
+            ledger_timestamp: JsonString(info.timestamp_usecs),
+            node_role: NODE_ROLE,
+            oldest_block_height: JsonString(info.oldest_block_height),
+            block_height: JsonString(info.block_height),
+        }
+    }
+}
+
+/// `GET /v1`
+pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let ledger_info = cx.newest();
+    cx.respond(
+        ledger_info,
+        || IndexJson::from(&ledger_info),
+        || IndexBcs::from(&ledger_info),
+    )
+}
+
+/// Describes [`index`].
+pub(super) fn describe_index() -> Operation {
+    let example = json!({
+        "chain_id": 4,
+        "epoch": "1",
+        "ledger_version": "7",
+        "oldest_ledger_version": "0",
+        "ledger_timestamp": "1767225600000000",
+        "node_role": "validator",
+        "oldest_block_height": "0",
+        "block_height": "2",
+    });
+    let success = Success::ok("The facts about the ledger.")
+        .json(schema::<IndexJson>(), example)
+        .bcs("The same facts as a BCS struct, in the order of the interface; `node_role` is an enum of one byte.")
+        .link("newest_block", "get_block_by_height", &[("block_height", "$response.body#/block_height")])
+        .link("newest_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/ledger_version")]);
+    Operation::new(
+        "get_ledger_info",
+        Tag::Node,
+        "Facts about the ledger",
+        "The chain, the newest version and block, and the oldest that the node still keeps: the same facts that \
+         stand in the headers of every answer.",
+    )
+    .success(success)
+}
+
+/// What a node is and runs.
+#[derive(Serialize, JsonSchema)]
+struct NodeInfo<'a> {
+    /// The number of the chain, as text.
+    chain_id: String,
+    /// What the node does: it orders blocks itself.
+    node_type: &'static str,
+    /// The word that stands in headers, media types and names of this chain.
+    vendor: &'a str,
+    /// The version of the software.
+    software_version: &'static str,
+}
+
+/// `GET /v1/info`
+///
+/// The reference node has other members and no ledger headers
+/// (docs/reference/reference-node.md#r2).
+pub(super) async fn info(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let chain = cx.chain();
+    let info = NodeInfo {
+        chain_id: chain.id().to_string(),
+        node_type: NODE_ROLE,
+        vendor: chain.vendor().upper(),
+        software_version: env!("CARGO_PKG_VERSION"),
+    };
+    let ledger_info = cx.newest();
+    cx.respond(ledger_info, || &info, || &info)
+}
+
+/// Describes [`info`].
+pub(super) fn describe_info() -> Operation {
+    let example = json!({
+        "chain_id": "4",
+        "node_type": "validator",
+        "vendor": "NODE",
+        "software_version": "0.1.0",
+    });
+    let success = Success::ok("The facts about the node.")
+        .json(schema::<NodeInfo<'static>>(), example)
+        .bcs("The same facts as a BCS struct of strings.");
+    Operation::new(
+        "get_node_info",
+        Tag::Node,
+        "Facts about the node",
+        "What the node is and runs; it does not change while the node runs. `vendor` is the word that stands in \
+         the names of headers, media types and signing prefixes of this chain.",
+    )
+    .always_answers()
+    .success(success)
+}
+
+/// The response of a healthy node.
+#[derive(Serialize, JsonSchema)]
+struct Health {
+    /// The vendor word of the chain and `-node:ok`.
+    message: String,
+    /// How the system clock differs from the ledger's time; absent if they agree, and in BCS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<String>,
+}
+
+/// The age that the newest block may have.
+pub(super) enum DurationSecs {}
+
+impl Parameter for DurationSecs {
+    type Value = DecimalText<u32>;
+    const NAME: &'static str = "duration_secs";
+    const DESCRIPTION: &'static str =
+        "How old the newest block may be, in seconds; without it, that the node answers is enough.";
+    const SCHEMA: fn() -> Value =
+        || json!({"type": "integer", "format": "uint32", "minimum": 0, "maximum": u32::MAX});
+    const EXAMPLE: fn() -> Value = || json!(4_000_000_000_u32);
+}
+
+/// `GET /v1/-/healthy`
+///
+/// With `duration_secs` the newest block must be no older than that, as in the reference. An idle
+/// node writes no blocks unless `sequencer.heartbeat_secs` is set, so its newest block ages without
+/// anything being wrong: the message of the 503 says so, and whoever wants this check on a quiet
+/// chain sets a heartbeat below it.
+pub(super) async fn healthy(
+    cx: RequestContext,
+    Query(age_max_secs): Query<DurationSecs>,
+) -> Result<LedgerResponse, ApiError> {
+    let ledger_info = cx.newest();
+    if let Some(cause) = cx.node().storage_unavailable() {
+        return Err(ErrorKind::HealthCheck(cause.to_string()).at(ledger_info));
+    }
+    if let Some(DecimalText(age_max_secs)) = age_max_secs {
+        check_age(
+            Duration::from_micros(cx.node().now_usecs()),
+            Duration::from_micros(ledger_info.timestamp_usecs),
+            age_max_secs,
+        )
+        .map_err(|problem| problem.at(ledger_info))?;
+    }
+    let health = |clock| Health {
+        message: format!("{}-node:ok", cx.chain().vendor().lower()),
+        clock,
+    };
+    let json = || health(drift_words(cx.node().clock_status()));
+    cx.respond(ledger_info, json, || health(None))
+}
+
+/// Describes [`healthy`].
+pub(super) fn describe_healthy() -> Operation {
+    let success = Success::ok("The node is healthy.")
+        .json(schema::<Health>(), json!({"message": "node-node:ok"}))
+        .bcs("The message as a BCS struct of one string.");
+    Operation::new(
+        "check_health",
+        Tag::Node,
+        "Whether the node is healthy",
+        "For load balancers and monitors. A chain that is idle writes no blocks unless the node is told to, so \
+         `duration_secs` makes sense where blocks come regularly.",
+    )
+    .always_answers()
+    .parameter(Query::<DurationSecs>::describe())
+    .success(success)
+    .errors(&[error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::HealthCheckFailed,
+        "The newest block is older than `duration_secs`. Carries no `Retry-After`.",
+    )])
+}
+
+/// Returns in words how the system clock differs from the ledger's time, or `None` if they agree.
+fn drift_words(status: ClockStatus) -> Option<String> {
+    let secs = status.drift_usecs.unsigned_abs() / 1_000_000;
+    match status.state {
+        ClockState::InStep | ClockState::Unbelieved => None,
+        ClockState::Ahead => Some(format!(
+            "the system clock is {secs} s ahead of block time, which follows it if that lasts"
+        )),
+        ClockState::TooFarAhead => Some(format!(
+            "the system clock is {secs} s ahead of block time, more than sequencer.clock_jump_max_secs: block \
+             time advances without it"
+        )),
+        ClockState::Behind => Some(format!("the system clock is {secs} s behind block time")),
+    }
+}
+
+fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result<(), ErrorKind> {
+    let age = now.saturating_sub(newest_block);
+    if age <= Duration::from_secs(u64::from(age_max_secs)) {
+        return Ok(());
+    }
+    Err(ErrorKind::HealthCheck(format!(
+        "the newest block is {} seconds old, more than {age_max_secs}; an idle node writes no blocks unless \
+         sequencer.heartbeat_secs is set",
+        age.as_secs()
+    )))
+}
+
+/// Gas unit prices, in the coin's smallest unit. Numbers, as in the reference.
+#[derive(Serialize, JsonSchema)]
+struct GasEstimateJson {
+    /// For who can wait.
+    deprioritized_gas_estimate: u64,
+    /// For who cannot wait long.
+    gas_estimate: u64,
+    /// For who cannot wait.
+    prioritized_gas_estimate: u64,
+}
+
+impl From<GasEstimate> for GasEstimateJson {
+    fn from(estimate: GasEstimate) -> Self {
+        Self {
+            deprioritized_gas_estimate: estimate.deprioritized_gas_estimate,
+            gas_estimate: estimate.gas_estimate,
+            prioritized_gas_estimate: estimate.prioritized_gas_estimate,
+        }
+    }
+}
+
+/// `GET /v1/estimate_gas_price`
+pub(super) async fn estimate_gas_price(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
+    let estimate = cx.node().gas_estimate().await?;
+    let ledger_info = cx.newest();
+    let bcs = || GasEstimateBcs {
+        gas_estimate: estimate.gas_estimate,
+    };
+    cx.respond(ledger_info, || GasEstimateJson::from(estimate), bcs)
+}
+
+/// Describes [`estimate_gas_price`].
+pub(super) fn describe_estimate_gas_price() -> Operation {
+    let example = json!({
+        "deprioritized_gas_estimate": 100,
+        "gas_estimate": 100,
+        "prioritized_gas_estimate": 150,
+    });
+    let success = Success::ok("The prices, in the coin's smallest unit per gas unit.")
+        .json(schema::<GasEstimateJson>(), example)
+        .bcs("A BCS struct of one u64: `gas_estimate`.");
+    Operation::new(
+        "estimate_gas_price",
+        Tag::Node,
+        "What to pay for a gas unit",
+        "Prices with which a transaction gets into one of the next blocks, estimated from what recent blocks \
+         took. The three are for who can wait, who cannot wait long, and who cannot wait; numbers, not text.",
+    )
+    .success(success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_drift_of_a_clock_that_is_not_in_step() {
+        let words = |state, drift_usecs| drift_words(ClockStatus { state, drift_usecs });
+        assert_eq!(words(ClockState::InStep, 4_000_000), None);
+        for (state, drift_usecs, part) in [
+            (ClockState::Ahead, 3_600_000_000, "3600 s ahead"),
+            (
+                ClockState::TooFarAhead,
+                3_600_000_000,
+                "clock_jump_max_secs",
+            ),
+            (ClockState::Behind, -7_000_000, "7 s behind"),
+        ] {
+            let words = words(state, drift_usecs).unwrap();
+            assert!(words.contains(part), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_block_may_be_as_old_as_asked() {
+        let secs = Duration::from_secs;
+        assert!(check_age(secs(110), secs(100), 10).is_ok());
+        assert!(
+            check_age(secs(90), secs(100), 0).is_ok(),
+            "block time may run ahead of the clock"
+        );
+        let problem = check_age(secs(111), secs(100), 10).unwrap_err();
+        assert!(
+            problem.to_string().contains("11 seconds old, more than 10"),
+            "{problem}"
+        );
+    }
+}
