@@ -1,12 +1,10 @@
-//! Arguments of handlers in general: their traits, the inputs that they declare, and the parts of a
-//! request that they read.
+//! Arguments of handlers, and the check that operations declare the inputs that they read.
 
-use super::values::{self, PathValues, QueryValues};
+use super::parts::{PARAMETERS_MAX, RequestParts, name_in_braces};
 use crate::{
     error::ErrorKind,
     openapi::{Operation, ParameterLocation, operation::Media},
 };
-use actix_web::{HttpRequest, dev::Payload};
 use serde_json::Value;
 use std::{fmt::Display, str::FromStr};
 
@@ -70,24 +68,6 @@ impl<E: Extract> Extract for Result<E, ErrorKind> {
     }
 }
 
-/// The inputs of a request, from which arguments are read. Path and query are parsed once.
-pub(crate) struct RequestParts<'r> {
-    pub(super) path: PathValues<'r>,
-    pub(super) query: QueryValues<'r>,
-    pub(super) payload: Payload,
-}
-
-impl<'r> RequestParts<'r> {
-    /// Splits a request whose path matches `pattern`.
-    pub(super) fn new(pattern: &'static str, request: &'r HttpRequest, payload: Payload) -> Self {
-        Self {
-            path: PathValues::new(pattern, request),
-            query: QueryValues::new(request.query_string()),
-            payload,
-        }
-    }
-}
-
 /// The inputs that the arguments of a handler read.
 #[derive(Default)]
 pub(crate) struct Inputs {
@@ -112,12 +92,9 @@ impl Inputs {
     /// Panics if an input is undeclared, or not read, or read twice.
     pub(super) fn assert_declared(&self, path: &str, operation: &Operation) {
         let id = operation.id;
-        let names = path.split('/').filter_map(values::name_in_braces);
+        let names = path.split('/').filter_map(name_in_braces);
         let in_path: Vec<_> = names.map(|name| (ParameterLocation::Path, name)).collect();
-        assert!(
-            in_path.len() <= values::PARAMETERS_MAX,
-            "parameters of {path}"
-        );
+        assert!(in_path.len() <= PARAMETERS_MAX, "parameters of {path}");
         let declared = operation.parameters.iter();
         let declared: Vec<_> = declared.map(|one| (one.place, one.name)).collect();
         let mut declared_in_path = declared.clone();

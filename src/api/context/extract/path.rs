@@ -1,7 +1,10 @@
 //! Parameters of the path, percent-decoded and parsed. A value that does not parse is
 //! `web_framework_error` with the parameter's name (docs/interface.md#rule-3).
 
-use super::argument::{Extract, Inputs, Parameter, RequestParts};
+use super::{
+    argument::{Extract, Inputs, Parameter},
+    parts::RequestParts,
+};
 use crate::{
     error::ErrorKind,
     openapi::{ParameterLocation, parameter},
@@ -33,8 +36,7 @@ impl<P: Parameter> Extract for Path<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::context::extract::ROOT;
+    use super::{super::ROOT, *};
     use actix_web::{dev::Payload, test::TestRequest};
     use ledger_crypto::HashValue;
     use ledger_types::{AccountAddress, StructTag};

@@ -3,8 +3,8 @@
 //! parameter's name (docs/interface.md#rule-3).
 
 use super::{
-    argument::{Extract, Inputs, Parameter, RequestParts},
-    values::failed,
+    argument::{Extract, Inputs, Parameter},
+    parts::{RequestParts, parameter_error},
 };
 use crate::{
     error::ErrorKind,
@@ -50,6 +50,6 @@ impl<P: Parameter> Extract for RequiredQuery<P> {
         let Query(value) = Query::<P>::extract(request)?;
         value
             .map(Self)
-            .ok_or_else(|| failed(P::NAME, &"it is missing"))
+            .ok_or_else(|| parameter_error(P::NAME, &"it is missing"))
     }
 }

@@ -1,7 +1,7 @@
-//! The texts of path and query parameters, before they are parsed.
+//! The parts of a request that arguments are read from. Path and query are split once.
 
 use crate::error::ErrorKind;
-use actix_web::HttpRequest;
+use actix_web::{HttpRequest, dev::Payload};
 use std::{borrow::Cow, fmt::Display, str::FromStr};
 
 /// Path that all routes are below.
@@ -9,6 +9,24 @@ pub(crate) const ROOT: &str = "/v1";
 
 /// Maximum number of parameters in a path.
 pub(super) const PARAMETERS_MAX: usize = 3;
+
+/// The parts of a request.
+pub(crate) struct RequestParts<'r> {
+    pub(super) path: PathValues<'r>,
+    pub(super) query: QueryValues<'r>,
+    pub(super) payload: Payload,
+}
+
+impl<'r> RequestParts<'r> {
+    /// Splits a request whose path matches `pattern`.
+    pub(super) fn new(pattern: &'static str, request: &'r HttpRequest, payload: Payload) -> Self {
+        Self {
+            path: PathValues::new(pattern, request),
+            query: QueryValues::new(request.query_string()),
+            payload,
+        }
+    }
+}
 
 /// Returns the parameter that a segment of a route's path stands for, or `None`.
 pub(super) fn name_in_braces(segment: &str) -> Option<&str> {
@@ -42,11 +60,6 @@ impl<'r> PathValues<'r> {
     }
 }
 
-/// Returns the error of a query parameter.
-pub(super) fn failed(name: &str, cause: &dyn Display) -> ErrorKind {
-    ErrorKind::Syntax(format!("failed to parse parameter `{name}`: {cause}"))
-}
-
 /// The parameters in a query. They are split when the first one is read.
 pub(super) struct QueryValues<'r> {
     text: &'r str,
@@ -73,13 +86,18 @@ impl<'r> QueryValues<'r> {
             return Ok(None);
         };
         if values.next().is_some() {
-            return Err(failed(name, &"given more than once"));
+            return Err(parameter_error(name, &"given more than once"));
         }
         value
             .parse()
             .map(Some)
-            .map_err(|cause| failed(name, &cause))
+            .map_err(|cause| parameter_error(name, &cause))
     }
+}
+
+/// Returns the error of a parameter of the query.
+pub(super) fn parameter_error(name: &str, cause: &dyn Display) -> ErrorKind {
+    ErrorKind::Syntax(format!("failed to parse parameter `{name}`: {cause}"))
 }
 
 #[cfg(test)]
