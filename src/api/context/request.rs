@@ -65,7 +65,7 @@ impl RequestContext {
     }
 
     /// Returns the request, which only arguments of handlers read.
-    pub(in crate::context) fn request(&self) -> &HttpRequest {
+    pub(super) fn request(&self) -> &HttpRequest {
         &self.request
     }
 

@@ -1,6 +1,9 @@
 //! The body of a request. Its size in memory and the time to receive it are limited.
 
-use super::{Extract, Inputs, RequestParts};
+use super::{
+    argument::{Extract, Inputs},
+    parts::RequestParts,
+};
 use crate::{
     context::RequestContext,
     error::ErrorKind,

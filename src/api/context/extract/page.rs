@@ -1,6 +1,9 @@
 //! The query parameter `limit`.
 
-use super::{Extract, Inputs, RequestParts};
+use super::{
+    argument::{Extract, Inputs},
+    parts::RequestParts,
+};
 use crate::{
     error::ErrorKind,
     model::DecimalText,

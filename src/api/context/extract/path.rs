@@ -1,19 +1,15 @@
 //! Parameters of the path, percent-decoded and parsed. A value that does not parse is
 //! `web_framework_error` with the parameter's name (docs/interface.md#rule-3).
 
-use super::{Extract, Inputs, Parameter, RequestParts};
+use super::{
+    argument::{Extract, Inputs, Parameter},
+    parts::RequestParts,
+};
 use crate::{
     error::ErrorKind,
     openapi::{ParameterLocation, parameter},
 };
-use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
-
-/// Path that all routes are below.
-pub(crate) const ROOT: &str = "/v1";
-
-/// Maximum number of parameters in a path.
-pub(super) const PARAMETERS_MAX: usize = 3;
 
 /// A parameter of the path.
 pub(crate) struct Path<P: Parameter>(pub P::Value);
@@ -38,41 +34,9 @@ impl<P: Parameter> Extract for Path<P> {
     }
 }
 
-/// Returns the parameter that a segment of a route's path stands for, or `None`.
-pub(super) fn name_in_braces(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}')
-}
-
-/// The segments of a request's path that are parameters, with their names.
-pub(super) struct PathValues<'r>([(&'static str, &'r str); PARAMETERS_MAX]);
-
-impl<'r> PathValues<'r> {
-    /// Splits the path of a request that matches `pattern`.
-    pub fn new(pattern: &'static str, request: &'r HttpRequest) -> Self {
-        // actix-web has decoded all characters that do not change the segments of the path.
-        let path = request.match_info().as_str();
-        let path = path.strip_prefix(ROOT).unwrap_or_default();
-        let segments = pattern.split('/').zip(path.split('/'));
-        let values = segments.filter_map(|(part, text)| Some((name_in_braces(part)?, text)));
-        let mut all = [("", ""); PARAMETERS_MAX];
-        for (slot, value) in all.iter_mut().zip(values) {
-            *slot = value;
-        }
-        Self(all)
-    }
-
-    /// Returns the text of a parameter, or an empty text if the path does not have it.
-    fn get(&self, name: &str) -> &'r str {
-        let mut values = self.0.iter();
-        values
-            .find(|(known, _)| *known == name)
-            .map_or("", |(_, text)| text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::ROOT, *};
     use actix_web::{dev::Payload, test::TestRequest};
     use ledger_crypto::HashValue;
     use ledger_types::{AccountAddress, StructTag};

@@ -1,6 +1,9 @@
 //! The query parameter `ledger_version`.
 
-use super::{Extract, Inputs, RequestParts};
+use super::{
+    argument::{Extract, Inputs},
+    parts::RequestParts,
+};
 use crate::{
     error::ErrorKind,
     model::DecimalText,
