@@ -1,7 +1,7 @@
 //! Signals that must not end a node: `SIGHUP`, which reloads the configuration, and `SIGXFSZ` at a
 //! limit on the size of files.
 
-use crate::kit::{TestAccount, TestNode, until};
+use crate::kit::{SERVER_NAME, TestAccount, TestCertificate, TestNode, until};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
@@ -10,6 +10,15 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
+};
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{
+        ClientConfig, RootCertStore,
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName, pem::PemObject as _},
+    },
 };
 
 #[tokio::test]
@@ -142,6 +151,70 @@ async fn replaces_the_admin_token_on_a_hangup() {
     for token in TOKENS {
         assert!(!log.contains(token), "{log}");
     }
+}
+
+/// Returns whether the node presents this certificate.
+async fn presents(node: &TestNode, certificate: &TestCertificate) -> bool {
+    let tcp = TcpStream::connect(node.authority()).await.unwrap();
+    let mut roots = RootCertStore::empty();
+    let expected = CertificateDer::from_pem_file(certificate.certificate_file()).unwrap();
+    roots.add(expected).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from(SERVER_NAME).unwrap();
+    let connector = TlsConnector::from(Arc::new(config));
+    connector.connect(name, tcp).await.is_ok()
+}
+
+#[tokio::test]
+async fn replaces_the_certificate_on_a_hangup() {
+    let [first, second, third] = [(); 3].map(|()| TestCertificate::new());
+    let setting = |certificate: &Path, key: &Path| {
+        format!("[api]\ntls_certificate = {certificate:?}\ntls_private_key = {key:?}\n")
+    };
+    let [certificate, key] = ["certificate.pem", "key.pem"].map(PathBuf::from);
+    let directory = tempfile::tempdir().unwrap();
+    let [certificate, key] = [certificate, key].map(|name| directory.path().join(name));
+    let install = |source: &TestCertificate| {
+        fs::copy(source.certificate_file(), &certificate).unwrap();
+        fs::copy(source.key_file(), &key).unwrap();
+    };
+    install(&first);
+    let node = ConfiguredNode::start(&setting(&certificate, &key));
+    assert!(presents(&node.node, &first).await);
+
+    // The same paths with other content.
+    install(&second);
+    node.reload(&setting(&certificate, &key)).await;
+    assert!(presents(&node.node, &second).await);
+    assert!(!presents(&node.node, &first).await);
+
+    // A key that is not that of the certificate.
+    let mixed = setting(&third.certificate_file(), &second.key_file());
+    let log = node.reload(&mixed).await;
+    assert!(log.contains("ERROR"), "{log}");
+    assert!(presents(&node.node, &second).await);
+
+    let log = node
+        .reload(&setting(&third.certificate_file(), &third.key_file()))
+        .await;
+    assert!(presents(&node.node, &third).await);
+    for part in ["api.tls_certificate", "api.tls_private_key"] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+
+    // TLS itself needs a restart.
+    let log = node.reload("").await;
+    let restart = log.lines().find(|line| line.contains("need a restart"));
+    let restart = restart.expect(&log);
+    assert!(
+        restart.contains("api.tls_certificate, api.tls_private_key"),
+        "{restart}"
+    );
+    assert!(presents(&node.node, &third).await);
 }
 
 #[tokio::test]

@@ -4,16 +4,12 @@
 //! own that resolves to this machine (DNS rebinding). Such requests have the foreign name in `Host` or
 //! `Origin`, which a page cannot change. Programs other than browsers send no `Origin` and are accepted.
 
-use super::origins::{Origins, authority_of};
-use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
-use std::{
-    fmt,
-    net::{IpAddr, Ipv6Addr},
-    str::FromStr,
+use super::{
+    authority::{Host, authority_of, host_of, is_localhost, is_name},
+    origins::Origins,
 };
-
-/// Maximum length of a DNS name, in bytes (RFC 1035).
-const NAME_BYTES_MAX: usize = 253;
+use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
+use std::{fmt, str::FromStr};
 
 /// The `Host` and `Origin` headers that a listener accepts.
 #[derive(Clone, Debug)]
@@ -101,50 +97,6 @@ fn is_of_this_machine(origin: &str) -> bool {
     }
 }
 
-/// Returns whether `name` is `localhost` or below it. These names always mean this machine
-/// (RFC 6761).
-fn is_localhost(name: &str) -> bool {
-    let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
-    last.eq_ignore_ascii_case("localhost")
-}
-
-/// A host without a port.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Host<'a> {
-    Ip(IpAddr),
-    Name(&'a str),
-}
-
-/// Returns the host of `HOST` or `HOST:PORT`, or `None` for any other text.
-pub(super) fn host_of(authority: &str) -> Option<Host<'_>> {
-    let (host, rest) = match authority.strip_prefix('[') {
-        Some(bracketed) => {
-            let (ip, rest) = bracketed.split_once(']')?;
-            (Host::Ip(ip.parse::<Ipv6Addr>().ok()?.into()), rest)
-        }
-        None => {
-            let end = authority.find(':').unwrap_or(authority.len());
-            let (name, rest) = authority.split_at(end);
-            let host = match name.parse::<IpAddr>() {
-                Ok(ip) => Host::Ip(ip),
-                Err(_) if is_name(name) => Host::Name(name),
-                Err(_) => return None,
-            };
-            (host, rest)
-        }
-    };
-    let is_port =
-        |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<u16>().is_ok();
-    let is_whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
-    is_whole.then_some(host)
-}
-
-/// Returns whether `text` can be the name of a host. Names of containers may have underscores.
-fn is_name(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(is_part)
-}
-
 /// Host names of a listener: `admin.hosts`, `faucet.hosts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostNames(Vec<String>);
@@ -191,7 +143,7 @@ impl fmt::Display for NoHostNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "up to {} host names without ports, with commas between, or \"\" for none",
+            "up to {} host names without ports, separated by commas, or \"\" for none",
             HostNames::COUNT_MAX
         )
     }
@@ -199,7 +151,7 @@ impl fmt::Display for NoHostNames {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::authority::NAME_BYTES_MAX, *};
     use actix_web::http::header::HeaderValue;
     use proptest::prelude::*;
 

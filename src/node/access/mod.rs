@@ -6,6 +6,7 @@
 //! | `token.rs` | bearer token | clients that can connect to the admin listener |
 //! | `secret_file.rs`, `private_key.rs` | file permissions | other users of the machine |
 
+mod authority;
 mod host_origin;
 mod origins;
 mod private_key;

@@ -1,6 +1,6 @@
 //! Origins of web pages that may send requests to the faucet: `faucet.origins`.
 
-use super::host_origin::host_of;
+use super::authority::authority_of;
 use std::{fmt, str::FromStr};
 
 /// A list of origins as browsers write them (RFC 6454), such as `https://wallet.example`, or all.
@@ -52,17 +52,10 @@ impl fmt::Display for NoOrigins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "up to {} origins such as https://wallet.example, with commas between, * for all, or \"\" for none",
+            "up to {} origins such as https://wallet.example, separated by commas, * for all, or \"\" for none",
             Origins::COUNT_MAX
         )
     }
-}
-
-/// Returns `HOST` or `HOST:PORT` of an origin of HTTP or HTTPS, or `None` for any other text.
-pub(super) fn authority_of(origin: &str) -> Option<&str> {
-    let (scheme, authority) = origin.split_once("://")?;
-    let is_origin = matches!(scheme, "http" | "https") && host_of(authority).is_some();
-    is_origin.then_some(authority)
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! How much memory the node may take: the sum of its limits. The node logs it at its start, and the overload
-//! test holds the process to it.
+//! Maximum memory of the node: the sum of its limits. The start logs it, and the overload test
+//! compares the process with it.
 //!
-//! | what | how much |
+//! | memory | maximum |
 //! |---|---|
-//! | the pool | `mempool.capacity_bytes` twice, on the wire and decoded, and a kilobyte for each of `mempool.capacity_transactions` |
-//! | bodies of requests | `api.bodies_bytes_max` twice: a buffer that grows has up to twice the room |
-//! | reading a body as JSON | 64 MiB for each HTTP worker |
-//! | answers that wait for their clients | `api.answers_bytes_max` |
-//! | answers for who asks next | `api.kept_answers_bytes_max` |
-//! | large answers being made | 8 of 40 MiB, and 8 compressors of 4 MiB |
+//! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB for each of `mempool.capacity_transactions` |
+//! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
+//! | parsing a JSON body | 64 MiB for each HTTP worker |
+//! | responses that wait for their clients | `api.answers_bytes_max` |
+//! | cached responses | `api.kept_answers_bytes_max` |
+//! | large responses being rendered | 8 of 40 MiB, and 8 compressors of 4 MiB |
 //! | connections | 128 KiB for each of `api.max_connections` |
-//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
-//! | blocks on their way to the disk | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, sixteen times |
-//! | pages of the database | `storage.cache_bytes` |
-//! | filters of the indices | 64 MiB |
-//! | a record of the block log | 32 MiB |
-//! | pages that a failed disk did not take | 256 MiB |
-//! | lines of the log that wait for standard error | 2 MiB twice: the lines that are being written, and those appended meanwhile |
-//! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
+//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
+//! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
+//! | page cache of the database | `storage.cache_bytes` |
+//! | Bloom filters of the indices | 64 MiB |
+//! | a record of the write-ahead log | 32 MiB |
+//! | pages that a failed disk rejected | 256 MiB |
+//! | log lines that wait for standard error | 2 MiB twice: the lines being written, and those appended meanwhile |
+//! | other | 256 MiB: program, threads, newest blocks and accounts, free memory of the allocator |
 
 use super::threads::worker_threads;
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
@@ -26,30 +26,32 @@ use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// What the pool takes for a transaction beside its bytes (`cargo bench -p ledger-actors --bench pool`).
+/// Bytes of the mempool per transaction beside the transaction itself (`cargo bench -p
+/// ledger-actors --bench pool`).
 const POOL_TRANSACTION: u64 = KIB;
-/// Bytes on the wire, and what they are decoded into.
+/// A transaction in memory is its encoded bytes and the decoded value.
 const WIRE_AND_DECODED: u64 = 2;
-/// A buffer that grows doubles its room.
+/// A buffer that grows doubles its capacity.
 const GROWTH: u64 = 2;
-/// What one body may take while it is read as JSON.
+/// Maximum memory of parsing one JSON body, in bytes.
 const JSON_BODY: u64 = 64 * MIB;
-/// Eight large answers, each of 8 MiB that were read and four times as much written.
+/// Bytes of eight large responses, each of 8 MiB of data and four times as much text.
 const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
-/// Eight compressors.
+/// Bytes of eight compressors.
 const COMPRESSORS: u64 = 8 * 4 * MIB;
-/// What a connection reads ahead and writes behind.
+/// Bytes that a connection reads ahead and buffers for writing.
 const CONNECTION: u64 = 128 * KIB;
-/// A request's head (`src/http/http2/connection.rs`) and task.
+/// Bytes of a request's head (`src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
-/// A transaction that was executed holds its write set, events and rows.
+/// An executed block takes this multiple of its transactions, for write sets, events and rows.
 const EXECUTED: u64 = 16;
-/// Lines of the log that are being written, and as many that wait.
+/// Bytes of the log lines that are being written, and of as many that wait.
 const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
-/// What no setting decides.
+/// Bytes that no setting determines.
 const REST: u64 = 256 * MIB;
 
-/// The most memory that the settings allow, in bytes; a sum that does not fit counts as all that there is.
+/// Returns the maximum memory that the settings allow, in bytes, or `u64::MAX` if the sum is
+/// larger.
 pub fn bytes_max(settings: &Settings) -> u64 {
     let workers = worker_threads(settings.api_listener.workers);
     let (mempool, sequencer) = (&settings.node.mempool, &settings.node.sequencer);

@@ -7,23 +7,35 @@
 use super::{
     admin_token::{check_token_requirement, configured_token},
     error::RunError,
-    tls::configured_tls,
+    tls::load_certificate,
 };
 use crate::{
-    access::{RequiredToken, Token},
+    access::{RequiredToken, Token, warn_if_key_is_exposed},
     config::{Config, ConfigError, ConfigOptions},
     signals::ReloadSignal,
     telemetry,
 };
 use ledger_actors::{FilterRules, NodeHandle};
+use ledger_http::{CertificateHolder, LoadedCertificate};
 use std::{collections::BTreeMap, net::SocketAddr, thread};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// Keys of the settings that a reload applies.
-const RELOADABLE: [&str; 3] = [TOKEN_FILE, FILTER_RULES, LOG_LEVEL];
+const RELOADABLE: [&str; 5] = [
+    TLS_CERTIFICATE,
+    TLS_PRIVATE_KEY,
+    TOKEN_FILE,
+    FILTER_RULES,
+    LOG_LEVEL,
+];
+const TLS_CERTIFICATE: &str = "api.tls_certificate";
+const TLS_PRIVATE_KEY: &str = "api.tls_private_key";
 const TOKEN_FILE: &str = "admin.token_file";
 const FILTER_RULES: &str = "filter.rules";
 const LOG_LEVEL: &str = "log.level";
+
+/// The TOML form of a path that is not set.
+const UNSET: &str = "\"\"";
 
 /// Maximum length of a value in the log, in characters. A list of rules may be long.
 const LOGGED_CHARS_MAX: usize = 1_000;
@@ -39,6 +51,8 @@ type Values = BTreeMap<String, String>;
 pub struct ReloadTargets {
     /// The actors, for the submission filter.
     pub node: NodeHandle,
+    /// Certificate of the API listener, if it serves TLS.
+    pub certificate: Option<CertificateHolder>,
     /// Token that the admin listener requires.
     pub admin_token: RequiredToken,
 }
@@ -90,6 +104,7 @@ struct Reloader {
 /// A valid configuration with the content of the files that it names.
 struct Loaded {
     values: Values,
+    certificate: Option<LoadedCertificate>,
     admin_token: Option<Token>,
     filter_rules: FilterRules,
     log_level: String,
@@ -128,6 +143,7 @@ impl Reloader {
     /// Applies a valid configuration. Cannot fail.
     fn apply(&mut self, loaded: Loaded) {
         let changes = Changes::between(&self.running, &loaded.values);
+        self.replace_certificate(loaded.certificate);
         self.targets.admin_token.replace(loaded.admin_token);
         for change in changes.applied {
             match change.key.as_str() {
@@ -147,6 +163,21 @@ impl Reloader {
             );
         }
         tracing::info!("SIGHUP: the configuration was reloaded");
+    }
+
+    /// Replaces the certificate if the API listener serves TLS and still has one.
+    fn replace_certificate(&self, certificate: Option<LoadedCertificate>) {
+        let (Some(holder), Some(certificate)) = (&self.targets.certificate, certificate) else {
+            return;
+        };
+        warn_if_key_is_exposed(&certificate);
+        if certificate.fingerprint() != holder.current().fingerprint() {
+            tracing::info!(
+                fingerprint_sha256 = certificate.fingerprint(),
+                "TLS certificate changed"
+            );
+        }
+        holder.replace(certificate);
     }
 }
 
@@ -171,10 +202,11 @@ fn apply_log_level(change: &Change, level: &str) {
 fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, ConfigError> {
     let config = Config::load(options, std::env::vars_os())?;
     let settings = config.settings();
-    configured_tls(settings)?;
+    let certificate = load_certificate(settings)?;
     let admin_token = configured_token(settings)?;
     check_token_requirement(admin_listen, admin_token.as_ref())?;
     Ok(Loaded {
+        certificate,
         admin_token,
         filter_rules: settings.node.filter.clone(),
         log_level: settings.log.level.clone(),
@@ -213,10 +245,15 @@ impl Changes {
             applied: Vec::new(),
             needs_restart: Vec::new(),
         };
+        let is_tls_switched = serves_tls(running) != serves_tls(loaded);
+        let is_reloadable = |key: &str| match key {
+            TLS_CERTIFICATE | TLS_PRIVATE_KEY => !is_tls_switched,
+            _ => RELOADABLE.contains(&key),
+        };
         for (key, new) in loaded {
             match running.get(key) {
                 Some(old) if old == new => {}
-                Some(old) if RELOADABLE.contains(&key.as_str()) => changes.applied.push(Change {
+                Some(old) if is_reloadable(key) => changes.applied.push(Change {
                     key: key.clone(),
                     old: old.clone(),
                     new: new.clone(),
@@ -226,6 +263,13 @@ impl Changes {
         }
         changes
     }
+}
+
+/// Returns whether the API listener serves TLS, which only a restart changes.
+fn serves_tls(values: &Values) -> bool {
+    values
+        .get(TLS_CERTIFICATE)
+        .is_some_and(|path| path != UNSET)
 }
 
 impl Change {
@@ -287,6 +331,25 @@ mod tests {
         ];
         assert_eq!(changes.applied, expected);
         assert_eq!(changes.needs_restart, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn applies_other_files_of_the_certificate_but_not_a_switch_to_or_from_tls() {
+        let tls = |name: &str| {
+            let [certificate, key] = ["certificate", "private_key"]
+                .map(|setting| format!("api.tls_{setting}={name}.pem"));
+            with(&[&certificate, &key])
+        };
+        let changes = Changes::between(&tls("a"), &tls("b"));
+        let expected =
+            [TLS_CERTIFICATE, TLS_PRIVATE_KEY].map(|key| change(key, "\"a.pem\"", "\"b.pem\""));
+        assert_eq!(changes.applied, expected);
+        assert_eq!(changes.needs_restart, [] as [&str; 0]);
+        for (running, loaded) in [(tls("a"), with(&[])), (with(&[]), tls("a"))] {
+            let changes = Changes::between(&running, &loaded);
+            assert_eq!(changes.applied, []);
+            assert_eq!(changes.needs_restart, [TLS_CERTIFICATE, TLS_PRIVATE_KEY]);
+        }
     }
 
     #[test]

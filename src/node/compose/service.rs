@@ -97,10 +97,12 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         // Before the ready line, because its reader may send a signal immediately.
         let mut signals = StopSignals::new()?;
         let genesis = ledger.genesis.clone();
+        let certificate = prepared.resources.tls.clone();
         let admin_token = prepared.resources.admin_token.clone();
         let mut service = Service::start(config.settings(), ledger, prepared.resources).await?;
         let targets = ReloadTargets {
             node: service.node.handle(),
+            certificate,
             admin_token,
         };
         let reload = ReloadTask::start(reload_signal, options.clone(), config, targets);

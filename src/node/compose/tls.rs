@@ -4,7 +4,7 @@ use crate::{
     access::warn_if_key_is_exposed,
     config::{ConfigError, Settings},
 };
-use ledger_http::{CertificateFiles, CertificateHolder, TlsError};
+use ledger_http::{CertificateFiles, CertificateHolder, LoadedCertificate, TlsError};
 
 /// Returns the certificate of the API listener, or `None` if none is set.
 ///
@@ -16,6 +16,19 @@ use ledger_http::{CertificateFiles, CertificateHolder, TlsError};
 /// that of the certificate, [`ConfigError::Unreadable`] if a file cannot be read, and
 /// [`ConfigError::Malformed`] if it is not a PEM file of its kind.
 pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, ConfigError> {
+    let certificate = load_certificate(settings)?;
+    if let Some(certificate) = &certificate {
+        warn_if_key_is_exposed(certificate);
+    }
+    Ok(certificate.map(CertificateHolder::new))
+}
+
+/// Reads the certificate of the API listener, or returns `None` if none is set.
+///
+/// # Errors
+///
+/// Returns the same errors as [`configured_tls`].
+pub fn load_certificate(settings: &Settings) -> Result<Option<LoadedCertificate>, ConfigError> {
     let files = match (
         &settings.api_listener.tls_certificate,
         &settings.api_listener.tls_private_key,
@@ -28,9 +41,7 @@ pub fn configured_tls(settings: &Settings) -> Result<Option<CertificateHolder>, 
         (Some(_), None) => return Err(only_one("api.tls_certificate", "api.tls_private_key")),
         (None, Some(_)) => return Err(only_one("api.tls_private_key", "api.tls_certificate")),
     };
-    let certificate = files.load().map_err(config_error)?;
-    warn_if_key_is_exposed(&certificate);
-    Ok(Some(CertificateHolder::new(certificate)))
+    files.load().map(Some).map_err(config_error)
 }
 
 fn only_one(set: &str, missing: &str) -> ConfigError {

@@ -123,7 +123,7 @@ settings! {
     "api.tls_certificate" => api_listener.tls_certificate, OptionalPath, "",
         "Certificate chain of /v1 in PEM, the server's own certificate first. With one, /v1 is \
          served over TLS only, as HTTP/2 or HTTP/1.1; without one, over plain HTTP/1.1. Read at \
-         the start.";
+         the start, on SIGHUP, and on POST /tls/reload.";
     "api.tls_private_key" => api_listener.tls_private_key, OptionalPath, "",
         "Private key of api.tls_certificate in PEM. Only the user of the node should have \
          permission to read it.";
