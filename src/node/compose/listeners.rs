@@ -1,5 +1,5 @@
-//! The listeners of a node: the interface, the faucet of a development chain, the operator's, and where it
-//! is wanted a second one for GraphQL.
+//! The listeners of a node: REST interface, admin, the faucet of a development chain, and
+//! optionally a second one for GraphQL.
 
 use super::{
     descriptors::ConnectionLimits,
@@ -23,21 +23,22 @@ use ledger_limits::KeyedLimit;
 use ledger_types::Genesis;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
-/// How long a stop lets long polls run to their own end. What starts and stops nodes commonly kills
-/// one that has not ended after 10 s, and the pool must be saved before that.
+/// Maximum time for which a stop waits for long polls. Supervisors commonly kill a process after 10
+/// s, and the mempool must be saved before that.
 const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
-/// How much longer a stop waits, so that answers reach their clients.
+/// Additional time for which a stop waits, so that responses reach their clients.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
-/// One address may have this part of them open, so that it cannot keep the others out.
+/// Part of the connections of a listener beside the API's, one in so many, that one address may
+/// open.
 const SIDE_ADDRESS_SHARE: usize = 2;
-/// How long the operator's listener keeps an idle connection: others of this machine could hold all places of
-/// its address, which is the operator's too. A script asks anew.
+/// Maximum keep-alive time of the admin listener. Other users of the machine share the operator's
+/// address, and could otherwise hold all of its connections. A script reconnects.
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Options of a listener. Each connection carries the state that the API keeps of it.
 type Options = ListenerOptions<Rc<Connection>>;
 
-/// Those that run.
+/// The running listeners.
 #[derive(Debug)]
 pub struct Listeners {
     api: Listener,
@@ -78,11 +79,12 @@ fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKe
 }
 
 impl Listeners {
-    /// Binds all addresses and starts the listeners; they serve after [`Self::wait_until_serving`].
+    /// Binds all addresses and starts the listeners. They serve after [`Self::wait_until_serving`].
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Fatal`] if an address cannot be bound, or the system refuses the listeners' threads.
+    /// Returns [`RunError::Fatal`] if an address cannot be bound, or if the system refuses the
+    /// threads of the listeners.
     pub fn start(
         settings: &Settings,
         genesis: &Genesis,
@@ -90,11 +92,11 @@ impl Listeners {
         resources: ListenerResources,
     ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
-        // Each listener has a thread that accepts. Listeners beside the API's have one worker each.
+        // Each listener has an accept thread. Listeners beside the API's have one worker each.
         let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
-            let doing = format!("the {threads} threads of the listeners cannot be started");
-            RunError::fatal(doing, &error)
+            let action = format!("the {threads} threads of the listeners cannot be started");
+            RunError::fatal(action, &error)
         })?;
         let state = ApiState::new(node.clone(), settings.api.clone());
         let parts = Parts {
@@ -102,13 +104,13 @@ impl Listeners {
             connections: resources.connections,
             opened: ListenerRegistry::default(),
         };
-        // Their order is that of the metrics that operators see.
+        // In the order of the metrics.
         let api_options = parts.api_options(resources.tls.clone());
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
         let certificate = ApiCertificate::new(resources.tls);
         let admin = parts.admin(node, state.clone(), resources.admin_token, certificate)?;
-        // actix-server starts the last: no transaction is accepted before the other listeners have their threads.
+        // Last, so that no transaction is accepted before the other listeners have their threads.
         let api = start(&api_options, move |config| {
             ledger_api::configure(config, &state);
         })?;
@@ -139,7 +141,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Where they listen, as the ready line says it.
+    /// Returns the addresses in the form of the ready line.
     pub fn ready_words(&self) -> String {
         let all = [
             Some(&self.api),
@@ -155,7 +157,7 @@ impl Listeners {
         words.join(" ")
     }
 
-    /// Ends when one of them does, which without [`Self::stop`] is an error.
+    /// Waits until a listener ends, which is an error before [`Self::stop`].
     pub async fn ended(&mut self) -> RunError {
         let error = tokio::select! {
             error = self.api.ended() => error,
@@ -166,7 +168,7 @@ impl Listeners {
         RunError::Fatal(error.to_string())
     }
 
-    /// Stops all of them at the same time; see [`Listener::stop`].
+    /// Stops all listeners concurrently; see [`Listener::stop`].
     pub async fn stop(self) {
         tokio::join!(
             self.api.stop(),
@@ -240,8 +242,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the options of a listener that serves few clients, usually of this machine: one worker thread, and
-    /// no TLS.
+    /// Returns the options of a listener with few clients, usually of this machine: one worker
+    /// thread, no TLS.
     fn side_options(&self, name: &'static str, address: SocketAddr) -> Options {
         ListenerOptions {
             address,

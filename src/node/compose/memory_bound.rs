@@ -1,23 +1,24 @@
-//! How much memory the node may take: the sum of its limits. The node logs it at its start, and the overload
-//! test holds the process to it.
+//! The maximum memory of the node: the sum of its limits.
 //!
-//! | what | how much |
+//! The node logs the sum at its start, and the overload test compares the process with it.
+//!
+//! | part | maximum |
 //! |---|---|
-//! | the pool | `mempool.capacity_bytes` twice, on the wire and decoded, and a kilobyte for each of `mempool.capacity_transactions` |
-//! | bodies of requests | `api.bodies_bytes_max` twice: a buffer that grows has up to twice the room |
-//! | reading a body as JSON | 64 MiB for each HTTP worker |
-//! | answers that wait for their clients | `api.answers_bytes_max` |
-//! | answers for who asks next | `api.kept_answers_bytes_max` |
-//! | large answers being made | 8 of 40 MiB, and 8 compressors of 4 MiB |
-//! | connections | 128 KiB for each of `api.max_connections` |
-//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and its task |
-//! | blocks on their way to the disk | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, sixteen times |
-//! | pages of the database | `storage.cache_bytes` |
-//! | filters of the indices | 64 MiB |
-//! | a record of the block log | 32 MiB |
-//! | pages that a failed disk did not take | 256 MiB |
-//! | lines of the log that wait for standard error | 2 MiB twice: the lines that are being written, and those appended meanwhile |
-//! | the rest | 256 MiB: the program, its threads, the newest blocks and accounts, what the allocator keeps |
+//! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB per transaction of `mempool.capacity_transactions` |
+//! | request bodies | `api.bodies_bytes_max` twice: a buffer that grows has up to twice the capacity |
+//! | JSON parsing of a body | 64 MiB per HTTP worker |
+//! | responses that wait for their clients | `api.answers_bytes_max` |
+//! | response cache | `api.kept_answers_bytes_max` |
+//! | large responses in preparation | 8 of 40 MiB, and 8 compressors of 4 MiB |
+//! | connections | 128 KiB per connection of `api.max_connections` |
+//! | requests in flight and long polls | 32 KiB per request of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and the task |
+//! | blocks in flight | `sequencer.blocks_in_flight_max` times `sequencer.block_bytes_max`, sixteen times |
+//! | database pages | `storage.cache_bytes` |
+//! | bloom filters of the indices | 64 MiB |
+//! | a record of the write-ahead log | 32 MiB |
+//! | pages after a failed write | 256 MiB |
+//! | log lines that wait for standard error | 2 MiB twice: the lines being written, and those appended meanwhile |
+//! | rest | 256 MiB: the program, its threads, the newest blocks and accounts, memory that the allocator retains |
 
 use super::threads::worker_threads;
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
@@ -26,30 +27,30 @@ use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// What the pool takes for a transaction beside its bytes (`cargo bench -p ledger-actors --bench pool`).
+/// Memory of a pending transaction beside its bytes (`cargo bench -p ledger-actors --bench pool`).
 const POOL_TRANSACTION: u64 = KIB;
-/// Bytes on the wire, and what they are decoded into.
+/// Factor of the encoded and the decoded form.
 const WIRE_AND_DECODED: u64 = 2;
-/// A buffer that grows doubles its room.
+/// Factor of a growing buffer, which doubles its capacity.
 const GROWTH: u64 = 2;
-/// What one body may take while it is read as JSON.
+/// Memory of one body while it is parsed as JSON.
 const JSON_BODY: u64 = 64 * MIB;
-/// Eight large answers, each of 8 MiB that were read and four times as much written.
+/// Memory of eight large responses, each of 8 MiB read and four times as much written.
 const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
-/// Eight compressors.
+/// Memory of eight compressors.
 const COMPRESSORS: u64 = 8 * 4 * MIB;
-/// What a connection reads ahead and writes behind.
+/// Read-ahead and write buffers of a connection.
 const CONNECTION: u64 = 128 * KIB;
-/// A request's head (`src/http/http2/connection.rs`) and task.
+/// Head (`src/http/http2/connection.rs`) and task of a request.
 const REQUEST: u64 = 32 * KIB;
-/// A transaction that was executed holds its write set, events and rows.
+/// Factor of an executed transaction, which holds its write set, events and rows.
 const EXECUTED: u64 = 16;
-/// Lines of the log that are being written, and as many that wait.
+/// Log lines being written, and as many that wait.
 const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
-/// What no setting decides.
+/// Memory that no setting limits.
 const REST: u64 = 256 * MIB;
 
-/// The most memory that the settings allow, in bytes; a sum that does not fit counts as all that there is.
+/// Returns the maximum memory that the settings allow, in bytes. Saturates at [`u64::MAX`].
 pub fn bytes_max(settings: &Settings) -> u64 {
     let workers = worker_threads(settings.api_listener.workers);
     let (mempool, sequencer) = (&settings.node.mempool, &settings.node.sequencer);
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_limit_counts() {
+    fn grows_with_every_limit() {
         let settings = Settings::default();
         let sum = bytes_max(&settings);
         let changes: [fn(&mut Settings); 6] = [

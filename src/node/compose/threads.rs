@@ -20,7 +20,8 @@ pub fn worker_threads(configured: usize) -> usize {
     worker_threads_on(configured, thread::available_parallelism().ok())
 }
 
-/// Returns [`worker_threads`] of a machine with `cores`, or of one whose number of cores is unknown.
+/// Returns [`worker_threads`] of a machine with `cores`, or of one whose number of cores is
+/// unknown.
 fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize {
     let wanted = match configured {
         0 => cores.map_or(1, NonZero::get),
@@ -29,10 +30,11 @@ fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize 
     wanted.min(WORKERS_MAX)
 }
 
-/// Checks that the process can start `count` more threads, by starting them at the same time and ending them.
+/// Checks that the process can start `count` more threads, by starting them at the same time and
+/// ending them.
 ///
-/// actix-server panics if the system refuses a thread, and the process ends without an error message. This check
-/// turns a limit on processes or threads into an error.
+/// actix-server panics if the system refuses a thread, and the process ends without an error
+/// message. This check turns a limit on processes or threads into an error.
 ///
 /// # Errors
 ///
@@ -45,7 +47,8 @@ pub fn check_thread_limit(count: usize) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Returns the error of the system for the first thread that it refuses. `while_all_exist` is not called then.
+/// Returns the error of the system for the first thread that it refuses. `while_all_exist` is not
+/// called then.
 fn with_threads(count: usize, while_all_exist: impl FnOnce()) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {
