@@ -238,8 +238,9 @@ pub(super) async fn balance(
     let chain = cx.chain().clone();
     let (ledger_info, balance) = cx
         .read_few(move |snapshot| {
-            let state = snapshot.state_at(version.resolve(snapshot)?);
-            let balance = ledger_framework::balance(&chain, &state, &address, &asset);
+            let balance = snapshot.read_state(version.resolve(snapshot)?, |state| {
+                Ok(ledger_framework::balance(&chain, state, &address, &asset))
+            })?;
             Ok(balance.map_err(|cause| ErrorKind::internal("reading a balance failed", &cause))?)
         })
         .await?;

@@ -38,8 +38,9 @@ pub(super) async fn view(
     let chain = cx.chain().clone();
     let (ledger_info, viewed) = cx
         .read(move |snapshot| {
-            let state = snapshot.state_at(version.resolve(snapshot)?);
-            let viewed = ledger_execution::view(&chain, &state, &function);
+            let viewed = snapshot.read_state(version.resolve(snapshot)?, |state| {
+                Ok(ledger_execution::view(&chain, state, &function))
+            })?;
             Ok(viewed.map_err(|error| problem(&chain, error))?)
         })
         .await?;

@@ -1,7 +1,7 @@
 //! File descriptors: the limit of the process, and the number of connections that fit below it.
 //!
-//! Each connection takes a descriptor. Only the API's connections are numerous, so they are limited
-//! to the descriptors that the store, the threads and the other listeners leave.
+//! Each connection takes a descriptor. Only the API has clients that open many connections, so its
+//! connections are limited to what store, threads and the other listeners leave.
 
 use super::{error::RunError, threads::worker_threads};
 use crate::{config::Settings, open_files::raise_limit};
@@ -10,23 +10,23 @@ use crate::{config::Settings, open_files::raise_limit};
 /// of the pipe for signals.
 const PER_RUNTIME: usize = 4;
 /// Descriptors of a listener: its socket, and the epoll instance, its duplicate and the waker of
-/// the thread that accepts.
+/// the thread that accepts connections.
 const PER_LISTENER: usize = 4;
 /// Connections that a worker thread may hold above its part of the limit: one because the limit is
-/// divided and rounded up, and one because actix-server checks it after it has accepted.
+/// divided and rounded up, and one because actix-server checks it after accepting.
 const PER_WORKER: usize = 2;
 /// Descriptors of the process: the standard streams, the pipe for signals, and the files of the
 /// store. A file may be open twice while it is opened or repaired.
 const OF_PROCESS: usize = 16;
 /// Descriptors that are open for a short time: the saved mempool and its directory at a stop,
-/// `/proc` for metrics, secrets that are read again.
+/// `/proc` for metrics, secrets and certificates that are read again.
 const SHORT_LIVED: usize = 16;
-/// Minimum number of connections in all: with fewer the node does not start.
+/// Minimum number of connections of all listeners. With fewer, the node does not start.
 const CONNECTIONS_MIN: usize = 32;
 /// Maximum number of open connections of a listener beside the API's: enough for a few scripts, and
 /// for one or two web pages of each of some hundred users.
 const SIDE_CONNECTIONS_MAX: usize = 1_024;
-/// Part of the connections, one in so many, that each listener beside the API's keeps if not all of
+/// Part of the connections, one in so many, that each listener beside the API keeps if not all of
 /// them fit.
 const SIDE_SHARE: usize = 8;
 
@@ -106,7 +106,7 @@ impl Demand {
 
 /// Raises the soft limit on open files to what the node needs, as far as the hard limit allows.
 ///
-/// `side_listeners` is the number of listeners beside the API's. Returns how many connections fit.
+/// `side_listeners` is the number of listeners beside the API. Returns how many connections fit.
 /// Logs a warning if they are fewer than `api.max_connections`.
 ///
 /// # Errors

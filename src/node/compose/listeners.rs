@@ -1,5 +1,5 @@
-//! The listeners of a node: REST interface, admin, the faucet of a development chain, and
-//! optionally a second one for GraphQL.
+//! The listeners of a node: API, admin, the faucet of a development chain, and an optional one for
+//! GraphQL.
 
 use super::{
     descriptors::ConnectionLimits,
@@ -23,19 +23,19 @@ use ledger_limits::KeyedLimit;
 use ledger_types::Genesis;
 use std::{future::pending, net::SocketAddr, rc::Rc, sync::Arc, time::Duration};
 
-/// Maximum time for which a stop waits for long polls. Supervisors commonly kill a process after 10
-/// s, and the mempool must be saved before that.
+/// Maximum time for which a stop waits for long polls to end. Service managers commonly kill a
+/// process that has not ended after 10 s, and the mempool must be saved before that.
 const WAITS_END_WITHIN: Duration = Duration::from_secs(3);
-/// Additional time for which a stop waits, so that responses reach their clients.
+/// Further time of a stop, in which the last responses reach their clients.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(1);
-/// Part of the connections of a listener beside the API's, one in so many, that one address may
-/// open.
+/// Part of the connections of a listener beside the API, one in so many, that one address may have
+/// open, so that it cannot exclude other addresses.
 const SIDE_ADDRESS_SHARE: usize = 2;
-/// Maximum keep-alive time of the admin listener. Other users of the machine share the operator's
-/// address, and could otherwise hold all of its connections. A script reconnects.
+/// Maximum idle time of a connection of the admin listener. Other users of the machine share the
+/// operator's address, and could hold all of its permits with idle connections.
 const ADMIN_KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// Options of a listener. Each connection carries the state that the API keeps of it.
+/// Options of a listener, whose connections carry the API's state of a connection.
 type Options = ListenerOptions<Rc<Connection>>;
 
 /// The running listeners.
@@ -47,7 +47,7 @@ pub struct Listeners {
     admin: Listener,
 }
 
-/// What the listeners need beside settings and actors.
+/// The parts of the process that the listeners use, beside settings and actors.
 #[derive(Debug)]
 pub struct ListenerResources {
     /// Maximum numbers of open connections.
@@ -79,12 +79,12 @@ fn faucet_key(settings: &Settings, genesis: &Genesis) -> Option<Ed25519PrivateKe
 }
 
 impl Listeners {
-    /// Binds all addresses and starts the listeners. They serve after [`Self::wait_until_serving`].
+    /// Binds all addresses and starts the listeners, which serve after
+    /// [`Self::wait_until_serving`].
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Fatal`] if an address cannot be bound, or if the system refuses the
-    /// threads of the listeners.
+    /// Returns [`RunError::Fatal`] if an address cannot be bound, or if the system refuses threads.
     pub fn start(
         settings: &Settings,
         genesis: &Genesis,
@@ -92,7 +92,8 @@ impl Listeners {
         resources: ListenerResources,
     ) -> Result<Self, RunError> {
         let side = side_listeners(settings, genesis);
-        // Each listener has an accept thread. Listeners beside the API's have one worker each.
+        // Each listener has a thread that accepts connections. Listeners beside the API have one
+        // worker each.
         let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
             let action = format!("the {threads} threads of the listeners cannot be started");
@@ -141,7 +142,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Returns the addresses in the form of the ready line.
+    /// Returns name and URL of each listener, for the ready line.
     pub fn ready_words(&self) -> String {
         let all = [
             Some(&self.api),
@@ -157,7 +158,7 @@ impl Listeners {
         words.join(" ")
     }
 
-    /// Waits until a listener ends, which is an error before [`Self::stop`].
+    /// Waits until a listener ends, which is an error unless [`Self::stop`] was called.
     pub async fn ended(&mut self) -> RunError {
         let error = tokio::select! {
             error = self.api.ended() => error,
@@ -168,7 +169,7 @@ impl Listeners {
         RunError::Fatal(error.to_string())
     }
 
-    /// Stops all listeners concurrently; see [`Listener::stop`].
+    /// Stops all listeners at the same time, as [`Listener::stop`] does.
     pub async fn stop(self) {
         tokio::join!(
             self.api.stop(),
@@ -242,8 +243,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the options of a listener with few clients, usually of this machine: one worker
-    /// thread, no TLS.
+    /// Returns the options of a listener that serves few clients, usually of this machine: one
+    /// worker thread, and no TLS.
     fn side_options(&self, name: &'static str, address: SocketAddr) -> Options {
         ListenerOptions {
             address,
@@ -252,7 +253,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns options with the settings that all listeners share.
+    /// Returns the options that all listeners share.
     fn options(&self, name: &'static str) -> Options {
         let settings = self.settings;
         let side = self.connections.side;

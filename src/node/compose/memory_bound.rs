@@ -1,24 +1,23 @@
-//! The maximum memory of the node: the sum of its limits.
+//! Maximum memory of the node: the sum of its limits. The start logs it, and the overload test
+//! compares the process with it.
 //!
-//! The node logs the sum at its start, and the overload test compares the process with it.
-//!
-//! | part | maximum |
+//! | memory | maximum |
 //! |---|---|
-//! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB per transaction of `mempool.capacity_transactions` |
-//! | request bodies | `api.bodies_bytes_max` twice: a buffer that grows has up to twice the capacity |
-//! | JSON parsing of a body | 64 MiB per HTTP worker |
+//! | mempool | `mempool.capacity_bytes` twice, encoded and decoded, and 1 KiB for each of `mempool.capacity_transactions` |
+//! | request bodies | `api.bodies_bytes_max` twice, because a growing buffer may be half empty |
+//! | parsing a JSON body | 64 MiB for each HTTP worker |
 //! | responses that wait for their clients | `api.answers_bytes_max` |
-//! | response cache | `api.kept_answers_bytes_max` |
-//! | large responses in preparation | 8 of 40 MiB, and 8 compressors of 4 MiB |
-//! | connections | 128 KiB per connection of `api.max_connections` |
-//! | requests in flight and long polls | 32 KiB per request of `api.max_in_flight`: a path of 16 KiB, headers of 8 KiB, and the task |
-//! | blocks in flight | `sequencer.blocks_in_flight_max` times `sequencer.block_bytes_max`, sixteen times |
-//! | database pages | `storage.cache_bytes` |
-//! | bloom filters of the indices | 64 MiB |
+//! | cached responses | `api.kept_answers_bytes_max` |
+//! | large responses being rendered | 8 of 40 MiB, and 8 compressors of 4 MiB |
+//! | connections | 128 KiB for each of `api.max_connections` |
+//! | requests in flight and long polls | 32 KiB for each of `api.max_in_flight`: path (16 KiB), headers (8 KiB) and task |
+//! | blocks in flight | `sequencer.blocks_in_flight_max` of `sequencer.block_bytes_max`, 16 times |
+//! | page cache of the database | `storage.cache_bytes` |
+//! | Bloom filters of the indices | 64 MiB |
 //! | a record of the write-ahead log | 32 MiB |
-//! | pages after a failed write | 256 MiB |
+//! | pages that a failed disk rejected | 256 MiB |
 //! | log lines that wait for standard error | 2 MiB twice: the lines being written, and those appended meanwhile |
-//! | rest | 256 MiB: the program, its threads, the newest blocks and accounts, memory that the allocator retains |
+//! | other | 256 MiB: program, threads, newest blocks and accounts, free memory of the allocator |
 
 use super::threads::worker_threads;
 use crate::{config::Settings, telemetry::queue::QUEUE_BYTES_MAX};
@@ -27,30 +26,32 @@ use ledger_store::{BLOOM_BYTES_MAX, OVERLAY_BYTES_MAX, WAL_BYTES_MAX};
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// Memory of a pending transaction beside its bytes (`cargo bench -p ledger-actors --bench pool`).
+/// Bytes of the mempool per transaction beside the transaction itself (`cargo bench -p
+/// ledger-actors --bench pool`).
 const POOL_TRANSACTION: u64 = KIB;
-/// Factor of the encoded and the decoded form.
+/// A transaction in memory is its encoded bytes and the decoded value.
 const WIRE_AND_DECODED: u64 = 2;
-/// Factor of a growing buffer, which doubles its capacity.
+/// A buffer that grows doubles its capacity.
 const GROWTH: u64 = 2;
-/// Memory of one body while it is parsed as JSON.
+/// Maximum memory of parsing one JSON body, in bytes.
 const JSON_BODY: u64 = 64 * MIB;
-/// Memory of eight large responses, each of 8 MiB read and four times as much written.
+/// Bytes of eight large responses, each of 8 MiB of data and four times as much text.
 const LARGE_ANSWERS: u64 = 8 * 40 * MIB;
-/// Memory of eight compressors.
+/// Bytes of eight compressors.
 const COMPRESSORS: u64 = 8 * 4 * MIB;
-/// Read-ahead and write buffers of a connection.
+/// Bytes that a connection reads ahead and buffers for writing.
 const CONNECTION: u64 = 128 * KIB;
-/// Head (`src/http/http2/connection.rs`) and task of a request.
+/// Bytes of a request's head (`src/http/http2/connection.rs`) and task.
 const REQUEST: u64 = 32 * KIB;
-/// Factor of an executed transaction, which holds its write set, events and rows.
+/// An executed block takes this multiple of its transactions, for write sets, events and rows.
 const EXECUTED: u64 = 16;
-/// Log lines being written, and as many that wait.
+/// Bytes of the log lines that are being written, and of as many that wait.
 const LOG_LINES: u64 = 2 * QUEUE_BYTES_MAX as u64;
-/// Memory that no setting limits.
+/// Bytes that no setting determines.
 const REST: u64 = 256 * MIB;
 
-/// Returns the maximum memory that the settings allow, in bytes. Saturates at [`u64::MAX`].
+/// Returns the maximum memory that the settings allow, in bytes, or `u64::MAX` if the sum is
+/// larger.
 pub fn bytes_max(settings: &Settings) -> u64 {
     let workers = worker_threads(settings.api_listener.workers);
     let (mempool, sequencer) = (&settings.node.mempool, &settings.node.sequencer);

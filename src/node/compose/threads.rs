@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-/// Name of a thread that is started to see whether the system allows it.
+/// Name of the threads that [`check_thread_limit`] starts.
 const NAME: &str = "limit-check";
 
 /// Returns the number of worker threads of a listener for a value of `api.workers`, from 1 to

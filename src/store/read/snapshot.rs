@@ -98,22 +98,15 @@ impl Snapshot {
         version: u64,
         read: impl FnOnce(&StateAt<'_>) -> Result<T, StateError>,
     ) -> Result<T, StoreError> {
-        let state = self.state_at(version);
+        let state = StateAt {
+            snapshot: self,
+            version,
+            store_error: OnceCell::new(),
+        };
         let output = read(&state);
         match state.store_error.into_inner() {
             Some(error) => Err(error),
             None => output.map_err(|error| StoreError::Inconsistent(error.0)),
-        }
-    }
-
-    /// Returns the state after `version`, which must be in the window.
-    ///
-    /// [`Self::read_state`] returns the store's own errors instead of their descriptions.
-    pub fn state_at(&self, version: u64) -> StateAt<'_> {
-        StateAt {
-            snapshot: self,
-            version,
-            store_error: OnceCell::new(),
         }
     }
 }

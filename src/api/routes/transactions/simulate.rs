@@ -29,7 +29,7 @@ use ledger_actors::{Lane, SubmitError};
 use ledger_execution::{self, AccountSnapshot};
 use ledger_store::{Snapshot, StateAt, StoreError};
 use ledger_types::{
-    AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction,
+    AccountAddress, ExecutedTransaction, LedgerInfo, SignedTransaction, StateError,
     transaction::TransactionAuthenticator,
 };
 use ledger_vm::Chain;
@@ -218,12 +218,12 @@ fn run(
     mut signed: SignedTransaction,
 ) -> Result<Simulated, StoreError> {
     let ledger_info = snapshot.ledger_info();
-    let state = snapshot.state_at(ledger_info.version);
-    if estimates.max_gas_amount {
-        signed.raw.max_gas_amount = max_gas_amount(chain, &state, &signed)?;
-    }
-    let executed = ledger_execution::simulate(chain, &state, ledger_info, now_usecs, &signed)
-        .map_err(|cause| StoreError::Inconsistent(cause.0))?;
+    let executed = snapshot.read_state(ledger_info.version, |state| {
+        if estimates.max_gas_amount {
+            signed.raw.max_gas_amount = max_gas_amount(chain, state, &signed)?;
+        }
+        ledger_execution::simulate(chain, state, ledger_info, now_usecs, &signed)
+    })?;
     let mut tables = TableTypes::default();
     tables.load(chain, snapshot, &executed.writes, ledger_info.version)?;
     Ok(Simulated { executed, tables })
@@ -236,7 +236,7 @@ fn max_gas_amount(
     chain: &Chain,
     state: &StateAt<'_>,
     signed: &SignedTransaction,
-) -> Result<u64, StoreError> {
+) -> Result<u64, StateError> {
     let allowed = chain.parameters().max_gas_amount;
     let payer = match &signed.authenticator {
         TransactionAuthenticator::FeePayer {
@@ -247,10 +247,7 @@ fn max_gas_amount(
     if *payer == AccountAddress::ZERO {
         return Ok(allowed);
     }
-    let facts = AccountSnapshot::read(chain, state, payer);
-    let balance = facts
-        .map_err(|cause| StoreError::Inconsistent(cause.0))?
-        .balance;
+    let balance = AccountSnapshot::read(chain, state, payer)?.balance;
     let affordable = balance.checked_div(signed.raw.gas_unit_price);
     let least = ledger_vm::intrinsic_gas_units(signed.size_bytes(), &signed.authenticator);
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))

@@ -13,7 +13,7 @@ use ledger_execution::{build_chain, development_genesis, execute_genesis};
 use ledger_store::{Store, StoreOptions};
 use ledger_types::{AccountAddress, Parameters, Vendor};
 use ledger_vm::Chain;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     io,
     rc::Rc,
@@ -313,6 +313,48 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     hold(answers);
 }
 
+/// Requests that read the ledger through the state, which has no errors of the store.
+#[actix_web::test]
+async fn failed_reads_of_the_state_reject_later_submissions() {
+    let sender = Transfer::new(0, 0).sender();
+    let balance = format!("/v1/accounts/{sender}/balance/0xa");
+    for path in [balance.as_str(), "/v1/view", "/v1/transactions/simulate"] {
+        let Broken {
+            client,
+            chain,
+            _node,
+            ..
+        } = broken().await;
+        let answer = match path {
+            "/v1/view" => client.post_json(path, &balance_call(), "*/*").await,
+            "/v1/transactions/simulate" => client.post_json(path, &simulated(&chain), "*/*").await,
+            _ => client.get(path).await,
+        };
+        assert_eq!(answer.status, 500, "{path}: {}", answer.text());
+        let transaction = Transfer::new(2, 0).json(&chain);
+        let later = client
+            .post_json("/v1/transactions", &transaction, "*/*")
+            .await;
+        assert_eq!(later.status, 503, "{path}: {}", later.text());
+    }
+}
+
+/// Returns a transaction to simulate.
+fn simulated(chain: &Chain) -> Value {
+    let mut transaction = Transfer::new(1, 0).json(chain);
+    transaction["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
+    transaction
+}
+
+/// Returns the call of a view function that reads a balance.
+fn balance_call() -> Value {
+    json!({
+        "function": "0x1::coin::balance",
+        "type_arguments": ["0x1::node_coin::NodeCoin"],
+        "arguments": [Transfer::new(0, 0).sender().to_string()],
+    })
+}
+
 /// Every other request with a body that reads the ledger.
 #[actix_web::test]
 async fn calls_on_a_broken_disk_are_500() {
@@ -325,24 +367,17 @@ async fn calls_on_a_broken_disk_are_500() {
     } = broken().await;
     let handle: AccountAddress = table.parse().unwrap();
     let handle = &handle.to_long_hex()[2..];
-    let mut simulated = Transfer::new(1, 0).json(&chain);
-    simulated["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
     let item = json!({
         "key_type": "0x1::string::String",
         "value_type": "0x1::registry::Record",
         "key": "name",
-    });
-    let call = json!({
-        "function": "0x1::coin::balance",
-        "type_arguments": ["0x1::node_coin::NodeCoin"],
-        "arguments": [Transfer::new(0, 0).sender().to_string()],
     });
     let mut answers = Vec::new();
     for (row, path, body) in [
         (
             row("POST /transactions/simulate", 500, "internal_error"),
             "transactions/simulate",
-            simulated,
+            simulated(&chain),
         ),
         (
             row("POST /tables/{table_handle}/item", 500, "internal_error"),
@@ -363,7 +398,11 @@ async fn calls_on_a_broken_disk_are_500() {
             "experimental/state_values/raw",
             json!({ "key": format!("0x01{handle}05{}", &RECORD_KEY[2..]) }),
         ),
-        (row("POST /view", 500, "internal_error"), "view", call),
+        (
+            row("POST /view", 500, "internal_error"),
+            "view",
+            balance_call(),
+        ),
     ] {
         let answer = client.post_json(&format!("/v1/{path}"), &body, "*/*").await;
         answers.push((row, path.to_owned(), answer));
