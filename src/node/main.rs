@@ -29,7 +29,8 @@ mod telemetry;
 use clap::Parser as _;
 use std::process::ExitCode;
 
-/// A submission and its response allocate hundreds of small objects on one thread that another one frees.
+/// A submission and its response allocate hundreds of small objects on one thread that another one
+/// frees.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

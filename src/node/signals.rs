@@ -1,4 +1,5 @@
-//! Signals: those that stop a node or reload its configuration, and one that must not end the process.
+//! Signals: those that stop a node or reload its configuration, and one that must not end the
+//! process.
 
 use std::io;
 use tokio::{
@@ -6,10 +7,12 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 
-/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG` like other failed writes.
+/// Makes writes beyond the limit on file sizes (`ulimit -f`) fail with `EFBIG` like other failed
+/// writes.
 ///
-/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the process
-/// ends, also after the [`Signal`] and the runtime are dropped. Call this before any file is written.
+/// Without a handler the system ends the process with `SIGXFSZ`. tokio keeps a handler until the
+/// process ends, also after the [`Signal`] and the runtime are dropped. Call this before any file
+/// is written.
 ///
 /// # Errors
 ///

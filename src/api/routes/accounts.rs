@@ -1,5 +1,4 @@
-//! What the state holds at an address: account, resource, balance. All of them take
-//! `ledger_version`.
+//! Account, resource, and balance at an address, at the version `ledger_version`.
 
 use crate::{
     context::{
@@ -78,8 +77,8 @@ struct AccountJson {
 
 /// `GET /v1/accounts/{address}`
 ///
-/// Every address is an account: until something is written there it reads as the implicit one, with
-/// sequence number 0 and itself as authentication key.
+/// Every address is an account. An address without an account resource has the implicit account,
+/// with sequence number 0 and the address as authentication key.
 pub(super) async fn account(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -227,8 +226,8 @@ impl Parameter for Asset {
 
 /// `GET /v1/accounts/{address}/balance/{asset_type}`
 ///
-/// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown account or asset
-/// (docs/interface.md#rule-11).
+/// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown
+/// account or asset (docs/interface.md#rule-11).
 pub(super) async fn balance(
     cx: RequestContext,
     Path(address): Path<Address>,

@@ -26,26 +26,26 @@ use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 
-/// The most transactions of a block in one answer; the reference's number. The first ones are
-/// given; a client sees by the last one's version that there are more.
+/// Maximum number of transactions of a block in a response, as on the reference node. A block with
+/// more has its first ones there. A client recognizes it by the version of the last one.
 const TRANSACTIONS_MAX: usize = 10_000;
 
-/// What was read of a block.
+/// The parts of a block that the response needs.
 struct LoadedBlock {
     block: BlockInfo,
     transactions: Option<Transactions>,
-    /// How many bytes the rows of the transactions have.
+    /// Size of the rows of the transactions, in bytes.
     read_bytes: usize,
-    /// Taken where that is large.
+    /// Present if the rows are large.
     permit: Option<LargeResponsePermit>,
 }
 
-/// The transactions of a block, as far as the form of the answer needs them.
+/// The transactions of a block, in the form that the format of the response needs.
 enum Transactions {
     Json {
-        /// Those of the block's first versions, ascending.
+        /// The first transactions of the block, ascending by version.
         all: Vec<ExecutedTransaction>,
-        /// The types of the tables whose items they changed.
+        /// Types of the tables whose items the transactions changed.
         tables: TableTypes,
     },
     Bcs(ListBcs),
@@ -61,8 +61,8 @@ impl LoadedBlock {
         }
     }
 
-    /// Reads the block's transactions. What is read without a place of the large answers is no more than what
-    /// a page of a listing reads without one; what that is of all requests is bounded as there.
+    /// Reads the block's transactions. Acquires the permit of a large response as soon as they are
+    /// large, as a page of a list does.
     fn read_transactions(
         &mut self,
         reader: &Reader,
@@ -97,7 +97,7 @@ impl Transactions {
         }
     }
 
-    /// Adds the next one.
+    /// Adds the next transaction.
     fn push(
         &mut self,
         chain: &Chain,
@@ -118,7 +118,7 @@ impl Transactions {
     }
 }
 
-/// What reading a block needs beside a snapshot.
+/// The context in which a block is read from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,

@@ -1,5 +1,6 @@
 //! Events of a stream, named by its creation number or by the handle that a resource holds
-//! (docs/reference/rest-contract.md#s4-3). Events of modules belong to no stream; transactions show them.
+//! (docs/reference/rest-contract.md#s4-3). Module events belong to no stream. They are part of
+//! their transactions only.
 
 use crate::{
     context::{
@@ -29,7 +30,7 @@ use ledger_vm::Chain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// About how many bytes an event holds besides its data.
+/// Approximate size of an event besides its data, in bytes.
 const EVENT_FIXED_BYTES: usize = 256;
 
 /// Maximum number of events in a page, as on the reference node.
@@ -125,7 +126,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
 
 /// `GET /v1/accounts/{address}/events/{creation_number}`
 ///
-/// Nothing is said about accounts and streams that do not exist: they have no events.
+/// An account or stream that does not exist has no events.
 pub(super) async fn by_creation_number(
     cx: RequestContext,
     Path(DecimalText(creation_number)): Path<CreationNumber>,
@@ -241,14 +242,14 @@ async fn respond(
     .await
 }
 
-/// A page of events, as far as the form of the answer needs it.
+/// A page of events, in the form that the format of the response needs.
 enum LoadedEvents {
     Json(StreamEvents),
     Bcs(ListBcs),
 }
 
 impl LoadedEvents {
-    /// About how many bytes they hold.
+    /// Returns the approximate size of the events, in bytes.
     fn size_bytes(&self) -> usize {
         let size_of = |event: &StreamEvent| EVENT_FIXED_BYTES + event.data.len();
         match self {
@@ -261,7 +262,7 @@ impl LoadedEvents {
 /// A stream of events.
 struct Stream {
     key: EventKey,
-    /// How many events it has had, where its handle was read.
+    /// Number of events that were emitted, if the handle was read.
     emitted: Option<u64>,
 }
 
@@ -290,7 +291,7 @@ impl EventPage {
         format: Format,
     ) -> Result<LoadedEvents, QueryError> {
         if let Some(start) = self.start {
-            // What earlier releases pruned is not recorded by stream; its handle knows that there was some.
+            // Earlier releases did not record pruned events by stream, but the handle counts them.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
             if let Some(end) = first.filter(|first| start < *first) {
                 return Err(ErrorKind::EventPruned { start, end }.into());

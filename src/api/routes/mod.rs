@@ -6,8 +6,8 @@
 //! 2. the handler, an `async fn` of a `RequestContext` and arguments of [`extract`];
 //! 3. `describe_...()`, its [`Operation`], with `.parameter(Path::<Address>::describe())`.
 //!
-//! Add a row to [`table`] and its responses to the tests of the interface. The table panics at start
-//! if an operation does not declare exactly the inputs that its handler reads.
+//! Add a row to [`table`] and its responses to the tests of the interface. The table panics at
+//! start if an operation does not declare exactly the inputs that its handler reads.
 
 mod accounts;
 mod blocks;

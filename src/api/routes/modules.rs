@@ -1,5 +1,7 @@
-//! The modules at an address, alone or as a list. They are native and belong to the chain, not to the
-//! state: each is there, without bytecode, at every version whose framework has it.
+//! The modules at an address, alone or as a list.
+//!
+//! Modules are native and belong to the chain, not to the state. A module exists, without bytecode,
+//! at every version whose framework has it.
 
 use super::accounts::{Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, state_operation};
 use crate::{
@@ -30,7 +32,7 @@ use std::{collections::BTreeMap, str::FromStr};
 /// Maximum number of modules in a page, as on the reference node.
 type Limit = PageLimit<9_999, 9_999>;
 
-/// The version of the framework that was on at a version of the ledger.
+/// Returns the version of the framework at a version of the ledger.
 fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result<u64, StoreError> {
     let block = snapshot.block_of_version(version)?.ok_or_else(|| {
         StoreError::Inconsistent(format!("the block of version {version} is missing"))

@@ -1,8 +1,9 @@
 //! The node: its ledger, its health, its gas prices.
 //!
-//! A node whose disk failed or is full, or whose clock is not believed, still serves what is committed, but it is
-//! unhealthy: a load balancer then sends submissions elsewhere. A node that takes submissions although the system
-//! clock and the ledger's time differ is healthy, and says so.
+//! A node that does not write its ledger, because of its disk or its clock, still serves committed
+//! data. It is unhealthy, so that a load balancer sends submissions elsewhere. A node that accepts
+//! submissions although the system clock and the ledger's time differ is healthy, and its response
+//! names the difference.
 
 use crate::{
     context::{
@@ -29,7 +30,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What this node is in the words of the interface: it orders blocks itself.
+/// Role of this node in the terms of the interface: it orders blocks itself.
 const NODE_ROLE: &str = "validator";
 
 /// The ledger at one moment.
@@ -173,10 +174,10 @@ impl Parameter for DurationSecs {
 
 /// `GET /v1/-/healthy`
 ///
-/// With `duration_secs` the newest block must be no older than that, as in the reference. An idle
-/// node writes no blocks unless `sequencer.heartbeat_secs` is set, so its newest block ages without
-/// anything being wrong: the message of the 503 says so, and whoever wants this check on a quiet
-/// chain sets a heartbeat below it.
+/// Responds with 503 if the ledger is not written, or if the newest block is older than
+/// `duration_secs`, as on the reference node. An idle node writes no blocks unless
+/// `sequencer.heartbeat_secs` is set, so an operator who uses `duration_secs` on a quiet chain sets
+/// a shorter heartbeat.
 pub(super) async fn healthy(
     cx: RequestContext,
     Query(age_max_secs): Query<DurationSecs>,

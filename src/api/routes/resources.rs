@@ -1,5 +1,5 @@
-//! All resources at an address, in pages. Members of resource groups stand beside the others; where a
-//! page ends in the middle of a group the next one goes on there.
+//! All resources at an address, in pages. Members of resource groups are listed like other
+//! resources. A page can end within a group, and the next page then begins there.
 
 use super::accounts::{
     Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, resource_example, state_operation,
@@ -32,19 +32,20 @@ use std::{collections::BTreeMap, str::FromStr};
 /// Maximum number of resources in a page, as on the reference node.
 const PAGE_MAX: usize = 9_999;
 
-/// How many slots are looked at for a page: one in two may hold nothing any more where the page is as
-/// long as can be. One costs about 7 microseconds. Beyond that a page is short, down to an empty one with
-/// a cursor.
+/// Maximum number of slots that are read for a page. A slot takes about 7 microseconds.
+///
+/// A page of the maximum length can skip as many empty slots as it has resources. With more empty
+/// slots a page is shorter, and may even be empty and have a cursor.
 const SLOTS_MAX: usize = 2 * PAGE_MAX;
 
-/// About how many bytes a resource takes besides its value.
+/// Approximate size of a resource besides its value, in bytes.
 const RESOURCE_FIXED_BYTES: usize = 256;
 
 type Limit = PageLimit<PAGE_MAX, PAGE_MAX>;
 
 /// `GET /v1/accounts/{address}/resources`
 ///
-/// An account that has none, or that nobody knows, has an empty list.
+/// An account without resources has an empty list, also if it does not exist.
 pub(super) async fn resources(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -115,7 +116,7 @@ pub(super) fn describe_resources() -> Operation {
     )])
 }
 
-/// Which resources are asked for.
+/// A request for a page of resources.
 struct Asked {
     address: AccountAddress,
     version: u64,
@@ -123,7 +124,7 @@ struct Asked {
     limit: usize,
 }
 
-/// Resources, where the next page begins, and the place of an answer with so much.
+/// A page of resources, with the start of the next page. It has a permit if it is large.
 #[derive(Default)]
 struct Page {
     resources: Vec<Resource>,
@@ -179,15 +180,15 @@ impl Asked {
         Ok(page)
     }
 
-    /// Whether a member of the group in which the page begins was on an earlier one.
+    /// Returns whether a member of the group in which the page begins is part of an earlier page.
     fn is_before_start(&self, slot: StateKeyCursor, tag: &StructTag) -> bool {
         let start = self.start.as_ref();
         start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
     }
 }
 
-/// Where a page begins: the place of its first slot, and the type of its first resource there. Neither
-/// moves when other slots or members come and go.
+/// The start of a page: the position of its first slot, and the type of its first resource in the
+/// slot. Writes to other slots and members change neither.
 pub(super) struct Cursor {
     slot: [u8; StateKeyCursor::BYTES],
     tag: Option<StructTag>,
@@ -247,7 +248,8 @@ mod tests {
     const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
     const HELD: usize = 3;
 
-    /// A ledger with an account of `HELD` resources among more slots without a value than a page looks at.
+    /// Creates a ledger with an account of `HELD` resources among more empty slots than a page
+    /// reads.
     fn nearly_empty(directory: &std::path::Path) -> (StoreWriter, Snapshot) {
         let genesis = development_genesis(4, Vendor::default(), Parameters::default());
         let mut block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());

@@ -1,5 +1,7 @@
-//! The document of the interface, and a page to read it on. The page needs nothing from other hosts, and may
-//! not ask them: nothing that it shows could lead a reader's browser elsewhere.
+//! The OpenAPI document, and a page that displays it.
+//!
+//! The page loads nothing from other hosts, and its content security policy forbids requests to
+//! them.
 
 use crate::{
     context::{
@@ -29,18 +31,19 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const YAML: &str = "application/yaml";
 
-/// What the page may load and ask: this node. Pictures of the library stand in its style sheet.
+/// Content security policy of the page: this node only. The style sheet of the library contains its
+/// pictures.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                            img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                            frame-ancestors 'none'";
 
-/// The parts of the page change with the software only; a browser asks again once an hour.
+/// Caching of the parts of the page, which change only with the software: one hour.
 const PARTS_CACHING: &str = "max-age=3600";
 
-/// The document may change when the node starts anew.
+/// Caching of the document, which can change at a restart of the node.
 const DOCUMENT_CACHING: &str = "no-cache";
 
-/// A file of text or pictures, with the moment of the ledger that every answer names.
+/// A file of text or pictures, with the ledger info that every response has.
 pub(super) struct File {
     ledger_info: LedgerInfo,
     media_type: Cow<'static, str>,
@@ -142,14 +145,14 @@ pub(super) fn describe_yaml() -> Operation {
     )
 }
 
-/// The parts of the page that come from the library.
+/// Parts of the page that are files of the library.
 const LIBRARY_PARTS: [&str; 3] = [
     "swagger-ui.css",
     "swagger-ui-bundle.js",
     "favicon-32x32.png",
 ];
 
-/// The parts of the page that are our own.
+/// Parts of the page that are files of this crate.
 const OWN_PARTS: [&str; 2] = ["page.css", "page.js"];
 
 /// The name of a part of the page.
@@ -211,7 +214,7 @@ fn library_part(cx: &RequestContext, name: &str) -> Result<File, ApiError> {
     Ok(File::new(cx, file.content_type, PARTS_CACHING, body))
 }
 
-/// `GET /`, outside of the interface: where to go.
+/// `GET /`, outside of the interface: a page with links.
 pub(crate) async fn home() -> HttpResponse {
     HttpResponse::Ok()
         .content_type(HTML)

@@ -37,11 +37,11 @@ pub(super) struct RawStateValueRequest {
     key: HexBytes,
 }
 
-/// What the BCS form of a table item's key begins with.
+/// First byte of the state key of a table item in BCS.
 const TABLE_ITEM: u8 = 1;
 
-/// A value of the state on the wire. The reference has a second variant, with what was deposited for the
-/// value, which nothing is on this ledger.
+/// A state value in BCS. The reference node has a second variant for values with a storage deposit,
+/// which this ledger does not have.
 #[derive(Serialize)]
 enum StateValue<'a> {
     V0(&'a Bytes),
@@ -49,8 +49,8 @@ enum StateValue<'a> {
 
 /// `POST /v1/experimental/state_values/raw`
 ///
-/// JSON is the value of a resource or of an item of a table that recorded its types; any other value, such
-/// as that of a group of resources, is its bytes in hex.
+/// Responds in JSON with the value of a resource, or of an item of a table that recorded its types.
+/// Any other value, such as a resource group, is its bytes in hexadecimal.
 pub(super) async fn raw(
     cx: RequestContext,
     body: JsonBody<RawStateValueRequest>,
@@ -126,11 +126,12 @@ pub(super) fn describe_raw() -> Operation {
     ])
 }
 
-/// A state key in BCS. That of a resource or module is its storage encoding; in that of a table item the
-/// item's key has its length before it.
+/// Decodes a state key in BCS. The key of a resource or module is its storage encoding. The key of
+/// a table item differs from it: the item's key has a length prefix.
 ///
 /// # Errors
-/// 400 when the bytes are no state key.
+///
+/// Returns [`ErrorKind::InvalidInput`] if the bytes are not a state key.
 fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), ErrorKind> {
     let no_key = |cause: &dyn Display| {
         ErrorKind::InvalidInput(format!(
@@ -149,10 +150,11 @@ fn read_key(wire: &Bytes) -> Result<(StateKey, StateKeyParts), ErrorKind> {
     Ok((key, parts))
 }
 
-/// The type of the value, where one is known.
+/// Returns the type of the value, or `None` if it is unknown.
 ///
 /// # Errors
-/// When the store fails.
+///
+/// Returns an error if the store cannot be read.
 fn value_type(
     chain: &Chain,
     snapshot: &Snapshot,

@@ -1,4 +1,5 @@
-//! Items of tables, by the bytes of their key or by its JSON form (docs/reference/rest-contract.md#s4-7).
+//! Items of tables, by the bytes of their key or by its JSON form
+//! (docs/reference/rest-contract.md#s4-7).
 
 use crate::{
     context::{
@@ -63,8 +64,8 @@ pub(super) struct RawItemRequest {
 
 /// `POST /v1/tables/{table_handle}/raw_item`
 ///
-/// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the table
-/// recorded when it was created, or with the bytes in hexadecimal if none is recorded
+/// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the
+/// table recorded when it was created, or with the bytes in hexadecimal if none is recorded
 /// (docs/interface.md#rule-9).
 pub(super) async fn raw_item(
     cx: RequestContext,
@@ -128,7 +129,7 @@ pub(super) struct ItemRequest {
 
 /// `POST /v1/tables/{table_handle}/item`
 ///
-/// The types are those that the client names, whatever the table recorded.
+/// The types are those in the request, even if the table recorded others.
 pub(super) async fn item(
     cx: RequestContext,
     Path(handle): Path<TableHandle>,
@@ -173,8 +174,10 @@ pub(super) fn describe_item() -> Operation {
     )])
 }
 
-/// Which item a request names, and the type of its value. Nothing else of the request is kept while the item
-/// is read: as JSON values it may take many times the memory of its body.
+/// Returns the item that a request names, and the type of its value.
+///
+/// The request itself is dropped before the item is read, because its JSON values can take many
+/// times the memory of the body.
 fn named_item(
     handle: AccountAddress,
     request: &ItemRequest,
@@ -192,7 +195,7 @@ fn named_item(
     ))
 }
 
-/// The item as it is stored, or as `shown` in JSON.
+/// Responds with the stored bytes of an item in BCS, or with `shown` in JSON.
 async fn render(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
@@ -216,11 +219,11 @@ fn parse_type(name: &str, text: &str) -> Result<TypeTag, ErrorKind> {
         .map_err(|cause| ErrorKind::InvalidInput(format!("{name} is no type: {cause}")))
 }
 
-/// An item that is asked for.
+/// The key of a requested item.
 struct ItemKey {
     handle: AccountAddress,
     state_key: StateKey,
-    /// The key as the client wrote it.
+    /// The key as in the request.
     shown: String,
 }
 

@@ -1,5 +1,5 @@
-//! Calls of view functions, which read one version of the state and change nothing. They run on a
-//! reader thread, as every read does, and end when their gas does.
+//! Calls of view functions, which read one version of the state and change nothing. A call runs on
+//! a reader thread, and ends when it has used its gas.
 
 use super::transactions::submit::bounded_call;
 use crate::{
@@ -115,7 +115,7 @@ impl JsonOrBcs for ViewCall {
     }
 }
 
-/// An array of values; in BCS each value is a vector of its bytes.
+/// Responds with an array of values. In BCS each value is a vector of its bytes.
 fn render(
     chain: &Chain,
     format: Format,

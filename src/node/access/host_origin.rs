@@ -1,8 +1,9 @@
 //! The `Host` and `Origin` headers that a listener accepts.
 //!
-//! A foreign web page can make a browser send requests to this machine, also under a host name of its
-//! own that resolves to this machine (DNS rebinding). Such requests have the foreign name in `Host` or
-//! `Origin`, which a page cannot change. Programs other than browsers send no `Origin` and are accepted.
+//! A foreign web page can make a browser send requests to this machine, also under a host name of
+//! its own that resolves to this machine (DNS rebinding). Such requests have the foreign name in
+//! `Host` or `Origin`, which a page cannot change. Programs other than browsers send no `Origin`
+//! and are accepted.
 
 use super::{
     authority::{Host, authority_of, host_of, is_localhost, is_name},
@@ -67,8 +68,8 @@ impl HostOriginPolicy {
 
     /// Returns whether `HOST` or `HOST:PORT` names this listener.
     ///
-    /// Every IP address does. A foreign page cannot have one as its host: its browser would load the
-    /// page from that address.
+    /// Every IP address does. A foreign page cannot have one as its host: its browser would load
+    /// the page from that address.
     fn is_own(&self, authority: &str) -> bool {
         match host_of(authority) {
             Some(Host::Ip(_)) => true,

@@ -1,7 +1,7 @@
 //! Authorization of requests: `Host` and `Origin` headers, and the token.
 //!
-//! The connection of a rejected request is closed. Otherwise clients without the token could hold all
-//! connections of the listener.
+//! The connection of a rejected request is closed. Otherwise clients without the token could hold
+//! all connections of the listener.
 
 use super::context::{Admin, error_response};
 use actix_web::{

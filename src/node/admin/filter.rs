@@ -39,8 +39,8 @@ pub async fn show(admin: Data<Admin>) -> HttpResponse {
 /// `PUT /filter` with `{"rules": ["deny sender 0x1", ...]}`: replaces all rules.
 ///
 /// The new rules apply to every submission that arrives after the response, until the next start or
-/// until a reload finds that the configuration files changed their rules. Responds with 400 if a rule
-/// is malformed.
+/// until a reload finds that the configuration files changed their rules. Responds with 400 if a
+/// rule is malformed.
 pub async fn replace(admin: Data<Admin>, body: Result<Bytes, Error>) -> HttpResponse {
     let Filter { rules } = match parse_body(
         body,

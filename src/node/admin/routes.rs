@@ -15,8 +15,8 @@ use actix_web::{
 use ledger_api::{unknown_route, wrong_method};
 use ledger_http::ListenerRegistry;
 
-/// Registers the routes. `certificate` is that of the API listener, and `listeners` are the listeners
-/// whose connections are reported.
+/// Registers the routes. `certificate` is that of the API listener, and `listeners` are the
+/// listeners whose connections are reported.
 pub fn configure(
     config: &mut ServiceConfig,
     admin: &Admin,

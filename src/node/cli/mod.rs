@@ -51,8 +51,8 @@ enum Command {
 ///
 /// # Errors
 ///
-/// Returns [`CliError::Configuration`] if the configuration cannot be used, and [`CliError::Fatal`] for
-/// any other error of the command.
+/// Returns [`CliError::Configuration`] if the configuration cannot be used, and [`CliError::Fatal`]
+/// for any other error of the command.
 pub fn execute(cli: Cli) -> Result<(), CliError> {
     let load = || Config::load(&cli.config, std::env::vars_os());
     match cli.command.unwrap_or(Command::Run) {

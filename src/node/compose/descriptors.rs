@@ -1,4 +1,4 @@
-//! File descriptors: the limit of the process, and how many connections fit below it.
+//! File descriptors: the limit of the process, and the number of connections that fit below it.
 //!
 //! Each connection takes a descriptor. Only the API has clients that open many connections, so its
 //! connections are limited to what store, threads and the other listeners leave.

@@ -10,8 +10,8 @@ use std::path::Path;
 pub struct ConfiguredGenesis {
     /// The genesis.
     pub genesis: Genesis,
-    /// Whether the settings name framework upgrades. Otherwise an existing ledger keeps its own, even if
-    /// a new chain would start with a newer version.
+    /// Whether the settings name framework upgrades. Otherwise an existing ledger keeps its own,
+    /// even if a new chain would start with a newer version.
     pub names_upgrades: bool,
 }
 
@@ -19,9 +19,9 @@ pub struct ConfiguredGenesis {
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Unreadable`] or [`ConfigError::Malformed`] if the genesis file cannot be read
-/// or cannot start a chain. Returns [`ConfigError::Contradiction`] if a setting contradicts the file,
-/// or enables a faucet on a chain without a faucet key.
+/// Returns [`ConfigError::Unreadable`] or [`ConfigError::Malformed`] if the genesis file cannot be
+/// read or cannot start a chain. Returns [`ConfigError::Contradiction`] if a setting contradicts
+/// the file, or enables a faucet on a chain without a faucet key.
 pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigError> {
     let chain = &config.settings().chain;
     let genesis = match &chain.genesis {

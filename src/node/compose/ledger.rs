@@ -1,5 +1,5 @@
-//! Opens the data directory: starts the chain in an empty one, or adds configured framework upgrades to
-//! an existing ledger.
+//! Opens the data directory: starts the chain in an empty one, or adds configured framework
+//! upgrades to an existing ledger.
 
 use super::{error::RunError, genesis::ConfiguredGenesis};
 use crate::config::{ConfigError, Settings};
@@ -76,8 +76,8 @@ pub fn open_ledger(
     })
 }
 
-/// Returns the genesis with which a ledger continues. `found` is the genesis of the ledger, and `height`
-/// the height of its newest block.
+/// Returns the genesis with which a ledger continues. `found` is the genesis of the ledger, and
+/// `height` the height of its newest block.
 ///
 /// # Errors
 ///

@@ -96,8 +96,8 @@ impl Listeners {
         // worker each.
         let threads = worker_threads(settings.api_listener.workers) + 1 + 2 * side;
         check_thread_limit(threads).map_err(|error| {
-            let doing = format!("the {threads} threads of the listeners cannot be started");
-            RunError::fatal(doing, &error)
+            let action = format!("the {threads} threads of the listeners cannot be started");
+            RunError::fatal(action, &error)
         })?;
         let state = ApiState::new(node.clone(), settings.api.clone());
         let parts = Parts {

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_limit_counts() {
+    fn grows_with_every_limit() {
         let settings = Settings::default();
         let sum = bytes_max(&settings);
         let changes: [fn(&mut Settings); 6] = [

@@ -1,16 +1,16 @@
 //! Scheduling policy of the node's threads.
 //!
 //! A transaction passes between threads several times. If all cores are busy, the default policy of
-//! Linux preempts the sending thread for the thread that it wakes, once per message: both lose their
-//! CPU caches, and the woken thread finds one message. Under `SCHED_BATCH` (sched(7)) the woken thread
-//! waits for its turn and finds many.
+//! Linux preempts the sending thread for the thread that it wakes, once per message: both lose
+//! their CPU caches, and the woken thread finds one message. Under `SCHED_BATCH` (sched(7)) the
+//! woken thread waits for its turn and finds many.
 
 use std::error::Error;
 
 /// Applies the setting `process.scheduling` to this thread and to the threads that it starts.
 ///
-/// With `batch` the policy becomes `SCHED_BATCH`, unless the process was started under a policy other
-/// than the default one: then its operator has chosen. The niceness does not change.
+/// With `batch` the policy becomes `SCHED_BATCH`, unless the process was started under a policy
+/// other than the default one: then its operator has chosen. The niceness does not change.
 ///
 /// # Errors
 ///
@@ -70,8 +70,8 @@ mod tests {
         thread_schedule_policy,
     };
 
-    /// Returns the policy of a thread that has `before` and applies the setting, and of a thread that
-    /// it starts afterwards.
+    /// Returns the policy of a thread that has `before` and applies the setting, and of a thread
+    /// that it starts afterwards.
     fn policies_after(
         before: ThreadSchedulePolicy,
         process_scheduling: &'static str,

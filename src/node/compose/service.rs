@@ -270,8 +270,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Fatal`] if the node fails meanwhile, if the actors do not stop cleanly, or
-    /// if another signal arrives.
+    /// Returns [`RunError::Fatal`] if the node fails meanwhile, if the actors do not stop cleanly,
+    /// or if another signal arrives.
     async fn stop(self, signals: &mut StopSignals) -> Result<(), RunError> {
         tokio::select! {
             stopped = self.stop_all() => stopped,

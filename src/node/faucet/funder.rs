@@ -1,4 +1,5 @@
-//! The task that owns the faucet's key. It pays all waiting requests with one transaction at a time.
+//! The task that owns the faucet's key. It pays all waiting requests with one transaction at a
+//! time.
 
 use super::error::FaucetError;
 use ledger_actors::{NodeError, NodeHandle, RemovalReason, SubmitError, TransactionStatus};
@@ -19,12 +20,12 @@ const BATCH_MAX: usize = 100;
 /// Minimum price that the faucet offers per gas unit. The storage fee does not depend on the price:
 /// at a lower price a batch of new accounts would exceed the maximum number of gas units.
 const GAS_UNIT_PRICE: u64 = 100;
-/// Time until a transaction of the faucet expires, as in the reference node's faucet. For as long, the
-/// faucet retries with a new sequence number if another user of its key took the number: the faucet
-/// key of a development chain is public.
+/// Time until a transaction of the faucet expires, as in the reference node's faucet. For as long,
+/// the faucet retries with a new sequence number if another user of its key took the number: the
+/// faucet key of a development chain is public.
 const EXPIRES_AFTER: Duration = Duration::from_secs(30);
-/// Pause before a retry: of a wait while `wait.capacity` is exhausted, and of the next sequence number
-/// while the block with the last one is not durable.
+/// Pause before a retry: of a wait while `wait.capacity` is exhausted, and of the next sequence
+/// number while the block with the last one is not durable.
 const POLL_PAUSE: Duration = Duration::from_millis(20);
 
 /// A request to be funded.
@@ -58,8 +59,8 @@ enum Attempt {
     Funded(Funded),
     /// Committed, but aborted with this reason.
     Aborted(String),
-    /// Rejected with this reason, because another user of the key took its sequence number or replaced
-    /// it in the mempool.
+    /// Rejected with this reason, because another user of the key took its sequence number or
+    /// replaced it in the mempool.
     Overtaken(String),
 }
 
@@ -149,7 +150,8 @@ impl Funder {
         }
     }
 
-    /// Returns the sequence number of the next transaction. No transaction of the funder is pending.
+    /// Returns the sequence number of the next transaction. No transaction of the funder is
+    /// pending.
     async fn sequence_number(&self) -> Result<u64, FaucetError> {
         let account = self
             .node

@@ -44,12 +44,13 @@ impl Faucet {
         }
     }
 
-    /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is committed.
+    /// Pays `amount`, or `faucet.amount_max` if that is less, and waits until the payment is
+    /// committed.
     ///
     /// # Errors
     ///
-    /// Returns [`FaucetError::Overloaded`] if the queue is full, [`FaucetError::Stopping`] if the task
-    /// has ended, or the error of the task.
+    /// Returns [`FaucetError::Overloaded`] if the queue is full, [`FaucetError::Stopping`] if the
+    /// task has ended, or the error of the task.
     pub async fn fund(
         &self,
         to: AccountAddress,

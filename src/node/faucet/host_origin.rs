@@ -1,7 +1,7 @@
 //! Check of the `Host` and `Origin` headers.
 //!
-//! The faucet pays every client, but not every web page that a user of the faucet opens: such a page
-//! could drain the faucet through the browser.
+//! The faucet pays every client, but not every web page that a user of the faucet opens: such a
+//! page could drain the faucet through the browser.
 
 use super::{error::FaucetError, handle::Faucet};
 use actix_web::{

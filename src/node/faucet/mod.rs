@@ -1,8 +1,9 @@
 //! The faucet of a development chain: `/fund` and `/mint` as the ecosystem's SDKs call them.
 //!
-//! Requests are put into one bounded queue. A single task (`funder.rs`) owns the key and its sequence
-//! number. It pays all waiting requests with one transaction, and responds when the transaction is
-//! committed. So requests never collide on a sequence number, and many requests take few transactions.
+//! Requests are put into one bounded queue. A single task (`funder.rs`) owns the key and its
+//! sequence number. It pays all waiting requests with one transaction, and responds when the
+//! transaction is committed. So requests never collide on a sequence number, and many requests take
+//! few transactions.
 
 mod error;
 mod funder;

@@ -26,8 +26,9 @@ impl Recipient {
     ///
     /// # Errors
     ///
-    /// Returns [`FaucetError::InvalidRequest`] if no field is present, if the first one is malformed,
-    /// or if the address is reserved: paying it would fail the transaction of the whole batch.
+    /// Returns [`FaucetError::InvalidRequest`] if no field is present, if the first one is
+    /// malformed, or if the address is reserved: paying it would fail the transaction of the whole
+    /// batch.
     pub fn resolve(&self) -> Result<AccountAddress, FaucetError> {
         let named = self.named()?;
         if named.is_reserved() {

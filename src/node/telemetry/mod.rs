@@ -35,8 +35,9 @@ const THREAD: &str = "log-writer";
 /// The target of the line that reports lost lines, which is logged at any level.
 const LOSS_TARGET: &str = module_path!();
 
-/// Maximum time for which the end of the process waits for the reader of standard error. Together with
-/// the stop of the listeners it is below the 10 s after which supervisors commonly kill a process.
+/// Maximum time for which the end of the process waits for the reader of standard error. Together
+/// with the stop of the listeners it is below the 10 s after which supervisors commonly kill a
+/// process.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The queue of the log, once its thread runs.
@@ -135,7 +136,8 @@ impl<S: Subscriber> Layer<S> for ReplaceableTargets {
 /// Waits until all lines of the log are written, for at most [`FLUSH_TIMEOUT`].
 pub fn flush() {
     if let Some(log) = LOG.get() {
-        // `false` means that standard error is not read, which must not delay the end of the process.
+        // `false` means that standard error is not read, which must not delay the end of the
+        // process.
         let _ = log.flush(FLUSH_TIMEOUT);
     }
 }
@@ -149,7 +151,8 @@ pub fn write_last(line: &str) {
             log.push_last(format!("{line}\n").as_bytes());
             flush();
         }
-        // `eprintln!` would panic if standard error cannot be written. The exit code still reports the failure.
+        // `eprintln!` would panic if standard error cannot be written. The exit code still reports
+        // the failure.
         None => drop(writeln!(io::stderr().lock(), "{line}")),
     }
 }
@@ -175,7 +178,8 @@ impl io::Write for LineWriter {
     }
 }
 
-/// Writes bytes to standard error and returns their number. Waits while standard error accepts none.
+/// Writes bytes to standard error and returns their number. Waits while standard error accepts
+/// none.
 ///
 /// Unlike [`io::stderr`] this takes no lock. Other threads would wait for the lock while its holder
 /// waits for the reader.
@@ -199,8 +203,9 @@ fn report_lost_lines(lines: u64) {
     tracing::warn!(target: LOSS_TARGET, lines, "lines of the log were lost: standard error was not read in time");
 }
 
-/// Reports a panic in the format of the standard library's hook, but waits for the reader of standard error for
-/// a bounded time only: a panic ends the process even if standard error is not read.
+/// Reports a panic in the format of the standard library's hook, but waits for the reader of
+/// standard error for a bounded time only: a panic ends the process even if standard error is not
+/// read.
 fn report_panic(log: &LogQueue, info: &PanicHookInfo<'_>) {
     let current = thread::current();
     let name = current.name().unwrap_or("<unnamed>");

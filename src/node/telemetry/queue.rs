@@ -1,9 +1,10 @@
 //! A bounded queue of log lines, written to standard error by a thread of its own.
 //!
-//! A write to standard error blocks while its reader does not read: a full pipe, a stopped terminal, a
-//! disk that hangs. Threads that log therefore append to a buffer, and one thread writes. A line that
-//! does not fit into the buffer is lost and counted. Once standard error accepts lines again, the log
-//! reports the number of lost lines. `docs/decisions/log-queue.md` compares this with a library.
+//! A write to standard error blocks while its reader does not read: a full pipe, a stopped
+//! terminal, a disk that hangs. Threads that log therefore append to a buffer, and one thread
+//! writes. A line that does not fit into the buffer is lost and counted. Once standard error
+//! accepts lines again, the log reports the number of lost lines. `docs/decisions/log-queue.md`
+//! compares this with a library.
 
 use std::{
     io, mem,
@@ -89,15 +90,16 @@ impl LogQueue {
         self.wake_writer(state);
     }
 
-    /// Appends a line even if the queue is full: the last line of the process, which states its error.
+    /// Appends a line even if the queue is full: the last line of the process, which states its
+    /// error.
     pub fn push_last(&self, line: &[u8]) {
         let mut state = self.lock();
         state.append(line);
         self.wake_writer(state);
     }
 
-    /// Returns the number of lines that were lost because the queue was full or standard error could
-    /// not be written.
+    /// Returns the number of lines that were lost because the queue was full or standard error
+    /// could not be written.
     pub fn lost_lines(&self) -> u64 {
         self.lost_lines.load(Relaxed)
     }
@@ -107,8 +109,8 @@ impl LogQueue {
         self.lock().writer == Some(thread::current().id())
     }
 
-    /// Waits until all lines that were appended before the call and the newest report of lost lines are
-    /// written. Returns whether they are.
+    /// Waits until all lines that were appended before the call and the newest report of lost lines
+    /// are written. Returns whether they are.
     pub fn flush(&self, timeout: Duration) -> bool {
         let begun = Instant::now();
         let mut state = self.lock();
@@ -125,8 +127,8 @@ impl LogQueue {
 
     /// Writes lines until the process ends.
     ///
-    /// `write` writes some of the bytes and returns their number. `report` logs the number of lines that
-    /// were lost since its last call.
+    /// `write` writes some of the bytes and returns their number. `report` logs the number of lines
+    /// that were lost since its last call.
     pub fn run_writer(
         &self,
         mut write: impl FnMut(&[u8]) -> io::Result<usize>,
@@ -141,7 +143,8 @@ impl LogQueue {
                 Ok(()) => {
                     let lost_lines = self.lost_lines();
                     if lost_lines > reported_lines {
-                        // The report follows the lines that filled the queue, as the lost lines would.
+                        // The report follows the lines that filled the queue, as the lost lines
+                        // would.
                         report(lost_lines.saturating_sub(reported_lines));
                         reported_lines = lost_lines;
                         is_reported = true;
@@ -186,8 +189,8 @@ impl LogQueue {
         }
     }
 
-    /// Ignores poisoning, because a panic must not silence the log. The state is consistent between any
-    /// two statements.
+    /// Ignores poisoning, because a panic must not silence the log. The state is consistent between
+    /// any two statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -223,7 +226,8 @@ mod tests {
     /// Time limit of a test.
     const PATIENCE: Duration = Duration::from_secs(120);
 
-    /// Returns a queue of two lines, the sender of permits for one write each, and the written bytes.
+    /// Returns a queue of two lines, the sender of permits for one write each, and the written
+    /// bytes.
     fn queue() -> (
         Arc<LogQueue>,
         mpsc::Sender<io::Result<()>>,

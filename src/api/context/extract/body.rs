@@ -135,9 +135,8 @@ async fn receive_for<const N: usize>(
     receive(cx.request(), payload, limit_bytes, &names, budget, lease).await
 }
 
-/// Receives a body of up to `limit_bytes` whose media type is one of `media_types`. Returns the index
-/// of the type and the body. The bytes that are held are added to `lease`, which is one of
-/// `budget`.
+/// Receives a body of at most `limit_bytes` whose media type is one of `media_types`. Returns the
+/// index of the type and the body. Adds the received bytes to `lease`, a lease of `budget`.
 ///
 /// # Errors
 ///
@@ -232,8 +231,8 @@ fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, which mark
-/// their end.
+/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, which
+/// mark their end.
 fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
         let ends_by_itself =

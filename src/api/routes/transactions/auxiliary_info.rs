@@ -116,7 +116,7 @@ pub(crate) fn describe_auxiliary_info() -> Operation {
     ])
 }
 
-/// The places of up to `limit` transactions from version `start` on, each counted from its block's first.
+/// Returns the indices in their blocks of up to `limit` transactions from version `start`.
 fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, QueryError> {
     let ledger_info = snapshot.ledger_info();
     let newest = ledger_info.version;

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-/// The most transactions of a batch; the reference's number.
+/// Maximum number of transactions in a batch, as on the reference node.
 const TRANSACTIONS_MAX: usize = 10;
 
 /// What became of a batch.
@@ -63,7 +63,9 @@ struct FailureBcs<'a> {
     transaction_index: u64,
 }
 
-/// `POST /v1/transactions/batch`: 202 where all are in the pool, 206 where some are.
+/// `POST /v1/transactions/batch`
+///
+/// Responds with 202 if the pool accepted all transactions, and with 206 if it accepted some.
 pub(crate) async fn batch(
     cx: RequestContext,
     body: JsonOrBcsBody<Batch>,
@@ -124,7 +126,7 @@ pub(crate) fn describe_batch() -> Operation {
     ])
 }
 
-/// The answer to a batch that is well formed.
+/// Submits the transactions and responds with the failures.
 async fn outcome(
     cx: RequestContext,
     transactions: Vec<Result<SignedTransaction, ErrorKind>>,
@@ -168,8 +170,8 @@ async fn outcome(
     Ok(response?.with_status(status))
 }
 
-/// What a batch of which nothing is in the pool is answered with: where the node could not take one,
-/// that, as it may take it a little later; else that they are wrong.
+/// Returns the error of a batch without an accepted transaction: the first server error, because a
+/// later attempt can succeed, or else [`ErrorKind::InvalidInput`].
 fn all_failed(failures: Vec<(usize, ErrorKind)>) -> ErrorKind {
     let mut first = None;
     for (_, problem) in failures {
@@ -206,11 +208,11 @@ impl JsonOrBcs for Batch {
     }
 }
 
-/// Refuses what cannot be a batch of transactions that the chain takes, before it is decoded: a few bytes
-/// may stand for much memory.
+/// Rejects a body that is too large for a batch before it is decoded, because a few bytes can stand
+/// for much memory.
 fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
     let each_max = chain.parameters().transaction_bytes_max;
-    // One byte says how many there are.
+    // One byte for the number of transactions.
     let size_max = each_max
         .saturating_mul(TRANSACTIONS_MAX as u64)
         .saturating_add(1);
@@ -232,8 +234,8 @@ fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, ErrorKind> {
     Ok(transactions)
 }
 
-/// Has the signatures checked together, and hands over what holds in the order of the batch, so that an
-/// account's sequence numbers come in order.
+/// Checks the signatures concurrently, and submits the valid transactions in the order of the
+/// batch, so that sequence numbers of an account are ascending.
 async fn submit_all(
     cx: &RequestContext,
     transactions: Vec<Result<SignedTransaction, ErrorKind>>,

@@ -97,8 +97,11 @@ pub(crate) fn describe_encode_submission() -> Operation {
     ])
 }
 
+/// Returns the addresses of the signers.
+///
 /// # Errors
-/// 400 when there are more than may sign a transaction.
+///
+/// Returns [`ErrorKind::InvalidInput`] if there are more than may sign a transaction.
 fn addresses(signers: Vec<JsonString<AccountAddress>>) -> Result<Vec<AccountAddress>, ErrorKind> {
     if signers.len() > SIGNATURES_MAX {
         let given = signers.len();
@@ -113,7 +116,7 @@ fn addresses(signers: Vec<JsonString<AccountAddress>>) -> Result<Vec<AccountAddr
         .collect())
 }
 
-/// Who signs beside the sender.
+/// The signers beside the sender.
 struct Signers {
     secondary: Option<Vec<AccountAddress>>,
     fee_payer: Option<AccountAddress>,

@@ -91,7 +91,7 @@ fn with_page(success: Success) -> Success {
 
 /// `GET /v1/transactions`
 ///
-/// From version `start` on; without it the newest ones. Ascending.
+/// Lists from version `start`, or the newest transactions without it. Ascending.
 pub(crate) async fn transactions(
     cx: RequestContext,
     Query(start): Query<StartVersion>,
@@ -148,8 +148,9 @@ pub(crate) fn describe_transactions() -> Operation {
 
 /// `GET /v1/accounts/{address}/transactions`
 ///
-/// From sequence number `start` on; without it the newest ones. Ascending. Orderless transactions have
-/// no sequence number and are not among them. Nothing is said about accounts that do not exist.
+/// Lists from sequence number `start`, or the newest transactions without it. Ascending. Orderless
+/// transactions have no sequence number and are not listed. An account that does not exist has an
+/// empty list.
 pub(crate) async fn of_account(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -201,7 +202,7 @@ pub(crate) fn describe_of_account() -> Operation {
     )])
 }
 
-/// A start above the newest version, in the reference's words; what is below the bound may be asked for.
+/// Returns the error of a start above the newest version, in the words of the reference node.
 pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
     let bound = u128::from(version) + 1;
     ErrorKind::InvalidInput(format!(
@@ -209,8 +210,8 @@ pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
     ))
 }
 
-/// The first sequence number of an account that is not pruned, or its next one: an account that has
-/// none left still knows how many it had.
+/// Returns the first sequence number of an account that is not pruned, or its next one if all are
+/// pruned.
 fn first_readable(
     chain: &Chain,
     snapshot: &Snapshot,
@@ -228,14 +229,14 @@ fn first_readable(
     Ok(account.sequence_number)
 }
 
-/// Transactions with what is needed to show them.
+/// Transactions, with the data that their JSON needs.
 struct Listing {
     transactions: Vec<Listed>,
-    /// The types of the tables whose items they changed, where they are shown.
+    /// Types of the tables whose items the transactions changed, for a response in JSON.
     tables: TableTypes,
-    /// About how many bytes they hold.
+    /// Approximate size of the transactions, in bytes.
     read_bytes: usize,
-    /// Taken where that is large.
+    /// Present if the transactions are large.
     permit: Option<LargeResponsePermit>,
 }
 
@@ -285,7 +286,7 @@ impl Listing {
     }
 }
 
-/// What reading a listing needs beside a snapshot.
+/// The context in which a list is read from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,
@@ -301,9 +302,9 @@ impl Reader {
         }
     }
 
-    /// Reads the transactions of `versions`, which are in the window, up to the one that brings what
-    /// was read to [`VALUE_BYTES_MAX`]. A page that is cut there is as good as one with a lower limit:
-    /// the client goes on after its last transaction.
+    /// Reads the transactions of `versions`, which are in the window. Ends with the transaction
+    /// that reaches [`VALUE_BYTES_MAX`], as with a lower limit. The client continues after the last
+    /// transaction of the page.
     fn read(
         &self,
         snapshot: &Snapshot,
@@ -315,7 +316,7 @@ impl Reader {
             read_bytes: 0,
             permit: None,
         };
-        // Neighbours are mostly of one block.
+        // Adjacent transactions are mostly in one block.
         let mut last_block: Option<BlockInfo> = None;
         for version in versions {
             let missing = |what| {
@@ -356,8 +357,8 @@ impl Reader {
         Ok(listing)
     }
 
-    /// As [`Self::read`], from the newest version back, so that a page that is cut still ends with the
-    /// newest transaction.
+    /// Reads as [`Self::read`] does, but from the newest version down, so that a shorter page still
+    /// ends with the newest transaction.
     fn read_back(
         &self,
         snapshot: &Snapshot,

@@ -268,8 +268,8 @@ async fn render_status(
     }
 }
 
-/// The types of the tables whose items a transaction changed; asks the store only where there are
-/// some that the transaction did not make itself.
+/// Returns the types of the tables whose items a transaction changed. Reads the store only for
+/// tables that the transaction did not create.
 async fn tables_of(
     cx: &RequestContext,
     version: u64,
@@ -289,19 +289,19 @@ async fn tables_of(
     Ok(tables)
 }
 
-/// A committed transaction, as far as the form of the answer needs it.
+/// A committed transaction, in the form that the format of the response needs.
 enum LoadedTransaction {
     Json(TransactionWithTables),
     Bcs(CommittedTransaction),
 }
 
-/// A committed transaction with what is needed to show it.
+/// A committed transaction, with the data that its JSON needs.
 struct TransactionWithTables {
     version: u64,
-    /// The time of its block, in microseconds since the Unix epoch.
+    /// Time of the block, in microseconds since the Unix epoch.
     timestamp_usecs: u64,
     transaction: TransactionContent,
-    /// The types of the tables whose items it changed.
+    /// Types of the tables whose items the transaction changed.
     tables: TableTypes,
 }
 

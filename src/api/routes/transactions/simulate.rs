@@ -142,8 +142,9 @@ pub(crate) fn describe_simulate() -> Operation {
     ])
 }
 
-/// Refuses a transaction whose signatures hold: whoever has it could submit it. As a rule they do not, so
-/// they are not checked among those of submissions.
+/// Rejects a transaction with valid signatures, because anyone who has it could submit it.
+///
+/// The signatures of a simulation are mostly invalid, so the untrusted queue checks them.
 async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Result<(), ErrorKind> {
     let verdict = cx
         .node()
@@ -158,7 +159,7 @@ async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Resul
     }
 }
 
-/// Which of its numbers the transaction leaves to the node.
+/// The values of the transaction that the node estimates.
 #[derive(Clone, Copy)]
 pub(crate) struct Estimates {
     max_gas_amount: bool,
@@ -185,7 +186,8 @@ impl Combine for Estimates {
 }
 
 impl Estimates {
-    /// The transaction with the node's gas price, where one is asked for: the higher one if both are.
+    /// Sets the gas price of the transaction if an estimate is requested: the higher one if both
+    /// are.
     async fn with_gas_price(
         &self,
         cx: &RequestContext,
@@ -204,7 +206,7 @@ impl Estimates {
     }
 }
 
-/// What a simulation gave.
+/// The result of a simulation.
 struct Simulated {
     executed: ExecutedTransaction,
     tables: TableTypes,
@@ -229,9 +231,9 @@ fn run(
     Ok(Simulated { executed, tables })
 }
 
-/// The most gas units that the chain allows and the payer can pay for, but no fewer than the transaction
-/// needs at least, so that a payer who has too little is told so. The zero address stands for a payer
-/// who is not known yet.
+/// Returns the maximum gas amount that the chain allows and the payer can afford, but at least the
+/// intrinsic gas of the transaction, so that validation rejects a balance that is too low. The zero
+/// address stands for an unknown payer.
 fn max_gas_amount(
     chain: &Chain,
     state: &StateAt<'_>,
@@ -253,7 +255,7 @@ fn max_gas_amount(
     Ok(affordable.unwrap_or(allowed).max(least).min(allowed))
 }
 
-/// One transaction in an array, as if it were committed at the newest version.
+/// Responds with an array of one transaction, as if it were committed at the newest version.
 fn render(
     chain: &Chain,
     format: Format,

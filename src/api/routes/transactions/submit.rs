@@ -1,7 +1,7 @@
 //! Submission of a transaction, as JSON or as BCS (docs/reference/rest-contract.md#s4-1).
 //!
-//! Whether the operator lets a transaction in costs little to tell and is told first. The signatures are
-//! checked before an actor is asked, on threads of their own.
+//! The filter of the operator is cheap and runs first. Signature threads check the signatures
+//! before the mempool receives the transaction.
 
 use super::{SIGNED_BCS, SubmissionBody, signed_example};
 use crate::{
@@ -117,7 +117,7 @@ pub(crate) fn describe_submit() -> Operation {
     )])
 }
 
-/// The answer to a transaction that is well formed and let in.
+/// Submits a transaction that the filter accepted, and responds.
 async fn accepted(
     cx: RequestContext,
     signed: SignedTransaction,
@@ -131,15 +131,16 @@ async fn accepted(
             let pending = PendingJson::new(cx.chain(), &accepted.transaction);
             LedgerResponse::json(accepted.ledger_info, &pending)?
         }
-        // The client can hash what it sent, so the BCS answer is the empty one of the reference.
+        // As on the reference node, because the client can hash its own bytes.
         Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
 
-/// Does what need not be done for a client that has gone, but holds memory until it is: a transaction waits
-/// for its check and for the pool in queues that forget nobody, so that the memory of its body is given back
-/// with it and not before.
+/// Runs work to its end even if the client disconnects.
+///
+/// A transaction waits for its check and for the mempool in queues that do not drop canceled
+/// entries. The memory of its body is released with it, not before.
 pub(crate) async fn run_to_completion<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
 ) -> Result<T, ApiError> {
@@ -150,9 +151,9 @@ pub(crate) async fn run_to_completion<T: 'static>(
     run_to_completion.await
 }
 
-/// Work that goes on by itself where nobody waits for it any more.
+/// Work that continues as a task of its own if this future is dropped.
 struct RunToCompletion<W: Future<Output: 'static> + 'static> {
-    /// Until it is done.
+    /// The work, or `None` when it is done.
     work: Option<Pin<Box<W>>>,
     span: Span,
 }
@@ -161,7 +162,7 @@ impl<W: Future<Output: 'static> + 'static> Future for RunToCompletion<W> {
     type Output = W::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Output> {
-        // Put back only where there is more to do: what has panicked is not begun again.
+        // Put back only if it is pending, so that work that panicked is not polled again.
         let Some(mut work) = self.work.take() else {
             return Poll::Pending;
         };
@@ -181,14 +182,14 @@ impl<W: Future<Output: 'static> + 'static> Drop for RunToCompletion<W> {
     }
 }
 
-/// The most arguments of a call. No function has as many; the reference's number.
+/// Maximum number of arguments of a call, as on the reference node. No function has as many.
 const ARGUMENTS_MAX: usize = 128;
 
-/// The most type arguments of a call. No function has as many; the reference's number.
+/// Maximum number of type arguments of a call, as on the reference node. No function has as many.
 const TYPE_ARGUMENTS_MAX: usize = 32;
 
-/// Refuses a call with more arguments than any function has: an empty one has one byte, and takes 32 of the
-/// memory of the pool, which counts bytes.
+/// Rejects a call with more arguments than any function has. The pool counts bytes, and an empty
+/// argument has one byte but takes 32 bytes of memory.
 pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
     let given = [
         ("arguments", call.args.len(), ARGUMENTS_MAX),
@@ -226,7 +227,8 @@ pub(crate) fn bounded(signed: &SignedTransaction) -> Result<(), ErrorKind> {
     signed.raw.entry_function().map_or(Ok(()), bounded_call)
 }
 
-/// Has the signatures of a transaction checked, in the lane of its client, where the pool has room for it.
+/// Checks that the pool has capacity for a transaction, then its signatures, in the queue of its
+/// connection.
 pub(crate) async fn check(
     cx: &RequestContext,
     signed: SignedTransaction,
@@ -235,7 +237,7 @@ pub(crate) async fn check(
     cx.node().check_signatures(signed, cx.lane()).await
 }
 
-/// Hands over what was checked, and remembers of its client what became of it.
+/// Submits a checked transaction, and records the outcome for its connection.
 pub(crate) async fn submit_checked(
     cx: &RequestContext,
     checked: Result<CheckedTransaction, SubmitError>,
@@ -262,7 +264,7 @@ impl JsonOrBcs for SignedTransaction {
     }
 }
 
-/// A body in BCS that is no `what`.
+/// Returns the error of a body in BCS that does not decode as `what`.
 pub(crate) fn decode_failed(what: &str, cause: &bcs::Error) -> ErrorKind {
     ErrorKind::InvalidInput(format!("Failed to deserialize input into {what}: {cause}"))
 }

@@ -1,5 +1,5 @@
-//! Summaries of an account's committed transactions, with sequence numbers and orderless, ascending by
-//! version (docs/reference/rest-contract.md#s4-6).
+//! Summaries of an account's committed transactions, with sequence numbers and orderless, ascending
+//! by version (docs/reference/rest-contract.md#s4-6).
 
 use crate::{
     context::{
@@ -49,7 +49,7 @@ impl Parameter for HighestVersion {
 
 /// `GET /v1/accounts/{address}/transaction_summaries`
 ///
-/// Nothing is said about accounts that do not exist: they have no transactions.
+/// An account that does not exist has no transactions.
 pub(crate) async fn summaries(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -142,8 +142,7 @@ impl Combine for Bounds {
 }
 
 impl Bounds {
-    /// Whether none of them is pruned. Above the newest version there is nothing yet, which is no
-    /// mistake.
+    /// Checks that no bound is pruned. A bound above the newest version is valid.
     fn check(self, ledger_info: &LedgerInfo) -> Result<(), ErrorKind> {
         let mut given = self.start.into_iter().chain(self.end);
         match given.find(|version| *version < ledger_info.oldest_version) {
@@ -152,7 +151,7 @@ impl Bounds {
         }
     }
 
-    /// The versions, and which end of them the page has.
+    /// Returns the versions, and the end of them that the page begins at.
     fn page(self) -> (RangeInclusive<u64>, PageEnd) {
         let take = if self.start.is_some() {
             PageEnd::Oldest

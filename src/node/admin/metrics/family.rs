@@ -12,8 +12,8 @@ pub type Title = (&'static str, &'static str);
 /// Label names with their values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// A family with one sample per item, such as a mailbox: its title, and the function that returns the
-/// value of an item.
+/// A family with one sample per item, such as a mailbox: its title, and the function that returns
+/// the value of an item.
 pub type Row<T> = (Title, fn(&T) -> f64);
 
 /// Unit of the values in a histogram.

@@ -1,8 +1,8 @@
 //! `/metrics`: all counters of the node in the text format of Prometheus, version 0.0.4.
 //!
 //! The files below hold name, type, labels and help text of each metric. A test compares them with
-//! `config/metrics.md`. Label values are names of actors, threads, listeners and routes, never a value
-//! that a client chooses. Names state their unit: seconds or bytes.
+//! `config/metrics.md`. Label values are names of actors, threads, listeners and routes, never a
+//! value that a client chooses. Names state their unit: seconds or bytes.
 
 mod actors;
 mod family;

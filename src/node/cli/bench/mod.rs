@@ -27,8 +27,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns [`CliError::Fatal`] if options contradict each other, if the node or the faucet rejects a
-/// request or does not respond, or if the run was stopped early. In the last case the report is
+/// Returns [`CliError::Fatal`] if options contradict each other, if the node or the faucet rejects
+/// a request or does not respond, or if the run was stopped early. In the last case the report is
 /// printed.
 pub fn execute(arguments: Arguments) -> Result<(), CliError> {
     arguments.check()?;

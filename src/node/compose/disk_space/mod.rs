@@ -1,8 +1,8 @@
 //! Monitor of the disk space of the data directory.
 //!
 //! Submissions are rejected before a write fails. A node that runs low on disk space continues by
-//! itself once space is free; a node whose write has failed needs a restart. The reserve also holds the
-//! mempool that a stop saves, so accepted transactions are not lost.
+//! itself once space is free; a node whose write has failed needs a restart. The reserve also holds
+//! the mempool that a stop saves, so accepted transactions are not lost.
 //!
 //! Free pages inside the ledger file are not counted, because only a walk over the whole file would
 //! find them. So the disk needs the reserve beside the file even if the file no longer grows.
@@ -25,15 +25,16 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// Between two ticks. One costs a few system calls of about a microsecond; between two of them a fast disk
-/// takes less than the reserve.
+/// Between two ticks. One costs a few system calls of about a microsecond; between two of them a
+/// fast disk takes less than the reserve.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Part of a disk, one in so many, that limits `storage.min_free_bytes`, so that a small disk can be used.
+/// Part of a disk, one in so many, that limits `storage.min_free_bytes`, so that a small disk can
+/// be used.
 const DISK_PART: u64 = 10;
 
-/// Bytes that a commit writes per signed byte of its transactions, approximately: rows, and rewritten
-/// pages.
+/// Bytes that a commit writes per signed byte of its transactions, approximately: rows, and
+/// rewritten pages.
 const WRITTEN_PER_SIGNED_BYTE: u64 = 4;
 
 /// The disk space that must stay free.
@@ -56,16 +57,16 @@ impl DiskReserve {
         })
     }
 
-    /// Returns the reserve on the disk of the ledger, in bytes. It covers the blocks in flight, which
-    /// hold no more than the mempool.
+    /// Returns the reserve on the disk of the ledger, in bytes. It covers the blocks in flight,
+    /// which hold no more than the mempool.
     fn ledger_bytes(self, disk: DiskSpace, pool_bytes: u64) -> u64 {
         let in_flight = pool_bytes.min(self.in_flight_bytes_max);
         let written = in_flight.saturating_mul(WRITTEN_PER_SIGNED_BYTE);
         self.min_free_bytes.min(disk.total / DISK_PART).max(written)
     }
 
-    /// Returns a message if free space is below the reserve. `pool_bytes` is the size of the mempool
-    /// that a stop would save.
+    /// Returns a message if free space is below the reserve. `pool_bytes` is the size of the
+    /// mempool that a stop would save.
     fn shortage(self, space: &DirectorySpace, pool_bytes: u64) -> Option<Arc<str>> {
         let ledger_bytes = self.ledger_bytes(space.ledger, pool_bytes);
         let wanted = match space.pool {
@@ -93,8 +94,8 @@ impl DiskReserve {
 pub(super) struct DiskSpaceMonitor(JoinHandle<()>);
 
 impl DiskSpaceMonitor {
-    /// Measures once, starts the task, and reports each result to `node`. Returns `None` if no reserve
-    /// is configured.
+    /// Measures once, starts the task, and reports each result to `node`. Returns `None` if no
+    /// reserve is configured.
     ///
     /// # Errors
     ///
