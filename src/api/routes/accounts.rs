@@ -71,7 +71,7 @@ pub(super) fn cursor_text() -> Value {
 struct AccountJson {
     /// Sequence number of the next transaction.
     sequence_number: JsonString<u64>,
-    /// Authentication key in hexadecimal, against which signatures are checked.
+    /// Authentication key in hexadecimal. Signatures are checked against it.
     #[schemars(regex(pattern = "^0x([0-9a-f]{2})*$"))]
     authentication_key: String,
 }

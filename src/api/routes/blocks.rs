@@ -119,7 +119,7 @@ impl Transactions {
     }
 }
 
-/// The context in which a block is read from a snapshot.
+/// The context of reads of a block from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,

@@ -30,7 +30,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Role of this node in the terms of the interface: it orders blocks itself.
+/// Role of this node in the terms of the REST contract: it orders blocks itself.
 const NODE_ROLE: &str = "validator";
 
 /// Ledger info: the chain, its newest version and block, and the oldest readable ones.

@@ -231,8 +231,8 @@ fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream. Both mark
-/// their end.
+/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, because
+/// both mark their end.
 fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
         let ends_by_itself =

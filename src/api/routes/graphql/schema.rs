@@ -26,8 +26,8 @@ const PROCESSORS: [&str; 6] = [
     "user_transaction_processor",
 ];
 
-/// Maximum number of fields in a query: several times the number of fields in the schema. Aliases of
-/// `__typename` do not count. The size of the body bounds them.
+/// Maximum number of fields in a query: several times the number of fields in the schema. Aliases
+/// of `__typename` do not count. The size of the body bounds them.
 const FIELDS_MAX: usize = 32;
 /// Maximum depth of nested fields: a list of rows, and a column of a row.
 const DEPTH_MAX: usize = 2;

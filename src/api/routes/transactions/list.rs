@@ -289,7 +289,7 @@ impl Listing {
     }
 }
 
-/// The context in which a list is read from a snapshot.
+/// The context of reads of a list from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,

@@ -210,7 +210,7 @@ pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::InvalidInput`] if the call is not [`bounded`], and
+/// Returns [`ErrorKind::InvalidInput`] if the call has more arguments than any function has, and
 /// [`ErrorKind::RejectedByFilter`] if the filter denies the transaction.
 pub(crate) fn check_filter(
     cx: &RequestContext,
