@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_page_of_slots_that_hold_nothing_is_cut() {
         let directory = tempfile::tempdir().unwrap();
-        // The writer must outlive the reads of its snapshot.
+        // A snapshot is readable while the writer exists.
         let (_writer, snapshot) = nearly_empty(directory.path());
         let (mut pages, mut found, mut start) = (0, Vec::new(), None);
         loop {
