@@ -1,4 +1,4 @@
-//! The context of a request in its handler, and queries on snapshots.
+//! The request context of handlers, and queries on snapshots.
 
 use crate::{
     context::{ApiState, CacheKey, LedgerResponse, extract::format::response_format},
@@ -17,17 +17,17 @@ use std::{rc::Rc, sync::Arc};
 
 /// The context of a request.
 ///
-/// It does not give access to path, query, and body. Handlers read them with the arguments of
+/// Path, query, and body are not accessible through it. Handlers read them with the arguments of
 /// [`extract`](crate::context::extract).
 pub(crate) struct RequestContext {
-    /// State of the worker thread. A count that all threads share would be contended, because each
-    /// request changes several.
+    /// State of the worker thread. Each thread has its own `Rc`, because reference counts that all
+    /// threads share would be contended: each request changes several.
     pub state: Rc<ApiState>,
     /// Format of the response.
     pub format: Format,
     /// Whether the response is sent without its body, because the method is `HEAD`.
     pub is_head: bool,
-    /// Memory of the body, held until everything that was parsed from it is dropped.
+    /// Memory of the body. The lease lasts until all values parsed from the body are dropped.
     pub body_lease: Arc<MemoryLease>,
     request: HttpRequest,
 }
@@ -96,7 +96,7 @@ impl RequestContext {
         T: Send + 'static,
         Q: FnOnce(&Snapshot) -> Result<T, QueryError> + Send + 'static,
     {
-        // The query outlives a client that disconnects, and holds values parsed from the body.
+        // The query continues if the client disconnects, and owns values parsed from the body.
         let body_lease = Arc::clone(&self.body_lease);
         let answer = self.node().read(move |snapshot: &Snapshot| {
             let _body_lease = body_lease;
@@ -105,9 +105,9 @@ impl RequestContext {
         at_snapshot(answer.await?)
     }
 
-    /// Runs a query that looks up at most as many rows as a page of events has.
+    /// Runs a query that looks up at most as many rows as a page of events.
     ///
-    /// It differs from [`Self::read`] in its thread: the query runs on this one if reads are fast.
+    /// Unlike [`Self::read`], it runs the query on the calling thread if reads are fast.
     ///
     /// # Errors
     ///
@@ -126,12 +126,12 @@ impl RequestContext {
         self.state.cache.get(key, self.format, &self.newest())
     }
 
-    /// Adds a response to the cache. `version` is the lowest version that it shows.
+    /// Adds a response to the cache. `version` is the lowest version in the response.
     pub fn cache(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
         self.state.cache.insert(key, version, response);
     }
 
-    /// Responds with a value in the format of the response. Only that form is made.
+    /// Responds with a value in the format of the response. Only the closure of that format runs.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl RequestContext {
 pub(crate) enum QueryError {
     /// The store cannot be read. The response has no ledger headers.
     Store(StoreError),
-    /// The snapshot does not have what the request reads. The response has the ledger headers of
-    /// the snapshot.
+    /// The snapshot does not have the requested data. The response has the ledger headers of the
+    /// snapshot.
     Request(ErrorKind),
 }
 
@@ -172,7 +172,7 @@ impl From<ErrorKind> for QueryError {
 }
 
 impl QueryError {
-    /// Separates the errors of the store, which the node counts, from those of the request.
+    /// Separates errors of the store, which the node counts, from errors of the request.
     fn split<T>(result: Result<T, Self>) -> Result<Result<T, ErrorKind>, StoreError> {
         match result {
             Ok(value) => Ok(Ok(value)),

@@ -1,4 +1,4 @@
-//! Account, resource, and balance at an address, at the version `ledger_version`.
+//! Account, resource, and balance at an address, in the state of version `ledger_version`.
 
 use crate::{
     context::{
@@ -34,7 +34,7 @@ impl Parameter for Address {
     type Value = AccountAddress;
     const NAME: &'static str = "address";
     const DESCRIPTION: &'static str =
-        "The address of the account, with or without `0x`; leading zeros may be left out.";
+        "Address of the account, with or without `0x`. Leading zeros may be omitted.";
     const SCHEMA: fn() -> Value = address_text;
     const EXAMPLE: fn() -> Value = || json!("0x1");
 }
@@ -57,8 +57,9 @@ pub(super) const NEXT_PAGE: &[(&str, &str)] = &[
     ("start", "$response.header.x-{VENDOR}-cursor"),
 ];
 
-/// Description of the cursor that a page begins at.
-pub(super) const CURSOR_DESCRIPTION: &str = "Where the page begins: the cursor of the page before it. It means nothing outside of this node.";
+/// Description of the cursor at which a page starts.
+pub(super) const CURSOR_DESCRIPTION: &str = "Start of the page: the cursor of the previous page. A \
+                                             cursor is valid only on this node.";
 
 /// Returns the schema of a cursor.
 pub(super) fn cursor_text() -> Value {
@@ -68,9 +69,9 @@ pub(super) fn cursor_text() -> Value {
 /// An account.
 #[derive(Serialize, JsonSchema)]
 struct AccountJson {
-    /// That of its next transaction.
+    /// Sequence number of the next transaction.
     sequence_number: JsonString<u64>,
-    /// What its signatures are held against, in hex.
+    /// Authentication key in hexadecimal. Signatures are checked against it.
     #[schemars(regex(pattern = "^0x([0-9a-f]{2})*$"))]
     authentication_key: String,
 }
@@ -116,18 +117,20 @@ pub(super) fn describe_account() -> Operation {
     });
     let success = Success::ok("The account.")
         .json(schema::<AccountJson>(), example)
-        .bcs("The account resource as BCS, as the state stores it.");
+        .bcs("The account resource in BCS, as the state stores it.");
     state_operation(
         "get_account",
-        "Sequence number and authentication key",
-        "`sequence_number` is that of the next transaction of the account. Every address is an account: one \
-         that nothing was written to has sequence number 0, and its address for authentication key.",
+        "Get the sequence number and authentication key of an account",
+        "`sequence_number` is that of the next transaction of the account. Every address is an \
+         account. An address without an account resource has sequence number 0, and its \
+         address as authentication key.",
     )
     .success(success)
     .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
-        "Never the answer here, as every address is an account; other nodes of this interface may give it.",
+        "Never returned by this node, because every address is an account. Other nodes with this \
+         API may return it.",
     )])
 }
 
@@ -137,7 +140,7 @@ pub(super) enum ResourceType {}
 impl Parameter for ResourceType {
     type Value = StructTag;
     const NAME: &'static str = "resource_type";
-    const DESCRIPTION: &'static str = "The type of the resource.";
+    const DESCRIPTION: &'static str = "Type of the resource.";
     const SCHEMA: fn() -> Value = struct_tag_text;
     const EXAMPLE: fn() -> Value = || json!("0x1::chain_id::ChainId");
 }
@@ -173,19 +176,20 @@ pub(super) async fn resource(
 pub(super) fn describe_resource() -> Operation {
     let success = Success::ok("The resource.")
         .json(schema::<ResourceJson>(), resource_example())
-        .bcs("The resource as BCS, as the state stores it.");
+        .bcs("Stored bytes of the resource, in BCS.");
     state_operation(
         "get_account_resource",
-        "One resource of an account",
-        "The resource of this type at the address, also where it is a member of a resource group. The type is a \
-         struct tag, to be percent-encoded where it has type arguments; white space in it makes no difference.",
+        "Get a resource of an account",
+        "Returns the resource of this type at the address, even if it is a member of a resource \
+         group. The type is a struct tag, which must be percent-encoded if it has type arguments. \
+         White space in it is ignored.",
     )
     .parameter(Path::<ResourceType>::describe())
     .success(success)
     .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::ResourceNotFound,
-        "There is no such resource at the address at this version.",
+        "The address does not have this resource at this version.",
     )])
 }
 
@@ -213,8 +217,7 @@ impl FromStr for Asset {
 impl Parameter for Asset {
     type Value = Self;
     const NAME: &'static str = "asset_type";
-    const DESCRIPTION: &'static str =
-        "An address, with or without `0x`, or the struct tag of a coin.";
+    const DESCRIPTION: &'static str = "Address with or without `0x`, or struct tag of a coin.";
     const SCHEMA: fn() -> Value = || {
         json!({"type": "string", "maxLength": 4096, "anyOf": [
             address_text(),
@@ -248,20 +251,21 @@ pub(super) async fn balance(
 
 /// Describes [`balance`].
 pub(super) fn describe_balance() -> Operation {
-    let success = Success::ok("The balance, a number.")
+    let success = Success::ok("The balance, a JSON number.")
         .json(schema::<u64>(), json!(1_000_000))
-        .bcs("The balance as a BCS u64.");
+        .bcs("The balance, as a BCS u64.");
     state_operation(
         "get_account_balance",
-        "The balance of a coin or a fungible asset",
-        "The balance in the asset's smallest unit. An asset is named by the type of its coin or by the address of its metadata; of a \
-         fungible asset only the primary store counts. What is unknown has balance 0.",
+        "Get the balance of a coin or a fungible asset",
+        "Returns the balance in the asset's smallest unit. An asset is identified by its coin type \
+         or by the address of its metadata. For a fungible asset, only the primary store counts. \
+         An unknown account or asset has balance 0.",
     )
     .parameter(Path::<Asset>::describe())
     .success(success)
     .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
-        "Never the answer here: what is unknown has balance 0.",
+        "Never returned by this operation: an unknown account or asset has balance 0.",
     )])
 }

@@ -1,4 +1,4 @@
-//! A block, with or without its transactions (docs/reference/rest-contract.md#s4-2).
+//! Reads of a block, with or without its transactions (docs/reference/rest-contract.md#s4-2).
 
 use crate::{
     context::{
@@ -26,8 +26,9 @@ use ledger_types::{BlockInfo, ExecutedTransaction, LedgerInfo};
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 
-/// Maximum number of transactions of a block in a response, as on the reference node. A block with
-/// more has its first ones there. A client recognizes it by the version of the last one.
+/// Maximum number of transactions of a block in a response, as on the reference node. The response
+/// has the first transactions of a larger block. A client detects this by the version of the last
+/// one.
 const TRANSACTIONS_MAX: usize = 10_000;
 
 /// The parts of a block that the response needs.
@@ -62,7 +63,7 @@ impl LoadedBlock {
     }
 
     /// Reads the block's transactions. Acquires the permit of a large response as soon as they are
-    /// large, as a page of a list does.
+    /// large, like a page of a list.
     fn read_transactions(
         &mut self,
         reader: &Reader,
@@ -118,21 +119,21 @@ impl Transactions {
     }
 }
 
-/// The context in which a block is read from a snapshot.
+/// The context of reads of a block from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,
     large_responses: LargeResponses,
 }
 
-/// Whether a block is shown with its transactions.
+/// Whether the response includes the transactions of the block.
 pub(super) enum WithTransactions {}
 
 impl Parameter for WithTransactions {
     type Value = bool;
     const NAME: &'static str = "with_transactions";
     const DESCRIPTION: &'static str =
-        "Whether the block brings its transactions; it does not without it.";
+        "Whether the block includes its transactions; false by default.";
     const SCHEMA: fn() -> Value = flag;
     const EXAMPLE: fn() -> Value = || json!(true);
 }
@@ -143,18 +144,18 @@ pub(super) enum BlockHeight {}
 impl Parameter for BlockHeight {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "block_height";
-    const DESCRIPTION: &'static str = "The height of the block.";
+    const DESCRIPTION: &'static str = "Height of the block.";
     const SCHEMA: fn() -> Value = u64_number;
     const EXAMPLE: fn() -> Value = || json!(0);
 }
 
-/// A version in a block.
+/// Version of a transaction in a block.
 pub(super) enum BlockVersion {}
 
 impl Parameter for BlockVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "version";
-    const DESCRIPTION: &'static str = "A version in the block.";
+    const DESCRIPTION: &'static str = "Version of a transaction in the block.";
     const SCHEMA: fn() -> Value = u64_number;
     const EXAMPLE: fn() -> Value = || json!(0);
 }
@@ -169,10 +170,25 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
     });
     let success = Success::ok("The block.")
         .json(schema::<BlockJson<'static>>(), example)
-        .bcs("A BCS struct with the same members; `transactions` is an option of a vector of transactions on chain.")
-        .link("first_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/first_version")])
-        .link("its_transactions", "get_transactions", &[("start", "$response.body#/first_version")])
-        .link("its_places", "get_auxiliary_info", &[("start_version", "$response.body#/first_version")]);
+        .bcs(
+            "BCS struct with the same members. `transactions` is an option of a vector of \
+             committed transactions.",
+        )
+        .link(
+            "first_transaction",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/first_version")],
+        )
+        .link(
+            "its_transactions",
+            "get_transactions",
+            &[("start", "$response.body#/first_version")],
+        )
+        .link(
+            "its_places",
+            "get_auxiliary_info",
+            &[("start_version", "$response.body#/first_version")],
+        );
     Operation::new(id, Tag::Blocks, summary, description)
         .parameter(Query::<WithTransactions>::describe())
         .success(success)
@@ -197,15 +213,24 @@ pub(super) async fn by_height(
 pub(super) fn describe_by_height() -> Operation {
     operation(
         "get_block_by_height",
-        "A block by its height",
-        "The block at a height; the first has height 0. With `with_transactions` it brings its first 10,000 \
-         transactions, or those of its first 8 MiB where that is less: where the version of the last one is below \
-         `last_version`, the listing of transactions has the rest.",
+        "Get a block by height",
+        "Returns the block at a height. The first block has height 0. With `with_transactions`, \
+         the block includes its first 10,000 transactions, or fewer if they reach 8 MiB. If the \
+         version of the last one is below `last_version`, the list of transactions has the \
+         remaining ones.",
     )
     .parameter(Path::<BlockHeight>::describe())
     .errors(&[
-        error(StatusCode::NOT_FOUND, ErrorCode::BlockNotFound, "The height is above the newest block's."),
-        error(StatusCode::GONE, ErrorCode::BlockPruned, "The height is below the oldest block that the node keeps."),
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::BlockNotFound,
+            "The height is above the newest block height.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::BlockPruned,
+            "The height is below the oldest readable block height.",
+        ),
     ])
 }
 
@@ -230,13 +255,22 @@ pub(super) async fn by_version(
 pub(super) fn describe_by_version() -> Operation {
     operation(
         "get_block_by_version",
-        "The block of a version",
-        "The block that holds the transaction of a version; `with_transactions` as for a block by its height.",
+        "Get a block by version",
+        "Returns the block that contains the transaction of a version. `with_transactions` has the \
+         same effect as for a block by height.",
     )
     .parameter(Path::<BlockVersion>::describe())
     .errors(&[
-        error(StatusCode::NOT_FOUND, ErrorCode::VersionNotFound, "The version is above the newest one."),
-        error(StatusCode::GONE, ErrorCode::VersionPruned, "The version is below the oldest that the node keeps."),
+        error(
+            StatusCode::NOT_FOUND,
+            ErrorCode::VersionNotFound,
+            "The version is above the newest version.",
+        ),
+        error(
+            StatusCode::GONE,
+            ErrorCode::VersionPruned,
+            "The version is below the oldest readable version.",
+        ),
     ])
 }
 
@@ -288,7 +322,7 @@ fn render(
     found: &LoadedBlock,
 ) -> Result<LedgerResponse, ApiError> {
     let json = |transactions| {
-        // Beside its transactions a block is small.
+        /// Approximate size of a block besides its transactions, in bytes.
         const FRAME_BYTES: usize = 512;
         LedgerResponse::json_of_about(
             ledger_info,

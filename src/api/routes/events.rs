@@ -1,6 +1,6 @@
-//! Events of a stream, named by its creation number or by the handle that a resource holds
-//! (docs/reference/rest-contract.md#s4-3). Module events belong to no stream. They are part of
-//! their transactions only.
+//! Lists of the events of a stream, identified by its creation number or by the event handle in a
+//! resource (docs/reference/rest-contract.md#s4-3). Module events belong to no stream. They are
+//! part of their transactions only.
 
 use crate::{
     context::{
@@ -36,14 +36,14 @@ const EVENT_FIXED_BYTES: usize = 256;
 /// Maximum number of events in a page, as on the reference node.
 type Limit = PageLimit<25, 100>;
 
-/// The account that has a stream.
+/// The account of a stream.
 pub(super) enum StreamOwner {}
 
 impl Parameter for StreamOwner {
     type Value = AccountAddress;
     const NAME: &'static str = "address";
     const DESCRIPTION: &'static str =
-        "The account that the events were emitted to, with or without `0x`.";
+        "Account to which the events were emitted, with or without `0x`.";
     const SCHEMA: fn() -> Value = address_text;
     const EXAMPLE: fn() -> Value = || json!("0x1");
 }
@@ -55,40 +55,40 @@ impl Parameter for FirstEvent {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "start";
     const DESCRIPTION: &'static str =
-        "The sequence number of the first event; without it the newest events are given.";
+        "Sequence number of the first event. Without it, the page contains the newest events.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
 
-/// Number of a stream among the streams of its account.
+/// Creation number of a stream, unique among the streams of its account.
 pub(super) enum CreationNumber {}
 
 impl Parameter for CreationNumber {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "creation_number";
-    const DESCRIPTION: &'static str = "The number of the stream.";
+    const DESCRIPTION: &'static str = "Creation number of the event stream.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
 
-/// Type of the resource that holds a handle.
+/// Type of the resource that contains an event handle.
 pub(super) enum HandleType {}
 
 impl Parameter for HandleType {
     type Value = StructTag;
     const NAME: &'static str = "event_handle";
-    const DESCRIPTION: &'static str = "The type of the resource that holds the handle.";
+    const DESCRIPTION: &'static str = "Type of the resource that contains the event handle.";
     const SCHEMA: fn() -> Value = struct_tag_text;
     const EXAMPLE: fn() -> Value = || json!("0x1::account::Account");
 }
 
-/// Field of a resource that is a handle.
+/// Field of a resource that is an event handle.
 pub(super) enum HandleField {}
 
 impl Parameter for HandleField {
     type Value = String;
     const NAME: &'static str = "field_name";
-    const DESCRIPTION: &'static str = "The field of the resource that is the handle.";
+    const DESCRIPTION: &'static str = "Field of the resource that is the event handle.";
     const SCHEMA: fn() -> Value = || json!({"type": "string", "minLength": 1});
     const EXAMPLE: fn() -> Value = || json!("coin_register_events");
 }
@@ -101,9 +101,9 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         "type": "0x1::coin::WithdrawEvent",
         "data": {"amount": "7"},
     }]);
-    let success = Success::ok("The events, ascending by sequence number.")
+    let success = Success::ok("The events, in ascending order of sequence number.")
         .json(schema::<Vec<VersionedEventJson<'static>>>(), example)
-        .bcs("A BCS vector of structs: the version of the transaction, and the event.")
+        .bcs("BCS vector of structs: the version of the transaction, and the event.")
         .link(
             "first_transaction",
             "get_transaction_by_version",
@@ -113,20 +113,20 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         .parameter(Path::<StreamOwner>::describe())
         .parameter(Query::<FirstEvent>::describe())
         .parameter(Limit::describe(
-            "How many events a page has at most; 25 without it, 100 above that.",
+            "Maximum number of events in the page: 25 by default, values above 100 count as 100.",
         ))
         .success(success)
         .errors(errors::LIMIT)
         .errors(&[error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
-            "`start` is below the first event of the stream that the node keeps.",
+            "`start` is below the first readable event of the stream.",
         )])
 }
 
 /// `GET /v1/accounts/{address}/events/{creation_number}`
 ///
-/// An account or stream that does not exist has no events.
+/// Responds with an empty list for an account or stream that does not exist.
 pub(super) async fn by_creation_number(
     cx: RequestContext,
     Path(DecimalText(creation_number)): Path<CreationNumber>,
@@ -164,15 +164,16 @@ pub(super) async fn by_creation_number(
 pub(super) fn describe_by_creation_number() -> Operation {
     operation(
         "get_events_by_creation_number",
-        "Events of a stream by its creation number",
-        "Each stream of an account has a number, from 0 in the order in which the streams were made. Accounts and streams that do not \
-         exist have no events. Events of modules belong to no stream; they stand in their transactions.",
+        "List events by creation number",
+        "Each event stream of an account has a creation number, from 0 in the order of creation. \
+         Accounts and streams that do not exist have no events. Module events belong to no stream. \
+         They are part of their transactions.",
     )
     .parameter(Path::<CreationNumber>::describe())
     .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
-        "Never the answer here: what does not exist has no events.",
+        "Never returned by this operation: an account that does not exist has no events.",
     )])
 }
 
@@ -193,9 +194,10 @@ pub(super) async fn by_handle(
 pub(super) fn describe_by_handle() -> Operation {
     operation(
         "get_events_by_event_handle",
-        "Events of a stream by its handle",
-        "The stream whose handle is a field of a resource at the address, as the state is now. Only fields of \
-         the resource itself are looked at, not fields of its fields.",
+        "List events by event handle",
+        "Lists the events of the stream whose handle is a field of a resource at the address, in \
+         the newest state. Only fields of the resource itself are searched, not fields of its \
+         fields.",
     )
     .parameter(Path::<HandleType>::describe())
     .parameter(Path::<HandleField>::describe())
@@ -203,17 +205,17 @@ pub(super) fn describe_by_handle() -> Operation {
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
-            "The name of the field is none, or the field holds no handle.",
+            "The field name is invalid, or the field is not an event handle.",
         ),
         error(
             StatusCode::NOT_FOUND,
             ErrorCode::ResourceNotFound,
-            "There is no such resource at the address.",
+            "The address does not have this resource.",
         ),
         error(
             StatusCode::NOT_FOUND,
             ErrorCode::StructFieldNotFound,
-            "The resource has no such field.",
+            "The resource does not have this field.",
         ),
     ])
 }
@@ -262,7 +264,7 @@ impl LoadedEvents {
 /// A stream of events.
 struct Stream {
     key: EventKey,
-    /// Number of events that were emitted, if the handle was read.
+    /// Number of emitted events, if the event handle was read.
     emitted: Option<u64>,
 }
 
@@ -291,7 +293,8 @@ impl EventPage {
         format: Format,
     ) -> Result<LoadedEvents, QueryError> {
         if let Some(start) = self.start {
-            // Earlier releases did not record pruned events by stream, but the handle counts them.
+            // Earlier releases did not record pruned events by stream, but the event handle counts
+            // them.
             let first = snapshot.first_event(&stream.key)?.or(stream.emitted);
             if let Some(end) = first.filter(|first| start < *first) {
                 return Err(ErrorKind::EventPruned { start, end }.into());
@@ -311,7 +314,7 @@ impl EventPage {
     }
 }
 
-/// The resource and the field that hold a handle.
+/// The resource and the field that contain an event handle.
 pub(super) struct HandlePlace {
     address: AccountAddress,
     tag: StructTag,
@@ -334,8 +337,8 @@ impl Combine for HandlePlace {
 }
 
 impl HandlePlace {
-    /// Returns the stream of the handle at the newest version. Only fields of the resource itself
-    /// are read, not fields of its fields.
+    /// Returns the stream of the event handle at the newest version. Only fields of the resource
+    /// itself are searched, not fields of its fields.
     fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Stream, QueryError> {
         let Self {
             address,

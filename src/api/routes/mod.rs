@@ -1,8 +1,8 @@
-//! The route table. [`crate::router`] finds the row of a request.
+//! The route table. [`crate::router`] matches requests to its rows.
 //!
 //! To add a route, write in the file of its resource:
-//! 1. for each parameter of path and query an empty `enum` with its type and documentation, which
-//!    implements [`Parameter`](extract::Parameter);
+//! 1. for each parameter of the path and the query, an empty `enum` that implements
+//!    [`Parameter`](extract::Parameter) with its type and documentation;
 //! 2. the handler, an `async fn` of a `RequestContext` and arguments of [`extract`];
 //! 3. `describe_...()`, its [`Operation`], with `.parameter(Path::<Address>::describe())`.
 //!
@@ -56,7 +56,7 @@ impl Route {
         self.path
     }
 
-    /// Returns the description of the route in the document.
+    /// Returns the operation of the route in the document.
     pub fn operation(&self) -> &Rc<Operation> {
         &self.operation
     }
@@ -264,7 +264,7 @@ pub(crate) fn table() -> Vec<Route> {
     ]
 }
 
-/// Returns the route that [`crate::configure_graphql`] serves alone.
+/// Returns the only route of [`crate::configure_graphql`].
 pub(crate) fn graphql_route() -> Route {
     route(
         Method::POST,

@@ -1,7 +1,7 @@
-//! The modules at an address, alone or as a list.
+//! Reads of one module or of all modules at an address.
 //!
-//! Modules are native and belong to the chain, not to the state. A module exists, without bytecode,
-//! at every version whose framework has it.
+//! Modules are native and part of the chain, not of the state. A module exists, without bytecode,
+//! at every version whose framework includes it.
 
 use super::accounts::{Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, state_operation};
 use crate::{
@@ -46,7 +46,7 @@ pub(super) enum ModuleName {}
 impl Parameter for ModuleName {
     type Value = Identifier;
     const NAME: &'static str = "module_name";
-    const DESCRIPTION: &'static str = "The name of the module.";
+    const DESCRIPTION: &'static str = "Name of the module.";
     const SCHEMA: fn() -> Value = identifier_text;
     const EXAMPLE: fn() -> Value = || json!("chain_id");
 }
@@ -118,19 +118,19 @@ pub(super) async fn module(
 pub(super) fn describe_module() -> Operation {
     let success = Success::ok("The module.")
         .json(schema::<ModuleJson>(), module_example())
-        .bcs("The bytecode, which is empty for modules that are part of the node.");
+        .bcs("Bytecode, which is empty for modules that are part of the node.");
     state_operation(
         "get_account_module",
-        "One module of an account",
-        "The interface of a module: its functions and structs. The modules of this chain are part of the node, so \
-         `bytecode` is `0x`.",
+        "Get a module of an account",
+        "Returns the interface of a module: its functions and structs. The modules of this chain \
+         are part of the node, so `bytecode` is `0x`.",
     )
     .parameter(Path::<ModuleName>::describe())
     .success(success)
     .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::ModuleNotFound,
-        "There is no such module at the address at this version.",
+        "The address does not have this module at this version.",
     )])
 }
 
@@ -176,25 +176,30 @@ pub(super) async fn modules(
 
 /// Describes [`modules`].
 pub(super) fn describe_modules() -> Operation {
-    let success = Success::ok("A page of the modules, ascending by name.")
+    let success = Success::ok("A page of modules, in ascending order of name.")
         .json(schema::<Vec<ModuleJson>>(), json!([module_example()]))
-        .bcs("A BCS map from module to bytecode, which is empty for modules that are part of the node.")
+        .bcs(
+            "BCS map from module to bytecode, which is empty for modules that are part of the \
+             node.",
+        )
         .with_cursor()
         .link("next_page", "get_account_modules", NEXT_PAGE);
     state_operation(
         "get_account_modules",
-        "The modules of an account",
-        "All modules at the address. A page that does not hold the rest has `X-{VENDOR}-CURSOR`, which is the \
-         `start` of the next one; give the `ledger_version` of the first page with it, so that all pages are of \
-         one moment.",
+        "List the modules of an account",
+        "Lists all modules at the address. If modules remain, the response has \
+         `X-{VENDOR}-CURSOR`, which is the `start` of the next page. Request every page with the \
+         `ledger_version` of the first page, so that all pages show the same version.",
     )
     .parameter(Query::<Cursor>::describe())
-    .parameter(Limit::describe("How many modules a page has at most; 9999 without it and above it."))
+    .parameter(Limit::describe(
+        "Maximum number of modules in the page: 9999 by default, higher values count as 9999.",
+    ))
     .success(success)
     .errors(errors::LIMIT)
 }
 
-/// An account, and the first module of a page of its modules.
+/// An account, and the cursor at which a page of its modules starts.
 pub(super) struct PageStart {
     address: AccountAddress,
     start: Option<Cursor>,
@@ -224,7 +229,7 @@ impl Parameter for Cursor {
     const NAME: &'static str = "start";
     const DESCRIPTION: &'static str = CURSOR_DESCRIPTION;
     const SCHEMA: fn() -> Value = cursor_text;
-    /// The module `aggregator` at `0x1`.
+    /// Cursor of the module `aggregator` at `0x1`.
     const EXAMPLE: fn() -> Value = || {
         json!(
             "0000000000000000000000000000000000000000000000000000000000000000012c\

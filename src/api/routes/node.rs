@@ -1,9 +1,9 @@
-//! The node: its ledger, its health, its gas prices.
+//! Reads of the node's ledger info, identity, health, and gas unit prices.
 //!
-//! A node that does not write its ledger, because of its disk or its clock, still serves committed
-//! data. It is unhealthy, so that a load balancer sends submissions elsewhere. A node that accepts
-//! submissions although the system clock and the ledger's time differ is healthy, and its response
-//! names the difference.
+//! A node that cannot write its ledger, because of its disk or its clock, still serves committed
+//! data. It is unhealthy, so that a load balancer sends submissions to other nodes. A node that
+//! accepts submissions although the system clock and the ledger's time differ is healthy, and its
+//! response states the difference.
 
 use crate::{
     context::{
@@ -30,10 +30,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Role of this node in the terms of the interface: it orders blocks itself.
+/// Role of this node in the terms of the REST contract: it orders blocks itself.
 const NODE_ROLE: &str = "validator";
 
-/// The ledger at one moment.
+/// Ledger info: the chain, its newest version and block, and the oldest readable ones.
 #[derive(Serialize, JsonSchema)]
 struct IndexJson {
     chain_id: u8,
@@ -83,31 +83,42 @@ pub(super) fn describe_index() -> Operation {
         "oldest_block_height": "0",
         "block_height": "2",
     });
-    let success = Success::ok("The facts about the ledger.")
+    let success = Success::ok("Ledger info.")
         .json(schema::<IndexJson>(), example)
-        .bcs("The same facts as a BCS struct, in the order of the interface; `node_role` is an enum of one byte.")
-        .link("newest_block", "get_block_by_height", &[("block_height", "$response.body#/block_height")])
-        .link("newest_transaction", "get_transaction_by_version", &[("txn_version", "$response.body#/ledger_version")]);
+        .bcs(
+            "BCS struct with the same members, in the order of the REST contract. `node_role` is \
+             an enum of one byte.",
+        )
+        .link(
+            "newest_block",
+            "get_block_by_height",
+            &[("block_height", "$response.body#/block_height")],
+        )
+        .link(
+            "newest_transaction",
+            "get_transaction_by_version",
+            &[("txn_version", "$response.body#/ledger_version")],
+        );
     Operation::new(
         "get_ledger_info",
         Tag::Node,
-        "Facts about the ledger",
-        "The chain, the newest version and block, and the oldest that the node still keeps: the same facts that \
-         stand in the headers of every answer.",
+        "Get ledger info",
+        "Returns the chain ID, the newest version and block, and the oldest readable version and \
+         block. The ledger headers of each success have these values.",
     )
     .success(success)
 }
 
-/// What a node is and runs.
+/// Identity and software version of a node.
 #[derive(Serialize, JsonSchema)]
 struct NodeInfo<'a> {
-    /// The number of the chain, as text.
+    /// Chain ID, as a string.
     chain_id: String,
-    /// What the node does: it orders blocks itself.
+    /// Role of the node: it orders blocks itself.
     node_type: &'static str,
-    /// The word that stands in headers, media types and names of this chain.
+    /// Vendor word in the headers, media types, and names of this chain.
     vendor: &'a str,
-    /// The version of the software.
+    /// Version of the software.
     software_version: &'static str,
 }
 
@@ -135,15 +146,16 @@ pub(super) fn describe_info() -> Operation {
         "vendor": "NODE",
         "software_version": "0.1.0",
     });
-    let success = Success::ok("The facts about the node.")
+    let success = Success::ok("Node info.")
         .json(schema::<NodeInfo<'static>>(), example)
-        .bcs("The same facts as a BCS struct of strings.");
+        .bcs("BCS struct of strings with the same members.");
     Operation::new(
         "get_node_info",
         Tag::Node,
-        "Facts about the node",
-        "What the node is and runs; it does not change while the node runs. `vendor` is the word that stands in \
-         the names of headers, media types and signing prefixes of this chain.",
+        "Get node info",
+        "Returns the identity and the software version of the node, which are constant while it \
+         runs. `vendor` is the vendor word in the names of headers, media types, and signing \
+         prefixes of this chain.",
     )
     .always_answers()
     .success(success)
@@ -152,21 +164,21 @@ pub(super) fn describe_info() -> Operation {
 /// The response of a healthy node.
 #[derive(Serialize, JsonSchema)]
 struct Health {
-    /// The vendor word of the chain and `-node:ok`.
+    /// Vendor word of the chain, followed by `-node:ok`.
     message: String,
-    /// How the system clock differs from the ledger's time; absent if they agree, and in BCS.
+    /// Difference of the system clock from the ledger's time. Absent if they agree, and in BCS.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<String>,
 }
 
-/// The age that the newest block may have.
+/// Maximum age of the newest block, in seconds.
 pub(super) enum DurationSecs {}
 
 impl Parameter for DurationSecs {
     type Value = DecimalText<u32>;
     const NAME: &'static str = "duration_secs";
     const DESCRIPTION: &'static str =
-        "How old the newest block may be, in seconds; without it, that the node answers is enough.";
+        "Maximum age of the newest block, in seconds. Without it, the age is not checked.";
     const SCHEMA: fn() -> Value =
         || json!({"type": "integer", "format": "uint32", "minimum": 0, "maximum": u32::MAX});
     const EXAMPLE: fn() -> Value = || json!(4_000_000_000_u32);
@@ -174,10 +186,10 @@ impl Parameter for DurationSecs {
 
 /// `GET /v1/-/healthy`
 ///
-/// Responds with 503 if the ledger is not written, or if the newest block is older than
+/// Responds with 503 if the node cannot write its ledger, or if the newest block is older than
 /// `duration_secs`, as on the reference node. An idle node writes no blocks unless
-/// `sequencer.heartbeat_secs` is set, so an operator who uses `duration_secs` on a quiet chain sets
-/// a shorter heartbeat.
+/// `sequencer.heartbeat_secs` is set, so `duration_secs` on a quiet chain needs a shorter
+/// heartbeat.
 pub(super) async fn healthy(
     cx: RequestContext,
     Query(age_max_secs): Query<DurationSecs>,
@@ -206,13 +218,14 @@ pub(super) async fn healthy(
 pub(super) fn describe_healthy() -> Operation {
     let success = Success::ok("The node is healthy.")
         .json(schema::<Health>(), json!({"message": "node-node:ok"}))
-        .bcs("The message as a BCS struct of one string.");
+        .bcs("BCS struct of one string: the message.");
     Operation::new(
         "check_health",
         Tag::Node,
-        "Whether the node is healthy",
-        "For load balancers and monitors. A chain that is idle writes no blocks unless the node is told to, so \
-         `duration_secs` makes sense where blocks come regularly.",
+        "Check the health of the node",
+        "For load balancers and monitors. An idle chain writes no blocks unless \
+         `sequencer.heartbeat_secs` is set, so use `duration_secs` only if the chain writes blocks \
+         regularly.",
     )
     .always_answers()
     .parameter(Query::<DurationSecs>::describe())
@@ -220,11 +233,13 @@ pub(super) fn describe_healthy() -> Operation {
     .errors(&[error(
         StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::HealthCheckFailed,
-        "The newest block is older than `duration_secs`. Carries no `Retry-After`.",
+        "The newest block is older than `duration_secs`, or the node cannot write its ledger. The \
+         response has no `Retry-After`.",
     )])
 }
 
-/// Returns in words how the system clock differs from the ledger's time, or `None` if they agree.
+/// Describes the difference of the system clock from the ledger's time. Returns `None` if they
+/// agree, and if no reading of the clock was believable, because the node is unhealthy then.
 fn drift_words(status: ClockStatus) -> Option<String> {
     let secs = status.drift_usecs.unsigned_abs() / 1_000_000;
     match status.state {
@@ -233,8 +248,8 @@ fn drift_words(status: ClockStatus) -> Option<String> {
             "the system clock is {secs} s ahead of block time, which follows it if that lasts"
         )),
         ClockState::TooFarAhead => Some(format!(
-            "the system clock is {secs} s ahead of block time, more than sequencer.clock_jump_max_secs: block \
-             time advances without it"
+            "the system clock is {secs} s ahead of block time, more than \
+             sequencer.clock_jump_max_secs: block time advances without it"
         )),
         ClockState::Behind => Some(format!("the system clock is {secs} s behind block time")),
     }
@@ -246,20 +261,20 @@ fn check_age(now: Duration, newest_block: Duration, age_max_secs: u32) -> Result
         return Ok(());
     }
     Err(ErrorKind::HealthCheck(format!(
-        "the newest block is {} seconds old, more than {age_max_secs}; an idle node writes no blocks unless \
-         sequencer.heartbeat_secs is set",
+        "the newest block is {} seconds old, more than {age_max_secs}; an idle node writes no \
+         blocks unless sequencer.heartbeat_secs is set",
         age.as_secs()
     )))
 }
 
-/// Gas unit prices, in the coin's smallest unit. Numbers, as in the reference.
+/// Gas unit prices, in the coin's smallest unit. JSON numbers, as on the reference node.
 #[derive(Serialize, JsonSchema)]
 struct GasEstimateJson {
-    /// For who can wait.
+    /// Price of a transaction of low priority.
     deprioritized_gas_estimate: u64,
-    /// For who cannot wait long.
+    /// Price of a transaction of normal priority.
     gas_estimate: u64,
-    /// For who cannot wait.
+    /// Price of a transaction of high priority.
     prioritized_gas_estimate: u64,
 }
 
@@ -290,15 +305,16 @@ pub(super) fn describe_estimate_gas_price() -> Operation {
         "gas_estimate": 100,
         "prioritized_gas_estimate": 150,
     });
-    let success = Success::ok("The prices, in the coin's smallest unit per gas unit.")
+    let success = Success::ok("Gas unit prices, in the coin's smallest unit per gas unit.")
         .json(schema::<GasEstimateJson>(), example)
-        .bcs("A BCS struct of one u64: `gas_estimate`.");
+        .bcs("BCS struct of one u64: `gas_estimate`.");
     Operation::new(
         "estimate_gas_price",
         Tag::Node,
-        "What to pay for a gas unit",
-        "Prices with which a transaction gets into one of the next blocks, estimated from what recent blocks \
-         took. The three are for who can wait, who cannot wait long, and who cannot wait; numbers, not text.",
+        "Estimate gas unit prices",
+        "Returns prices at which a transaction is included in one of the next blocks, estimated \
+         from recent blocks. The three prices are for low, normal, and high priority. They are \
+         JSON numbers, not strings.",
     )
     .success(success)
 }

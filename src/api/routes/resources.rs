@@ -1,5 +1,5 @@
-//! All resources at an address, in pages. Members of resource groups are listed like other
-//! resources. A page can end within a group, and the next page then begins there.
+//! Lists of the resources at an address, in pages. Members of resource groups are listed like other
+//! resources. A page can end within a group, and the next page then starts there.
 
 use super::accounts::{
     Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, resource_example, state_operation,
@@ -45,7 +45,7 @@ type Limit = PageLimit<PAGE_MAX, PAGE_MAX>;
 
 /// `GET /v1/accounts/{address}/resources`
 ///
-/// An account without resources has an empty list, also if it does not exist.
+/// Responds with an empty list for an account without resources, even if it does not exist.
 pub(super) async fn resources(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -89,22 +89,23 @@ pub(super) async fn resources(
 
 /// Describes [`resources`].
 pub(super) fn describe_resources() -> Operation {
-    let success = Success::ok("A page of the resources.")
+    let success = Success::ok("A page of resources.")
         .json(schema::<Vec<ResourceJson>>(), json!([resource_example()]))
-        .bcs("A BCS map from the type of a resource to its bytes.")
+        .bcs("BCS map from the type of a resource to its bytes.")
         .with_cursor()
         .link("next_page", "get_account_resources", NEXT_PAGE);
     state_operation(
         "get_account_resources",
-        "The resources of an account",
-        "All resources at the address, members of resource groups beside the others; modules are listed apart. \
-         A page ends with its limit or at about 8 MiB. One that does not hold the rest has `X-{VENDOR}-CURSOR`, \
-         which is the `start` of the next one; give the `ledger_version` of the first page with it, so that all \
-         pages are of one moment. A page may be shorter than its limit, even empty, and still have a cursor.",
+        "List the resources of an account",
+        "Lists all resources at the address, including members of resource groups. Modules are \
+         listed separately. A page ends at its limit or at about 8 MiB. If resources remain, the \
+         response has `X-{VENDOR}-CURSOR`, which is the `start` of the next page. Request every \
+         page with the `ledger_version` of the first page, so that all pages show the same \
+         version. A page may be shorter than its limit, even empty, and still have a cursor.",
     )
     .parameter(Query::<Cursor>::describe())
     .parameter(Limit::describe(
-        "How many resources a page has at most; 9999 without it and above it.",
+        "Maximum number of resources in the page: 9999 by default, higher values count as 9999.",
     ))
     .success(success)
     .errors(errors::LIMIT)
@@ -112,7 +113,7 @@ pub(super) fn describe_resources() -> Operation {
     .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
-        "`start` is no cursor of this account on this node.",
+        "`start` is not a cursor of this account on this node.",
     )])
 }
 
@@ -124,7 +125,7 @@ struct Asked {
     limit: usize,
 }
 
-/// A page of resources, with the start of the next page. It has a permit if it is large.
+/// A page of resources, with the start of the next page. A large page has a permit.
 #[derive(Default)]
 struct Page {
     resources: Vec<Resource>,
@@ -180,7 +181,7 @@ impl Asked {
         Ok(page)
     }
 
-    /// Returns whether a member of the group in which the page begins is part of an earlier page.
+    /// Returns whether a member of the group in which the page starts is part of an earlier page.
     fn is_before_start(&self, slot: StateKeyCursor, tag: &StructTag) -> bool {
         let start = self.start.as_ref();
         start.is_some_and(|start| start.slot == slot.to_bytes() && start.tag.as_ref() > Some(tag))
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn a_page_of_slots_that_hold_nothing_is_cut() {
         let directory = tempfile::tempdir().unwrap();
-        // Snapshots can be read while the writer is there.
+        // A snapshot is readable while the writer exists.
         let (_writer, snapshot) = nearly_empty(directory.path());
         let (mut pages, mut found, mut start) = (0, Vec::new(), None);
         loop {

@@ -31,10 +31,11 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const YAML: &str = "application/yaml";
 
-/// Content security policy of the page: this node only. The style sheet of the library contains its
-/// pictures.
-const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-                           img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+/// Content security policy of the page, which allows requests to this node only. `data:` is for the
+/// images in the library's style sheet.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; \
+                           style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                           connect-src 'self'; base-uri 'none'; form-action 'none'; \
                            frame-ancestors 'none'";
 
 /// Caching of the parts of the page, which change only with the software: one hour.
@@ -43,7 +44,7 @@ const PARTS_CACHING: &str = "max-age=3600";
 /// Caching of the document, which can change at a restart of the node.
 const DOCUMENT_CACHING: &str = "no-cache";
 
-/// A file of text or pictures, with the ledger info that every response has.
+/// A file of text or an image, with the ledger info of its response headers.
 pub(super) struct File {
     ledger_info: LedgerInfo,
     media_type: Cow<'static, str>,
@@ -102,10 +103,10 @@ pub(super) async fn page(cx: RequestContext) -> Result<File, ApiError> {
 pub(super) fn describe_page() -> Operation {
     operation(
         "get_spec_page",
-        "This document as a page",
-        "A page to read this document on and to try the operations. It loads nothing from other hosts. What `Accept` \
-         says makes no difference.",
-        Success::ok("The page.").body(Media::Text("text/html"), "A page in HTML."),
+        "Get this document as a page",
+        "Displays this document and lets readers try its operations. The page loads nothing from \
+         other hosts. `Accept` is ignored.",
+        Success::ok("The page.").body(Media::Text("text/html"), "HTML page."),
     )
 }
 
@@ -119,8 +120,8 @@ pub(super) async fn json(cx: RequestContext) -> Result<File, ApiError> {
 pub(super) fn describe_json() -> Operation {
     operation(
         "get_spec_json",
-        "This document as JSON",
-        "What `Accept` says makes no difference.",
+        "Get this document as JSON",
+        "`Accept` is ignored.",
         Success::ok("This document.").json(schemas::any_object, json!({"openapi": "3.1.0"})),
     )
 }
@@ -135,8 +136,8 @@ pub(super) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
 pub(super) fn describe_yaml() -> Operation {
     operation(
         "get_spec_yaml",
-        "This document as YAML",
-        "YAML 1.2. What `Accept` says makes no difference.",
+        "Get this document as YAML",
+        "YAML 1.2. `Accept` is ignored.",
         Success::ok("This document.").value(
             Media::Text("application/yaml"),
             schemas::any_object,
@@ -145,7 +146,7 @@ pub(super) fn describe_yaml() -> Operation {
     )
 }
 
-/// Parts of the page that are files of the library.
+/// Parts of the page that are files of the library, Swagger UI.
 const LIBRARY_PARTS: [&str; 3] = [
     "swagger-ui.css",
     "swagger-ui-bundle.js",
@@ -161,7 +162,7 @@ pub(super) enum PagePart {}
 impl Parameter for PagePart {
     type Value = String;
     const NAME: &'static str = "part";
-    const DESCRIPTION: &'static str = "The name of the part.";
+    const DESCRIPTION: &'static str = "Name of the part.";
     const SCHEMA: fn() -> Value = || {
         let parts: Vec<_> = OWN_PARTS.iter().chain(&LIBRARY_PARTS).collect();
         json!({"type": "string", "enum": parts})
@@ -183,13 +184,13 @@ pub(super) async fn part(cx: RequestContext, Path(part): Path<PagePart>) -> Resu
 /// Describes [`part`].
 pub(super) fn describe_part() -> Operation {
     let success = Success::ok("The part.")
-        .body(Media::Text("text/css"), "A style sheet.")
-        .body(Media::Text("text/javascript"), "A script.")
-        .body(Media::Bytes("image/png"), "A picture.");
+        .body(Media::Text("text/css"), "Style sheet.")
+        .body(Media::Text("text/javascript"), "Script.")
+        .body(Media::Bytes("image/png"), "Image.");
     operation(
         "get_spec_part",
-        "A part of the page",
-        "Scripts, styles and pictures of the page that shows this document.",
+        "Get a part of the page",
+        "Scripts, style sheets, and images of the page that displays this document.",
         success,
     )
     .parameter(Path::<PagePart>::describe())
@@ -197,7 +198,7 @@ pub(super) fn describe_part() -> Operation {
     .errors(&[error(
         StatusCode::NOT_FOUND,
         ErrorCode::WebFrameworkError,
-        "The page has no such part.",
+        "The page does not have this part.",
     )])
 }
 
@@ -214,7 +215,7 @@ fn library_part(cx: &RequestContext, name: &str) -> Result<File, ApiError> {
     Ok(File::new(cx, file.content_type, PARTS_CACHING, body))
 }
 
-/// `GET /`, outside of the interface: a page with links.
+/// `GET /`, which is not part of the REST API: a page with links.
 pub(crate) async fn home() -> HttpResponse {
     HttpResponse::Ok()
         .content_type(HTML)

@@ -1,4 +1,4 @@
-//! State values by their state keys, of any kind (docs/reference/reference-node.md#r10). Unlike the
+//! Reads of any state value by its state key (docs/reference/reference-node.md#r10). Unlike the
 //! reference node, this node also responds in JSON.
 
 use crate::{
@@ -30,10 +30,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Display;
 
-/// A value by its key.
+/// A request for a state value by its key.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RawStateValueRequest {
-    /// The key as BCS, in hex.
+    /// State key in BCS, in hexadecimal.
     key: HexBytes,
 }
 
@@ -95,15 +95,17 @@ pub(super) async fn raw(
 pub(super) fn describe_raw() -> Operation {
     let success = Success::ok("The value.")
         .json(schema::<Value>(), json!("0x00"))
-        .bcs("A BCS enum of one variant, number 0, which holds the bytes of the value as the state stores them.");
+        .bcs("BCS enum with one variant, number 0, which contains the stored bytes of the value.");
     Operation::new(
         "get_raw_state_value",
         Tag::Tables,
-        "A value of the state by its key",
-        "The key is given as BCS in hex: 0, an address and a vector of bytes for what is at an address, where the \
-         vector is 0 and a module, 1 and the type of a resource or 2 and that of a group; 1, the handle and the key \
-         as a vector of bytes for an item of a table. In JSON the value of a resource and of an item of a table that \
-         recorded its types has the form of its type; any other is its bytes in hex.",
+        "Get a state value by its key",
+        "The key is BCS in hexadecimal. For a value at an address, it is 0, the address, and a \
+         byte vector. The vector contains 0 and a module, 1 and the type of a resource, or 2 and \
+         the type of a resource group. For a table item, the key is 1, the table handle, and the \
+         key of the item as a byte vector. In JSON, a resource has the form of its type, and so \
+         does an item of a table that recorded its types. Any other value is its bytes in \
+         hexadecimal.",
     )
     .parameter(AtVersion::describe())
     .json_body(
@@ -116,12 +118,12 @@ pub(super) fn describe_raw() -> Operation {
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
-            "The bytes are no state key.",
+            "The bytes are not a state key.",
         ),
         error(
             StatusCode::NOT_FOUND,
             ErrorCode::StateValueNotFound,
-            "Nothing is stored under this key at this version.",
+            "The state has no value under this key at this version.",
         ),
     ])
 }

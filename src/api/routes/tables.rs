@@ -1,4 +1,4 @@
-//! Items of tables, by the bytes of their key or by its JSON form
+//! Reads of table items, by the bytes of their key or by its JSON form
 //! (docs/reference/rest-contract.md#s4-7).
 
 use crate::{
@@ -37,9 +37,9 @@ impl Parameter for TableHandle {
     type Value = AccountAddress;
     const NAME: &'static str = "table_handle";
     const DESCRIPTION: &'static str =
-        "The address that is the handle of the table, with or without `0x`.";
+        "Address that is the handle of the table, with or without `0x`.";
     const SCHEMA: fn() -> Value = address_text;
-    /// The table of the paired assets of coins.
+    /// Handle of the table of the paired assets of coins.
     const EXAMPLE: fn() -> Value = || json!("0x7");
 }
 
@@ -51,14 +51,14 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         .errors(&[error(
             StatusCode::NOT_FOUND,
             ErrorCode::TableItemNotFound,
-            "The table has no item under this key at this version, or there is no such table.",
+            "The table has no item under this key at this version, or the table does not exist.",
         )])
 }
 
-/// An item by the bytes of its key.
+/// A request for a table item by the bytes of its key.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RawItemRequest {
-    /// The key as BCS, in hex.
+    /// Key in BCS, in hexadecimal.
     key: HexBytes,
 }
 
@@ -102,12 +102,13 @@ pub(super) async fn raw_item(
 pub(super) fn describe_raw_item() -> Operation {
     let success = Success::ok("The value.")
         .json(schema::<Value>(), json!("7"))
-        .bcs("The value as BCS, as the state stores it.");
+        .bcs("Stored bytes of the value, in BCS.");
     operation(
         "get_raw_table_item",
-        "An item of a table by the bytes of its key",
-        "The key is given as its BCS bytes in hex. In JSON the value has the form of the type that the table \
-         recorded when it was made, or is its bytes in hex where it recorded none.",
+        "Get a table item by the bytes of its key",
+        "The key is its BCS bytes in hexadecimal. In JSON, the value has the form of the type that \
+         the table recorded when it was created. If the table recorded no type, the value is its \
+         bytes in hexadecimal.",
     )
     .json_body(
         schema::<RawItemRequest>(),
@@ -116,20 +117,20 @@ pub(super) fn describe_raw_item() -> Operation {
     .success(success)
 }
 
-/// An item by its key in JSON.
+/// A request for a table item by its key in JSON.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ItemRequest {
-    /// The type of the key.
+    /// Type of the key.
     key_type: String,
-    /// The type of the value.
+    /// Type of the value.
     value_type: String,
-    /// The key, in the JSON form of its type.
+    /// Key, in the JSON form of its type.
     key: Value,
 }
 
 /// `POST /v1/tables/{table_handle}/item`
 ///
-/// The types are those in the request, even if the table recorded others.
+/// The types are those of the request, even if the table recorded others.
 pub(super) async fn item(
     cx: RequestContext,
     Path(handle): Path<TableHandle>,
@@ -158,19 +159,20 @@ pub(super) fn describe_item() -> Operation {
     let request = json!({"key_type": "address", "value_type": "u64", "key": "0x5"});
     let success = Success::ok("The value, in the JSON form of `value_type`.")
         .json(schema::<Value>(), json!("7"))
-        .bcs("The value as BCS, as the state stores it.");
+        .bcs("Stored bytes of the value, in BCS.");
     operation(
         "get_table_item",
-        "An item of a table by its key in JSON",
-        "The key is written as JSON of `key_type` and the value read as one of `value_type`; both types are those \
-         that the request names, whatever types the table has.",
+        "Get a table item by its key in JSON",
+        "The key is JSON of type `key_type`, and the value is decoded as `value_type`. Both types \
+         are those of the request, even if the table recorded others.",
     )
     .json_body(schema::<ItemRequest>(), request)
     .success(success)
     .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
-        "A type is none, the key is none of its type, or the value is none of the type that the request names.",
+        "A type is invalid, the key does not have type `key_type`, or the value does not have type \
+         `value_type`.",
     )])
 }
 
@@ -195,7 +197,7 @@ fn named_item(
     ))
 }
 
-/// Responds with the stored bytes of an item in BCS, or with `shown` in JSON.
+/// Responds with the stored bytes of an item in BCS, or with the result of `shown` in JSON.
 async fn render(
     cx: &RequestContext,
     ledger_info: LedgerInfo,

@@ -1,5 +1,5 @@
-//! Calls of view functions, which read one version of the state and change nothing. A call runs on
-//! a reader thread, and ends when it has used its gas.
+//! Calls of view functions, which read one version of the state and do not change it. A call runs
+//! on a reader thread, and fails if it exceeds its gas limit.
 
 use super::transactions::submit::bounded_call;
 use crate::{
@@ -60,30 +60,32 @@ pub(super) fn describe_view() -> Operation {
         "type_arguments": [],
         "arguments": [],
     });
-    let success = Success::ok("The values that the function returned, in their order.")
+    let success = Success::ok("Return values of the function, in order.")
         .json(schema::<Vec<Value>>(), json!([4]))
-        .bcs("A BCS vector with the bytes of each value.")
+        .bcs("BCS vector with the bytes of each value.")
         .with_gas_used();
     Operation::new(
         "view",
         Tag::View,
         "Call a view function",
-        "Runs a function that reads the state at a version and changes nothing. It ends with an error when it has \
-         used as much gas as a transaction may. What it used stands in `X-{VENDOR}-GAS-USED`; nobody pays for it.",
+        "Runs a function that reads the state at a version and does not change it. The call fails \
+         if it uses as much gas as a transaction may. The response has the used gas in \
+         `X-{VENDOR}-GAS-USED`; the gas is not charged.",
     )
     .parameter(AtVersion::describe())
     .json_body(schema::<CallRequest>(), request)
     .bcs_body(
         Media::ViewFunctionBcs,
-        "A call in BCS: module, function, type arguments, and a vector with the BCS bytes of each argument.",
+        "Call in BCS: module, function, type arguments, and a vector with the BCS bytes of each \
+         argument.",
     )
     .success(success)
     .errors(errors::STATE_VERSION)
     .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidInput,
-        "There is no such view function, the arguments do not fit it, or it did not come to its end; then \
-         `vm_error_code` says how it ended.",
+        "The view function does not exist, the arguments do not match its parameters, or the call \
+         fails. `vm_error_code` is the status code of a failed call.",
     )])
 }
 

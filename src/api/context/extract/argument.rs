@@ -1,4 +1,4 @@
-//! Arguments of handlers, and the check that operations declare the inputs that they read.
+//! Arguments of handlers, and the check that operations declare the inputs that handlers read.
 
 use super::parts::{PARAMETERS_MAX, RequestParts, name_in_braces};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use serde_json::Value;
 use std::{fmt::Display, str::FromStr};
 
-/// A parameter of a path or a query. Its reading and its documentation are made from this.
+/// A parameter of a path or a query, which defines both its parsing and its documentation.
 pub(crate) trait Parameter {
     /// Type that the percent-decoded text is parsed as.
     type Value: FromStr<Err: Display>;
@@ -34,16 +34,16 @@ pub(crate) trait Extract: Sized {
     fn extract(request: &mut RequestParts<'_>) -> Result<Self, ErrorKind>;
 }
 
-/// An argument made of other arguments, which are checked together.
+/// An argument that combines other arguments and validates their combination.
 pub(crate) trait Combine: Sized {
     /// The other arguments, in the order in which they are read.
     type Parts: Extract;
 
-    /// Checks the other arguments.
+    /// Validates and combines the other arguments.
     ///
     /// # Errors
     ///
-    /// Returns the error that is the response. Later arguments are not read then.
+    /// Returns the error that is the response. Later arguments are then not read.
     fn combine(parts: Self::Parts) -> Result<Self, ErrorKind>;
 }
 
@@ -57,7 +57,7 @@ impl<C: Combine> Extract for C {
     }
 }
 
-/// An argument whose error the handler returns itself, after checks that come first.
+/// An argument whose error the handler returns itself, after checks that take precedence.
 impl<E: Extract> Extract for Result<E, ErrorKind> {
     fn declare(inputs: &mut Inputs) {
         E::declare(inputs);
@@ -89,7 +89,7 @@ impl Inputs {
     ///
     /// # Panics
     ///
-    /// Panics if an input is undeclared, or not read, or read twice.
+    /// Panics if an input is undeclared, not read, or read twice.
     pub(super) fn assert_declared(&self, path: &str, operation: &Operation) {
         let id = operation.id;
         let names = path.split('/').filter_map(name_in_braces);

@@ -1,4 +1,4 @@
-//! The body of a request. Its size in memory and the time to receive it are limited.
+//! Request bodies, with limits of their memory and of the time to receive them.
 
 use super::{
     argument::{Extract, Inputs},
@@ -26,8 +26,8 @@ use ledger_vm::Chain;
 use serde::de::DeserializeOwned;
 use std::{marker::PhantomData, mem, time::Duration};
 
-/// Maximum time in which a body must arrive, in seconds. The request counts as in flight for as
-/// long. The largest body that is allowed by default arrives in this time at 2.2 Mbit/s.
+/// Maximum time to receive a body, in seconds. The request counts as in flight for as long. The
+/// largest body of the default configuration needs 2.2 Mbit/s to arrive within this time.
 const BODY_TIMEOUT_SECS: u64 = 30;
 
 /// A body in JSON of at most `BYTES_MAX` bytes, which [`Self::read`] receives.
@@ -39,7 +39,7 @@ pub(crate) struct JsonBody<T, const BYTES_MAX: usize = { usize::MAX }> {
 }
 
 impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
-    /// Receives and parses the body. The parsed value counts as much memory as the body.
+    /// Receives and parses the body. The parsed value is charged as many bytes as the body.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl<T, const BYTES_MAX: usize> Extract for JsonBody<T, BYTES_MAX> {
     }
 }
 
-/// A value that a body has in JSON or in BCS.
+/// A value that a request body contains in JSON or in BCS.
 pub(crate) trait JsonOrBcs: Sized {
     /// Media type of the body in BCS.
     const BCS: Media;
@@ -145,7 +145,7 @@ async fn receive_for<const N: usize>(
 /// * 415 if the media type is not one of `media_types`, or the body is encoded;
 /// * 413 if the body is larger than `limit_bytes`: immediately if the length is declared, otherwise
 ///   when the limit is passed;
-/// * 503 if the bodies of other requests take the budget, with the same timing;
+/// * 503 if the bodies of other requests exhaust the budget, with the same timing;
 /// * 408 if the body does not arrive in time;
 /// * 400 if the connection ends before the body does.
 async fn receive(
@@ -220,7 +220,7 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Erro
     which.ok_or_else(|| ErrorKind::UnsupportedContentType(given.to_ascii_lowercase()))
 }
 
-/// Rejects an encoded body, because a few compressed bytes can stand for very many.
+/// Rejects an encoded body, because a few compressed bytes can expand to very many.
 fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     for value in request.headers().get_all(CONTENT_ENCODING) {
         let encoding = String::from_utf8_lossy(value.as_bytes());
@@ -231,8 +231,8 @@ fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, which
-/// mark their end.
+/// Returns the declared length in bytes, or `None` for a chunked body or an HTTP/2 stream, because
+/// both mark their end.
 fn declared_length(request: &HttpRequest) -> Result<Option<u64>, ErrorKind> {
     let Some(value) = request.headers().get(CONTENT_LENGTH) else {
         let ends_by_itself =

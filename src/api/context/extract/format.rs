@@ -1,4 +1,4 @@
-//! The format of a response, as a request asks for it (docs/reference/reference-node.md#r24).
+//! Selection of the response format by the header `Accept` (docs/reference/reference-node.md#r24).
 
 use crate::model::format::{Format, essence};
 use actix_web::http::header::{ACCEPT, HeaderMap};
@@ -6,7 +6,7 @@ use actix_web::http::header::{ACCEPT, HeaderMap};
 /// Returns the format of the response to a request with these headers.
 ///
 /// The first entry of `Accept` that names one of the formats decides, whatever its weight. Without
-/// one the format is JSON. Other media types are ignored, never rejected.
+/// such an entry the format is JSON. Other media types are ignored, never rejected.
 pub(crate) fn response_format(headers: &HeaderMap) -> Format {
     headers
         .get_all(ACCEPT)

@@ -1,4 +1,4 @@
-//! Handlers: functions of a [`RequestContext`] and of arguments that are read from the request.
+//! Handlers: functions of a [`RequestContext`] and of arguments extracted from the request.
 
 use super::{
     argument::{Extract, Inputs},
@@ -13,7 +13,7 @@ use actix_web::{HttpResponse, dev::Payload};
 use futures::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _, ready};
 use std::rc::Rc;
 
-/// A handler that reads its arguments itself.
+/// A handler bound to the extraction of its arguments.
 pub(crate) type Handler =
     Rc<dyn Fn(RequestContext, Payload) -> LocalBoxFuture<'static, Result<HttpResponse, ApiError>>>;
 
@@ -21,8 +21,8 @@ pub(crate) type Handler =
 ///
 /// # Panics
 ///
-/// Panics if the operation does not declare exactly the inputs that the arguments read, or the path
-/// has other parameters.
+/// Panics if the operation does not declare exactly the inputs that the arguments read, or if the
+/// path has other parameters.
 pub(crate) fn bind<Arguments, H, F, R>(
     path: &'static str,
     handler: H,
@@ -48,7 +48,7 @@ where
     })
 }
 
-/// A function of a [`RequestContext`] and of `Arguments`, a tuple of what implements [`Extract`].
+/// A function of a [`RequestContext`] and of `Arguments`, a tuple of [`Extract`] types.
 pub(crate) trait HandlerFn<Arguments> {
     type Future;
 

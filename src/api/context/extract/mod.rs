@@ -1,8 +1,9 @@
 //! Arguments of handlers, read from the path, the query, and the body of a request.
 //!
 //! A handler has a [`RequestContext`](crate::context::RequestContext) and one argument for each
-//! input. The route table compares the arguments with the operation, so a handler reads what the
-//! document shows. Arguments are read in their order, and the first error is the response.
+//! input. The route table compares the arguments with the operation, so the document lists exactly
+//! the inputs that handlers read. Arguments are read in their order, and the first error is the
+//! response.
 
 mod argument;
 mod body;

@@ -1,10 +1,10 @@
-//! The parts of a request that arguments are read from. Path and query are split once.
+//! The parts of a request from which arguments are read. Path and query are split once per request.
 
 use crate::error::ErrorKind;
 use actix_web::{HttpRequest, dev::Payload};
 use std::{borrow::Cow, fmt::Display, str::FromStr};
 
-/// Path that all routes are below.
+/// Prefix of the path of every route.
 pub(crate) const ROOT: &str = "/v1";
 
 /// Maximum number of parameters in a path.
@@ -28,12 +28,12 @@ impl<'r> RequestParts<'r> {
     }
 }
 
-/// Returns the parameter that a segment of a route's path stands for, or `None`.
+/// Returns the name of the parameter in a segment of a route's path, or `None` for a fixed segment.
 pub(super) fn name_in_braces(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The segments of a request's path that are parameters, with their names.
+/// The parameters in a request's path, as pairs of name and text.
 pub(super) struct PathValues<'r>([(&'static str, &'r str); PARAMETERS_MAX]);
 
 impl<'r> PathValues<'r> {
@@ -51,7 +51,7 @@ impl<'r> PathValues<'r> {
         Self(all)
     }
 
-    /// Returns the text of a parameter, or an empty text if the path does not have it.
+    /// Returns the text of a parameter, or an empty string if the path does not have it.
     pub fn get(&self, name: &str) -> &'r str {
         let mut values = self.0.iter();
         values
@@ -60,7 +60,7 @@ impl<'r> PathValues<'r> {
     }
 }
 
-/// The parameters in a query. They are split when the first one is read.
+/// The parameters of a query. The query is split when its first parameter is read.
 pub(super) struct QueryValues<'r> {
     text: &'r str,
     pairs: Option<Vec<(Cow<'r, str>, Cow<'r, str>)>>,
@@ -75,7 +75,7 @@ impl<'r> QueryValues<'r> {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::Syntax`] if the value does not parse, or the query has several.
+    /// Returns [`ErrorKind::Syntax`] if the value does not parse, or if the query has several.
     pub fn get<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<Option<T>, ErrorKind> {
         let text = self.text.as_bytes();
         let pairs = self

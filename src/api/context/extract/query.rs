@@ -1,6 +1,6 @@
 //! Parameters of the query, percent-decoded and parsed. Parameters that no argument reads are
-//! ignored, because SDKs send some. A value that does not parse is `web_framework_error` with the
-//! parameter's name (docs/interface.md#rule-3).
+//! ignored, because SDKs send some. A value that does not parse is rejected with
+//! `web_framework_error` and the parameter's name (docs/interface.md#rule-3).
 
 use super::{
     argument::{Extract, Inputs, Parameter},
@@ -11,7 +11,7 @@ use crate::{
     openapi::{ParameterLocation, parameter},
 };
 
-/// A parameter of the query, if the request has it.
+/// An optional parameter of the query.
 pub(crate) struct Query<P: Parameter>(pub Option<P::Value>);
 
 impl<P: Parameter> Query<P> {
@@ -31,7 +31,7 @@ impl<P: Parameter> Extract for Query<P> {
     }
 }
 
-/// A parameter of the query that a request must have.
+/// A required parameter of the query.
 pub(crate) struct RequiredQuery<P: Parameter>(pub P::Value);
 
 impl<P: Parameter> RequiredQuery<P> {

@@ -13,7 +13,7 @@ use ledger_store::Snapshot;
 
 const NAME: &str = "ledger_version";
 
-/// The version of the state that a request reads, or the newest version.
+/// The requested version of the state, or by default the newest version.
 #[derive(Clone, Copy)]
 pub(crate) struct AtVersion(Option<u64>);
 
@@ -23,7 +23,8 @@ impl AtVersion {
         parameter::ledger_version()
     }
 
-    /// Returns the version, which the snapshot can read.
+    /// Returns the version, or by default the newest version of the snapshot. The snapshot can read
+    /// it.
     ///
     /// # Errors
     ///

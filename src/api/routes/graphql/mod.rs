@@ -1,7 +1,7 @@
-//! The GraphQL query `processor_status` of an indexer, the only query of its API that a node can
-//! answer.
+//! The GraphQL query `processor_status` of an indexer, the only query of the indexer's API that a
+//! node can serve.
 //!
-//! Clients of this interface have a second source of data, an indexer with a GraphQL API, and wait
+//! Clients of the REST API have a second source of data, an indexer with a GraphQL API, and wait
 //! until it has processed their transactions. The TypeScript SDK waits whenever it funds an account
 //! (docs/reference/reference-node.md#r36). The data of this node is as new as its ledger, so the
 //! response has the ledger version. Other queries are rejected.
@@ -110,7 +110,8 @@ pub(super) async fn graphql(
 /// Describes [`graphql`].
 pub(super) fn describe_graphql() -> Operation {
     let query = "query getProcessorStatus($where_condition: processor_status_bool_exp) { \
-                 processor_status(where: $where_condition) { last_success_version processor last_updated } }";
+                 processor_status(where: $where_condition) { last_success_version processor \
+                 last_updated } }";
     let request = json!({
         "query": query,
         "variables": {"where_condition": {"processor": {"_eq": "fungible_asset_processor"}}},
@@ -121,27 +122,29 @@ pub(super) fn describe_graphql() -> Operation {
         "last_updated": "2026-01-01T00:00:00.000000",
     }]}});
     let success = Success::ok(
-        "What was asked for; or, as GraphQL has it, `errors` with the same status where the query is any other.",
+        "Result of the query. If the query is rejected, the status is the same and the body has \
+         `errors`, as GraphQL specifies.",
     )
     .json(json_schema::<GraphqlAnswer>(), response);
     Operation::new(
         "graphql",
         Tag::Node,
-        "How far an indexer would be",
-        "Clients that also use an indexer wait until it has seen a transaction, and ask it for `processor_status`. \
-         The node answers this one query of it, for the processors whose data it serves itself: \
-         `account_transactions_processor`, `default_processor`, `events_processor`, `fungible_asset_processor`, \
-         `objects_processor` and `user_transaction_processor`. Each is as far as the ledger is: \
-         `last_success_version` is the newest version and `last_updated` the time of its block. `where` may hold \
-         `processor` with `_eq` or `_in`. A body has at most 4096 bytes, and a query neither fragments nor \
-         introspection.",
+        "Query the status of indexer processors",
+        "Clients that also use an indexer wait until it has processed a transaction, and query \
+         its `processor_status`. The node supports only this query, for the processors whose \
+         data it serves: `account_transactions_processor`, `default_processor`, \
+         `events_processor`, `fungible_asset_processor`, `objects_processor`, and \
+         `user_transaction_processor`. Each of them is as new as the ledger: \
+         `last_success_version` is the newest version, and `last_updated` is the time of its \
+         block. `where` may contain `processor` with `_eq` or `_in`. A body has at most 4096 \
+         bytes. Fragments and introspection are not supported.",
     )
     .json_body(json_schema::<GraphqlRequest>(), request)
     .success(success)
     .errors(&[error(
         StatusCode::BAD_REQUEST,
         ErrorCode::BcsNotSupported,
-        "`Accept` asks for BCS.",
+        "`Accept` selects BCS.",
     )])
     .errors(&[error(
         StatusCode::PAYLOAD_TOO_LARGE,

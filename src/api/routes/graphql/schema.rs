@@ -26,15 +26,15 @@ const PROCESSORS: [&str; 6] = [
     "user_transaction_processor",
 ];
 
-/// Maximum number of fields in a query: all fields of the schema several times. Aliases of
-/// `__typename` do not count; the size of the body bounds them.
+/// Maximum number of fields in a query: several times the number of fields in the schema. Aliases
+/// of `__typename` do not count. The size of the body bounds them.
 const FIELDS_MAX: usize = 32;
-/// Maximum depth of nested fields: a column in the list.
+/// Maximum depth of nested fields: a list of rows, and a column of a row.
 const DEPTH_MAX: usize = 2;
 /// Maximum number of directives of a field. There are two, `@skip` and `@include`.
 const DIRECTIVES_MAX: usize = 2;
 
-/// The schema. A request carries the [`LedgerInfo`] of its response.
+/// The schema. The data of a request includes the [`LedgerInfo`] of its response.
 pub(super) static SCHEMA: LazyLock<Schema<QueryRoot, EmptyMutation, EmptySubscription>> =
     LazyLock::new(|| {
         Schema::build(QueryRoot, EmptyMutation, EmptySubscription)

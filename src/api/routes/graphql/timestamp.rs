@@ -8,7 +8,10 @@ const NANOS_PER_USEC: i128 = 1_000;
 /// Formats the time `usecs` microseconds after the Unix epoch.
 pub(super) fn text(usecs: u64) -> String {
     let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(usecs) * NANOS_PER_USEC)
-        .expect("the calendar goes to the year 999 999, and 64 bits of microseconds to the year 586 524");
+        .expect(
+            "the calendar goes to the year 999 999, and 64 bits of microseconds \
+             to the year 586 524",
+        );
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}",
         moment.year(),
@@ -46,14 +49,19 @@ mod tests {
     ];
 
     proptest! {
-        /// Compares with the calendar of the HTTP library, which formats no year above 9999.
+        /// Compares with the calendar of the HTTP library, which does not format years above 9999.
         #[test]
-        fn every_moment_is_that_of_an_independent_calendar(usecs in 0..253_402_300_800_000_000_u64) {
+        fn every_moment_is_that_of_an_independent_calendar(
+            usecs in 0..253_402_300_800_000_000_u64
+        ) {
             let moment = HttpDate::from(UNIX_EPOCH + Duration::from_micros(usecs)).to_string();
             // Format: Sun, 06 Nov 1994 08:49:37 GMT
             let parts: Vec<_> = moment.split(' ').collect();
             let month = MONTHS.iter().position(|name| *name == parts[2]).unwrap() + 1;
-            let expected = format!("{}-{month:02}-{}T{}.{:06}", parts[3], parts[1], parts[4], usecs % 1_000_000);
+            let expected = format!(
+                "{}-{month:02}-{}T{}.{:06}",
+                parts[3], parts[1], parts[4], usecs % 1_000_000
+            );
             prop_assert_eq!(text(usecs), expected);
         }
     }

@@ -1,6 +1,7 @@
 "use strict";
 
-// The document of this node, shown by Swagger UI. No validator: it would be another host's.
+// Displays the document of this node with Swagger UI. The validator is off, because it would run on
+// another host.
 window.addEventListener("load", () => {
   window.SwaggerUIBundle({
     url: "/v1/spec.json",

@@ -32,19 +32,20 @@ pub(crate) enum StartVersion {}
 impl Parameter for StartVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "start_version";
-    const DESCRIPTION: &'static str = "The version of the first transaction.";
+    const DESCRIPTION: &'static str = "Version of the first transaction.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
 
-/// The place of one transaction.
+/// Auxiliary information of a transaction.
 #[derive(Serialize, JsonSchema)]
 struct AuxiliaryInfoJson {
-    /// Counted from 0, the first transaction of the block.
+    /// Index in the block. The first transaction has index 0.
     transaction_index: u32,
 }
 
-/// What the reference keeps beside a transaction. The order of the variants is the wire's.
+/// Auxiliary information of a transaction on the reference node. BCS numbers the variants in this
+/// order.
 #[derive(Serialize)]
 #[expect(dead_code, reason = "this ledger knows the place of every transaction")]
 enum AuxiliaryInfoBcs {
@@ -78,22 +79,24 @@ pub(crate) async fn auxiliary_info(
 
 /// Describes [`auxiliary_info`].
 pub(crate) fn describe_auxiliary_info() -> Operation {
-    let success =
-        Success::ok("The place of each transaction in its block, from 0, ascending by version.")
-            .json(
-                schema::<Vec<AuxiliaryInfoJson>>(),
-                json!([{"transaction_index": 0}]),
-            )
-            .bcs("A BCS vector of an enum whose second variant holds the place as a u32.");
+    let success = Success::ok(
+        "Index of each transaction in its block, from 0, in ascending order of version.",
+    )
+    .json(
+        schema::<Vec<AuxiliaryInfoJson>>(),
+        json!([{"transaction_index": 0}]),
+    )
+    .bcs("BCS vector of enums whose second variant has the index as a u32.");
     Operation::new(
         "get_auxiliary_info",
         Tag::Transactions,
-        "Where transactions stand in their blocks",
-        "One entry for each version from `start_version` on. The node knows the place of every transaction.",
+        "List indices of transactions in their blocks",
+        "Returns one entry for each version from `start_version`. The node has the index of every \
+         transaction.",
     )
     .parameter(RequiredQuery::<StartVersion>::describe())
     .parameter(Limit::describe(
-        "How many entries a page has at most; 25 without it, 100 above that.",
+        "Maximum number of entries in the page: 25 by default, values above 100 count as 100.",
     ))
     .success(success)
     .errors(errors::LIMIT)
@@ -111,7 +114,7 @@ pub(crate) fn describe_auxiliary_info() -> Operation {
         error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
-            "`start_version` is below the oldest version that the node keeps.",
+            "`start_version` is below the oldest readable version.",
         ),
     ])
 }
@@ -133,7 +136,7 @@ fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, Que
             || StoreError::Inconsistent(format!("the block of version {version} is missing"));
         let block = snapshot.block_of_version(version)?.ok_or_else(missing)?;
         for version in (version..=block.last_version).take(limit - places.len()) {
-            // A block has far fewer transactions than a u32 can count.
+            // A block has far fewer transactions than `u32::MAX`.
             places.push(u32::try_from(version - block.first_version).unwrap_or(u32::MAX));
         }
         version = block.last_version + 1;

@@ -37,24 +37,24 @@ use serde_json::json;
 /// Maximum number of transactions in a batch, as on the reference node.
 const TRANSACTIONS_MAX: usize = 10;
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Serialize, JsonSchema)]
 struct BatchJson {
-    /// Those that are not in the pool, in the order of the batch.
+    /// Transactions that the mempool did not accept, in the order of the batch.
     transaction_failures: Vec<FailureJson>,
 }
 
-/// A transaction that is not in the pool.
+/// A transaction that the mempool did not accept.
 #[derive(Serialize, JsonSchema)]
 struct FailureJson {
-    /// Why; as the body of the error that the transaction alone would have been answered with.
+    /// Error body of the response to the same transaction, submitted alone.
     error: ErrorBody,
-    /// Its place in the batch, from 0.
+    /// Index in the batch. The first transaction has index 0.
     #[schemars(with = "u64")]
     transaction_index: usize,
 }
 
-/// As [`FailureJson`], in the order of the wire.
+/// A [`FailureJson`] in BCS, with its fields in this order.
 #[derive(Serialize)]
 struct FailureBcs<'a> {
     message: &'a str,
@@ -65,7 +65,7 @@ struct FailureBcs<'a> {
 
 /// `POST /v1/transactions/batch`
 ///
-/// Responds with 202 if the pool accepted all transactions, and with 206 if it accepted some.
+/// Responds with 202 if the mempool accepted all transactions, and with 206 if it accepted some.
 pub(crate) async fn batch(
     cx: RequestContext,
     body: JsonOrBcsBody<Batch>,
@@ -77,51 +77,59 @@ pub(crate) async fn batch(
 /// Describes [`batch`].
 pub(crate) fn describe_batch() -> Operation {
     let failed = json!({"transaction_failures": [{
-        "error": errors::example("submit_batch_transactions", StatusCode::BAD_REQUEST, ErrorCode::VmError),
+        "error": errors::example(
+            "submit_batch_transactions",
+            StatusCode::BAD_REQUEST,
+            ErrorCode::VmError,
+        ),
         "transaction_index": 1,
     }]});
-    let all = Success::new(StatusCode::ACCEPTED, "All are in the pool.")
+    let all = Success::new(StatusCode::ACCEPTED, "All transactions are in the mempool.")
         .json(schema::<BatchJson>(), json!({"transaction_failures": []}))
-        .bcs("An empty BCS vector.");
+        .bcs("Empty BCS vector.");
     let some = Success::new(
         StatusCode::PARTIAL_CONTENT,
-        "Some are in the pool; the others are named, each with its error.",
+        "Some transactions are in the mempool. The others are listed, each with its error.",
     )
     .json(schema::<BatchJson>(), failed)
-    .bcs("A BCS vector of the failures.");
+    .bcs("BCS vector of the failures.");
     Operation::new(
         "submit_batch_transactions",
         Tag::Transactions,
         "Submit several signed transactions",
-        "Up to 10 transactions, each as if it were submitted alone, in their order: what is wrong with one does not \
-         hold up the others. `transaction_index` counts from 0.",
+        "Submits up to 10 transactions in order, each as if it were submitted alone. A rejected \
+         transaction does not affect the others. `transaction_index` starts at 0.",
     )
     .needs(Switch::Submission)
     .json_body(schema::<Vec<SubmitRequest>>(), json!([signed_example()]))
-    .bcs_body(Media::SignedTransactionBcs, "A BCS vector of signed transactions.")
+    .bcs_body(
+        Media::SignedTransactionBcs,
+        "BCS vector of signed transactions.",
+    )
     .success(all)
     .success(some)
     .errors(&[
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
-            "There are more than 10 transactions, the bytes are no vector of transactions, or none of the \
-             transactions was taken; the message says why of the first.",
+            "The batch has more than 10 transactions, the bytes do not decode to a vector of \
+             transactions, or no transaction is accepted. In the last case, the message contains \
+             the error of the first transaction.",
         ),
         error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
-            "The operator has turned off submissions.",
+            "The operator has disabled submissions.",
         ),
         error(
             StatusCode::INSUFFICIENT_STORAGE,
             ErrorCode::MempoolIsFull,
-            "None of the transactions was taken, and for one of them the pool had no room.",
+            "No transaction is accepted, and the mempool has no capacity for one of them.",
         ),
         documented_only(
             StatusCode::NOT_FOUND,
             ErrorCode::AccountNotFound,
-            "Declared as for a single submission and never the answer.",
+            "Declared by the REST contract for submissions, and never returned.",
         ),
     ])
 }
@@ -186,7 +194,7 @@ fn all_failed(failures: Vec<(usize, ErrorKind)>) -> ErrorKind {
     ))
 }
 
-/// The transactions of a batch, or the error of each.
+/// The transactions of a batch. An element that cannot be converted is its error.
 pub(crate) struct Batch(Vec<Result<SignedTransaction, ErrorKind>>);
 
 impl JsonOrBcs for Batch {
@@ -208,8 +216,8 @@ impl JsonOrBcs for Batch {
     }
 }
 
-/// Rejects a body that is too large for a batch before it is decoded, because a few bytes can stand
-/// for much memory.
+/// Rejects a body that is too large for a batch before it is decoded, because a few bytes can
+/// decode to much memory.
 fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
     let each_max = chain.parameters().transaction_bytes_max;
     // One byte for the number of transactions.
@@ -218,7 +226,8 @@ fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
         .saturating_add(1);
     if size_bytes as u64 > size_max {
         return Err(ErrorKind::InvalidInput(format!(
-            "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has {size_bytes}"
+            "a batch of {TRANSACTIONS_MAX} transactions has at most {size_max} bytes, this one has \
+             {size_bytes}"
         )));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Signing messages of transactions that a client describes in JSON
+//! Encoding of the signing message of a transaction in JSON
 //! (docs/reference/rest-contract.md#s4-1, docs/reference/reference-node.md#r9). A client must trust
 //! the node, because the node could encode another transaction.
 
@@ -23,15 +23,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-/// The body: that of a submission without `signature`, and who else signs.
+/// A submission without `signature`, with its other signers.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct EncodeRequest {
     #[serde(flatten)]
     transaction: TransactionRequest,
-    /// Where it is given, even without an address in it, the transaction is a multi-agent one.
+    /// Addresses of the secondary signers. The transaction is a multi-agent one if the list is
+    /// present, even if it is empty.
     secondary_signers: Option<Vec<JsonString<AccountAddress>>>,
-    /// Where it is given the transaction is sponsored. The reference has no such member, so that its
-    /// clients cannot learn what to sign for a sponsored one.
+    /// Address of the fee payer. The transaction is sponsored if it is present. The reference node
+    /// does not have this member, so it cannot encode sponsored transactions.
     fee_payer_address: Option<JsonString<AccountAddress>>,
 }
 
@@ -60,15 +61,15 @@ pub(crate) async fn encode_submission(
 
 /// Describes [`encode_submission`].
 pub(crate) fn describe_encode_submission() -> Operation {
-    let success =
-        Success::ok("The bytes to sign, in hex.").json(schema::<HexBytes>(), json!("0xb5e97db0"));
+    let success = Success::ok("Signing message, in hexadecimal.")
+        .json(schema::<HexBytes>(), json!("0xb5e97db0"));
     Operation::new(
         "encode_submission",
         Tag::Transactions,
-        "What to sign",
-        "The message that the signers of a transaction sign. Whoever asks must trust the node, as it could describe \
-         another transaction. `secondary_signers` makes it a multi-agent transaction and `fee_payer_address` a \
-         sponsored one.",
+        "Encode a signing message",
+        "Returns the message that the signers of a transaction sign. Use only a node that you \
+         trust, because a node could encode another transaction. `secondary_signers` makes the \
+         transaction a multi-agent one, and `fee_payer_address` makes it a sponsored one.",
     )
     .needs(Switch::EncodeSubmission)
     .json_body(schema::<EncodeRequest>(), unsigned_example())
@@ -77,7 +78,8 @@ pub(crate) fn describe_encode_submission() -> Operation {
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::InvalidInput,
-            "The framework does not know the function, the arguments do not fit it, or there are too many signers.",
+            "The framework does not have the function, the arguments do not match its parameters, \
+             or there are too many signers.",
         ),
         error(
             StatusCode::BAD_REQUEST,
@@ -87,12 +89,12 @@ pub(crate) fn describe_encode_submission() -> Operation {
         error(
             StatusCode::BAD_REQUEST,
             ErrorCode::BcsNotSupported,
-            "`Accept` asks for BCS, which this operation does not speak.",
+            "`Accept` selects BCS, which this operation does not support.",
         ),
         error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
-            "The operator has turned off encoding.",
+            "The operator has disabled encoding.",
         ),
     ])
 }
@@ -101,7 +103,7 @@ pub(crate) fn describe_encode_submission() -> Operation {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::InvalidInput`] if there are more than may sign a transaction.
+/// Returns [`ErrorKind::InvalidInput`] if there are more than [`SIGNATURES_MAX`].
 fn addresses(signers: Vec<JsonString<AccountAddress>>) -> Result<Vec<AccountAddress>, ErrorKind> {
     if signers.len() > SIGNATURES_MAX {
         let given = signers.len();

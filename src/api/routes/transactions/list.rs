@@ -1,6 +1,6 @@
 //! Lists of committed transactions: of the ledger by version, of an account by sequence number
-//! (docs/reference/reference-node.md#r3). Neither has a cursor: the next page starts one after the
-//! last transaction. Unlike on the reference node, a pruned `start` is 410
+//! (docs/reference/reference-node.md#r3). Neither list has a cursor: the next page starts one after
+//! the last transaction. Unlike on the reference node, a pruned `start` is 410
 //! (docs/interface.md#rule-12).
 
 use super::committed_example;
@@ -38,8 +38,8 @@ use serde_json::{Value, json};
 type Limit = PageLimit<25, 100>;
 
 /// Description of [`Limit`].
-const LIMIT: &str = "How many transactions a page has at most; 25 without it, 100 above that. A page of large \
-                     transactions may have fewer.";
+const LIMIT: &str = "Maximum number of transactions in the page: 25 by default, values above 100 \
+                     count as 100. A page of large transactions may have fewer.";
 
 /// Version of the first transaction of a page.
 pub(crate) enum StartVersion {}
@@ -48,7 +48,7 @@ impl Parameter for StartVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "start";
     const DESCRIPTION: &'static str =
-        "The version of the first transaction; without it the newest transactions are given.";
+        "Version of the first transaction. Without it, the page contains the newest transactions.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
@@ -59,7 +59,8 @@ pub(crate) enum StartSequenceNumber {}
 impl Parameter for StartSequenceNumber {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "start";
-    const DESCRIPTION: &'static str = "The sequence number of the first transaction; without it the newest transactions are given.";
+    const DESCRIPTION: &'static str = "Sequence number of the first transaction. Without it, the \
+                                       page contains the newest transactions.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
@@ -71,7 +72,7 @@ fn with_page(success: Success) -> Success {
             schema::<Vec<TransactionJson<'static>>>(),
             json!([committed_example()]),
         )
-        .bcs("A BCS vector of transactions on chain.")
+        .bcs("BCS vector of committed transactions.")
         .link(
             "first_by_version",
             "get_transaction_by_version",
@@ -91,7 +92,7 @@ fn with_page(success: Success) -> Success {
 
 /// `GET /v1/transactions`
 ///
-/// Lists from version `start`, or the newest transactions without it. Ascending.
+/// Lists transactions from version `start`, or the newest ones without `start`, in ascending order.
 pub(crate) async fn transactions(
     cx: RequestContext,
     Query(start): Query<StartVersion>,
@@ -124,9 +125,9 @@ pub(crate) fn describe_transactions() -> Operation {
     Operation::new(
         "get_transactions",
         Tag::Transactions,
-        "Committed transactions",
-        "Ascending by version. There is no cursor: the next page starts one after the version of the last \
-         transaction.",
+        "List committed transactions",
+        "Lists transactions in ascending order of version. There is no cursor: `start` of the next \
+         page is the last version plus one.",
     )
     .parameter(Query::<StartVersion>::describe())
     .parameter(Limit::describe(LIMIT))
@@ -141,16 +142,16 @@ pub(crate) fn describe_transactions() -> Operation {
         error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
-            "`start` is below the oldest version that the node keeps.",
+            "`start` is below the oldest readable version.",
         ),
     ])
 }
 
 /// `GET /v1/accounts/{address}/transactions`
 ///
-/// Lists from sequence number `start`, or the newest transactions without it. Ascending. Orderless
-/// transactions have no sequence number and are not listed. An account that does not exist has an
-/// empty list.
+/// Lists transactions from sequence number `start`, or the newest ones without `start`, in
+/// ascending order. Orderless transactions have no sequence number and are not listed. The list of
+/// an account that does not exist is empty.
 pub(crate) async fn of_account(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -184,10 +185,11 @@ pub(crate) fn describe_of_account() -> Operation {
     Operation::new(
         "get_account_transactions",
         Tag::Accounts,
-        "Transactions of an account by sequence number",
-        "Committed transactions that the account sent, ascending by sequence number. Orderless transactions have no \
-         sequence number and are not among them; summaries have both. There is no cursor: the next page starts one \
-         after the last sequence number.",
+        "List transactions of an account by sequence number",
+        "Lists committed transactions that the account sent, in ascending order of sequence \
+         number. Orderless transactions have no sequence number and are not listed. Summaries list \
+         both kinds. There is no cursor: `start` of the next page is the last sequence number plus \
+         one.",
     )
     .parameter(Path::<Address>::describe())
     .parameter(Query::<StartSequenceNumber>::describe())
@@ -198,15 +200,16 @@ pub(crate) fn describe_of_account() -> Operation {
     .errors(&[error(
         StatusCode::GONE,
         ErrorCode::VersionPruned,
-        "`start` is below the first transaction of the account that the node keeps.",
+        "`start` is below the first readable transaction of the account.",
     )])
 }
 
-/// Returns the error of a start above the newest version, in the words of the reference node.
+/// Returns the error of a start above the newest version, with the message of the reference node.
 pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
     let bound = u128::from(version) + 1;
     ErrorKind::InvalidInput(format!(
-        "Given start value ({start}) is higher than the current ledger version, it must be < {bound}"
+        "Given start value ({start}) is higher than the current ledger version, it must be < \
+         {bound}"
     ))
 }
 
@@ -286,7 +289,7 @@ impl Listing {
     }
 }
 
-/// The context in which a list is read from a snapshot.
+/// The context of reads of a list from a snapshot.
 struct Reader {
     chain: Chain,
     format: Format,
@@ -302,9 +305,9 @@ impl Reader {
         }
     }
 
-    /// Reads the transactions of `versions`, which are in the window. Ends with the transaction
-    /// that reaches [`VALUE_BYTES_MAX`], as with a lower limit. The client continues after the last
-    /// transaction of the page.
+    /// Reads the transactions of `versions`, which must be readable. Stops after the transaction
+    /// that reaches [`VALUE_BYTES_MAX`], as if the limit were lower. The next page starts after the
+    /// last transaction of this one.
     fn read(
         &self,
         snapshot: &Snapshot,
@@ -316,7 +319,7 @@ impl Reader {
             read_bytes: 0,
             permit: None,
         };
-        // Adjacent transactions are mostly in one block.
+        // Cached, because adjacent transactions are mostly in one block.
         let mut last_block: Option<BlockInfo> = None;
         for version in versions {
             let missing = |what| {
@@ -357,8 +360,8 @@ impl Reader {
         Ok(listing)
     }
 
-    /// Reads as [`Self::read`] does, but from the newest version down, so that a shorter page still
-    /// ends with the newest transaction.
+    /// Reads like [`Self::read`], but in descending order of version, so that a shorter page still
+    /// ends with the newest transaction. The page is ascending.
     fn read_back(
         &self,
         snapshot: &Snapshot,

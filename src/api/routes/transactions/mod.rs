@@ -1,4 +1,4 @@
-//! Transactions: reads, lists, submission, simulation, and encoding.
+//! Operations on transactions: reads, lists, submission, simulation, and encoding.
 
 pub(super) mod auxiliary_info;
 pub(super) mod batch;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// A body with a signed transaction.
 type SubmissionBody = JsonOrBcsBody<SignedTransaction>;
 
-/// The transaction of the examples: a state checkpoint, the shortest there is.
+/// Returns the committed transaction of the examples: a state checkpoint, the shortest kind.
 fn committed_example() -> Value {
     let hash = |number: u64| format!("0x{number:064x}");
     json!({
@@ -34,7 +34,7 @@ fn committed_example() -> Value {
     })
 }
 
-/// What a client signs, in the form of the examples: a transfer between two accounts.
+/// Returns the unsigned transaction of the examples: a transfer between two accounts.
 fn unsigned_example() -> Value {
     json!({
         "sender": "0x5",
@@ -51,7 +51,7 @@ fn unsigned_example() -> Value {
     })
 }
 
-/// A signed transaction whose signature does not hold.
+/// Returns the signed transaction of the examples. Its signature is invalid.
 fn signed_example() -> Value {
     let mut example = unsigned_example();
     example["signature"] = json!({

@@ -1,4 +1,4 @@
-//! One transaction, by hash, by hash with waiting, or by version.
+//! Reads of one transaction: by hash, by hash with a wait for its commit, or by version.
 
 use super::committed_example;
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) enum TransactionHash {}
 impl Parameter for TransactionHash {
     type Value = HashValue;
     const NAME: &'static str = "txn_hash";
-    const DESCRIPTION: &'static str = "The hash of the transaction, with or without `0x`.";
+    const DESCRIPTION: &'static str = "Hash of the transaction, with or without `0x`.";
     const SCHEMA: fn() -> Value = hash_text;
     const EXAMPLE: fn() -> Value = || json!(format!("0x{:064x}", 0xa));
 }
@@ -46,7 +46,7 @@ pub(crate) enum TransactionVersion {}
 impl Parameter for TransactionVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "txn_version";
-    const DESCRIPTION: &'static str = "The version of the transaction.";
+    const DESCRIPTION: &'static str = "Version of the transaction.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
@@ -55,7 +55,10 @@ impl Parameter for TransactionVersion {
 fn with_transaction(success: Success) -> Success {
     success
         .json(schema::<TransactionJson<'static>>(), committed_example())
-        .bcs("A BCS enum: a transaction on chain with all that it did, or a pending one as it was signed.")
+        .bcs(
+            "BCS enum: a committed transaction with its execution results, or a pending \
+             transaction as it was signed.",
+        )
         .link(
             "by_version",
             "get_transaction_by_version",
@@ -80,18 +83,22 @@ fn by_hash_operation(
 ) -> Operation {
     Operation::new(id, Tag::Transactions, summary, description)
         .parameter(Path::<TransactionHash>::describe())
-        .success(with_transaction(Success::ok("The transaction, pending or committed.")))
+        .success(with_transaction(Success::ok(
+            "The transaction, pending or committed.",
+        )))
         .errors(&[
             error(
                 StatusCode::NOT_FOUND,
                 ErrorCode::TransactionNotFound,
-                "No transaction of this hash is pending or committed. Where one was pending not long ago, the message says why it left: \
-                 expired, evicted, replaced, or rejected with `vm_error_code`.",
+                "No transaction with this hash is pending or committed. If one was pending \
+                 recently, the message contains the reason for its removal: expired, evicted, \
+                 replaced, or rejected with `vm_error_code`.",
             ),
             error(
                 StatusCode::GONE,
                 ErrorCode::VersionPruned,
-                "The transaction was committed and is older than what the node keeps.",
+                "The transaction is committed, and its version is below the oldest readable \
+                 version.",
             ),
         ])
 }
@@ -121,14 +128,15 @@ pub(crate) async fn by_hash(
 pub(crate) fn describe_by_hash() -> Operation {
     by_hash_operation(
         "get_transaction_by_hash",
-        "A transaction by its hash",
-        "The transaction as it stands at the moment: `type` is `pending_transaction` while it waits for its block.",
+        "Get a transaction by hash",
+        "Returns the pending or committed transaction. `type` is `pending_transaction` until the \
+         transaction is committed.",
     )
 }
 
 /// `GET /v1/transactions/wait_by_hash/{txn_hash}`
 ///
-/// Does not wait for a `HEAD` request.
+/// Responds to a `HEAD` request without a wait.
 pub(crate) async fn wait_by_hash(
     cx: RequestContext,
     Path(hash): Path<TransactionHash>,
@@ -145,10 +153,10 @@ pub(crate) async fn wait_by_hash(
 pub(crate) fn describe_wait_by_hash() -> Operation {
     by_hash_operation(
         "wait_transaction_by_hash",
-        "A transaction by its hash, once it is committed",
-        "As the lookup by hash, but while the transaction is pending the node holds the answer back until it is \
-         committed, for about a second at most. An answer whose `type` is still `pending_transaction` means: ask \
-         again. A hash that the node does not know is 404 at once.",
+        "Wait for a transaction by hash",
+        "Like the lookup by hash, but if the transaction is pending, the node responds only when \
+         it is committed, or after about one second. If `type` is still `pending_transaction`, \
+         repeat the request. For an unknown hash, the node responds with 404 immediately.",
     )
 }
 
@@ -176,8 +184,9 @@ pub(crate) fn describe_by_version() -> Operation {
     Operation::new(
         "get_transaction_by_version",
         Tag::Transactions,
-        "A transaction by its version",
-        "The committed transaction of a version. Each version of the ledger is one transaction; the first is 0.",
+        "Get a transaction by version",
+        "Returns the committed transaction of a version. Each version of the ledger is one \
+         transaction. The first version is 0.",
     )
     .parameter(Path::<TransactionVersion>::describe())
     .success(with_transaction(Success::ok("The transaction.")))
@@ -185,12 +194,12 @@ pub(crate) fn describe_by_version() -> Operation {
         error(
             StatusCode::NOT_FOUND,
             ErrorCode::TransactionNotFound,
-            "The version is above the newest one.",
+            "The version is above the newest version.",
         ),
         error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
-            "The version is below the oldest that the node keeps.",
+            "The version is below the oldest readable version.",
         ),
     ])
 }

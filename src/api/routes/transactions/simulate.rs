@@ -43,31 +43,31 @@ impl Parameter for EstimateMaxGasAmount {
     type Value = bool;
     const NAME: &'static str = "estimate_max_gas_amount";
     const DESCRIPTION: &'static str =
-        "Whether the node fills in `max_gas_amount`: what the payer can pay for.";
+        "Whether the node sets `max_gas_amount` to the amount that the payer can afford.";
     const SCHEMA: fn() -> Value = parameter::flag;
     const EXAMPLE: fn() -> Value = || json!(true);
 }
 
-/// Whether the node sets the gas price.
+/// Whether the node sets the gas unit price for normal priority.
 pub(crate) enum EstimateGasPrice {}
 
 impl Parameter for EstimateGasPrice {
     type Value = bool;
     const NAME: &'static str = "estimate_gas_unit_price";
     const DESCRIPTION: &'static str =
-        "Whether the node fills in `gas_unit_price`: the usual price.";
+        "Whether the node sets `gas_unit_price` to the estimate for normal priority.";
     const SCHEMA: fn() -> Value = parameter::flag;
     const EXAMPLE: fn() -> Value = || json!(true);
 }
 
-/// Whether the node sets the gas price of transactions with priority.
+/// Whether the node sets the gas unit price for high priority.
 pub(crate) enum EstimatePrioritizedGasPrice {}
 
 impl Parameter for EstimatePrioritizedGasPrice {
     type Value = bool;
     const NAME: &'static str = "estimate_prioritized_gas_unit_price";
     const DESCRIPTION: &'static str =
-        "Whether the node fills in `gas_unit_price`: the price of who cannot wait.";
+        "Whether the node sets `gas_unit_price` to the estimate for high priority.";
     const SCHEMA: fn() -> Value = parameter::flag;
     const EXAMPLE: fn() -> Value = || json!(true);
 }
@@ -100,19 +100,20 @@ pub(crate) async fn simulate(
 /// Describes [`simulate`].
 pub(crate) fn describe_simulate() -> Operation {
     let success =
-        Success::ok("One transaction in an array, as if it were committed at the newest version.")
+        Success::ok("Array of one transaction, as if it were committed at the newest version.")
             .json(
                 schema::<Vec<TransactionJson<'static>>>(),
                 json!([committed_example()]),
             )
-            .bcs("A BCS vector of one transaction on chain.")
+            .bcs("BCS vector of one committed transaction.")
             .with_gas_used();
     Operation::new(
         "simulate_transaction",
         Tag::Transactions,
-        "What a transaction would do",
-        "Runs the transaction on the newest state and leaves no trace. Its signatures must not hold: put zeros in \
-         their place. A transaction that would be refused or fail is 200 with `success` false and its `vm_status`.",
+        "Simulate a transaction",
+        "Runs the transaction on the newest state without a change to the ledger. Its signatures \
+         must be invalid: use zeros for them. A transaction that would be rejected or fail is 200, \
+         with `success` false and its `vm_status`.",
     )
     .needs(Switch::Simulation)
     .parameter(Query::<EstimateMaxGasAmount>::describe())
@@ -123,26 +124,32 @@ pub(crate) fn describe_simulate() -> Operation {
     .success(success)
     .errors(errors::SUBMISSION)
     .errors(&[
-        error(StatusCode::BAD_REQUEST, ErrorCode::InvalidInput, "The signatures hold."),
+        error(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidInput,
+            "The signatures are valid.",
+        ),
         error(
             StatusCode::FORBIDDEN,
             ErrorCode::ApiDisabled,
-            "The operator has turned off simulations.",
+            "The operator has disabled simulations.",
         ),
         documented_only(
             StatusCode::NOT_FOUND,
             ErrorCode::AccountNotFound,
-            "Declared as for a submission and never the answer.",
+            "Declared by the REST contract for submissions, and never returned.",
         ),
         documented_only(
             StatusCode::INSUFFICIENT_STORAGE,
             ErrorCode::MempoolIsFull,
-            "Declared as for a submission and never the answer: a simulation takes no room in the pool.",
+            "Declared by the REST contract for submissions, and never returned: a simulation does \
+             not use the mempool.",
         ),
     ])
 }
 
-/// Rejects a transaction with valid signatures, because anyone who has it could submit it.
+/// Rejects a transaction with valid signatures, because any party that sees the request could
+/// submit it.
 ///
 /// The signatures of a simulation are mostly invalid, so the untrusted queue checks them.
 async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Result<(), ErrorKind> {
@@ -186,8 +193,8 @@ impl Combine for Estimates {
 }
 
 impl Estimates {
-    /// Sets the gas price of the transaction if an estimate is requested: the higher one if both
-    /// are.
+    /// Sets the gas unit price of the transaction if an estimate is requested. If both are, the
+    /// higher one applies.
     async fn with_gas_price(
         &self,
         cx: &RequestContext,
@@ -274,7 +281,7 @@ fn render(
             };
             LedgerResponse::json(ledger_info, &[TransactionJson::committed(chain, view)])
         }
-        // A slice is a vector on the wire; an array would have no length before it.
+        // BCS encodes a slice with its length, as it does a vector. An array has no length prefix.
         Format::Bcs => {
             LedgerResponse::bcs(ledger_info, &from_ref(&OnChainBcs::new(version, executed)))
         }

@@ -31,34 +31,34 @@ use std::{
 };
 use tracing::{Instrument as _, Span};
 
-/// Errors of the check that the pool accepts a transaction.
+/// Errors of the checks before the mempool accepts a transaction.
 const POOL: &[DeclaredError] = &[
     error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidTransactionUpdate,
-        "The pool holds a transaction with the same sender and sequence number or nonce that this one may not \
-         replace: something other than a higher gas price differs. If only the signature differs, the message names \
-         the hash of the pending transaction.",
+        "A pending transaction has the same sender and sequence number or nonce, and this one \
+         cannot replace it: they differ in more than a higher gas unit price. If only the \
+         signature differs, the message contains the hash of the pending transaction.",
     ),
     error(
         StatusCode::BAD_REQUEST,
         ErrorCode::SequenceNumberTooOld,
-        "The pool has given a transaction with this sequence number to a block that is not committed yet.",
+        "A transaction with this sequence number is in a block that is not committed yet.",
     ),
     error(
         StatusCode::FORBIDDEN,
         ErrorCode::RejectedByFilter,
-        "The operator's filter denies the sender, the function or the module.",
+        "The operator's filter denies the sender, the function, or the module.",
     ),
     error(
         StatusCode::FORBIDDEN,
         ErrorCode::ApiDisabled,
-        "The operator has turned off submissions.",
+        "The operator has disabled submissions.",
     ),
     error(
         StatusCode::INSUFFICIENT_STORAGE,
         ErrorCode::MempoolIsFull,
-        "The pool is full, or holds as many transactions of the sender as it takes of one.",
+        "The mempool is full, or has the maximum number of transactions of the sender.",
     ),
 ];
 
@@ -80,10 +80,10 @@ pub(crate) fn describe_submit() -> Operation {
     pending["hash"] = format!("0x{:064x}", 0xa).into();
     let success = Success::new(
         StatusCode::ACCEPTED,
-        "The pending transaction. It is in the pool, not in a block yet.",
+        "The pending transaction. It is in the mempool, and not yet in a block.",
     )
     .json(schema::<PendingJson<'static>>(), pending)
-    .bcs("Nothing: the body is empty.")
+    .bcs("The body is empty.")
     .link(
         "by_hash",
         "get_transaction_by_hash",
@@ -98,11 +98,12 @@ pub(crate) fn describe_submit() -> Operation {
         "submit_transaction",
         Tag::Transactions,
         "Submit a signed transaction",
-        "Checks the transaction against the newest state and takes it into the pool. What is signed is the BCS \
-         form of the transaction behind a prefix of the chain; a transaction in JSON is brought into that form by the \
-         node, for the chain that it serves. The same bytes are answered with 202 again while the transaction is \
-         pending. The hash covers the signature: a pending transaction that is signed again is answered with 400 \
-         `invalid_transaction_update`, and its message names the pending hash, on which the client can wait.",
+        "Validates the transaction against the newest state and adds it to the mempool. Signatures \
+         cover a prefix of the chain and the BCS form of the transaction. The node converts a \
+         transaction in JSON to that form, for the chain that it serves. The same bytes get 202 \
+         again while the transaction is pending. The hash covers the signature: a pending \
+         transaction with another signature is rejected with 400 `invalid_transaction_update`. The \
+         message contains the pending hash, for which the client can wait.",
     )
     .needs(Switch::Submission)
     .json_body(schema::<SubmitRequest>(), signed_example())
@@ -113,7 +114,8 @@ pub(crate) fn describe_submit() -> Operation {
     .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
-        "Declared by the interface and never the answer: a sender that cannot pay is refused as `vm_error`.",
+        "Declared by the REST contract and never returned: a sender that cannot pay is rejected \
+         with `vm_error`.",
     )])
 }
 
@@ -131,16 +133,16 @@ async fn accepted(
             let pending = PendingJson::new(cx.chain(), &accepted.transaction);
             LedgerResponse::json(accepted.ledger_info, &pending)?
         }
-        // As on the reference node, because the client can hash its own bytes.
+        // The body is empty, as on the reference node, because the client can hash its own bytes.
         Format::Bcs => LedgerResponse::bytes(accepted.ledger_info, Format::Bcs, Bytes::new()),
     };
     Ok(response.with_status(http::StatusCode::ACCEPTED))
 }
 
-/// Runs work to its end even if the client disconnects.
+/// Runs work to completion, even if the client disconnects.
 ///
 /// A transaction waits for its check and for the mempool in queues that do not drop canceled
-/// entries. The memory of its body is released with it, not before.
+/// entries. The lease of its body must therefore last until the work is complete.
 pub(crate) async fn run_to_completion<T: 'static>(
     work: impl Future<Output = Result<T, ApiError>> + 'static,
 ) -> Result<T, ApiError> {
@@ -151,9 +153,9 @@ pub(crate) async fn run_to_completion<T: 'static>(
     run_to_completion.await
 }
 
-/// Work that continues as a task of its own if this future is dropped.
+/// A future whose work continues in its own task if the future is dropped.
 struct RunToCompletion<W: Future<Output: 'static> + 'static> {
-    /// The work, or `None` when it is done.
+    /// The work, or `None` if it is complete or has panicked.
     work: Option<Pin<Box<W>>>,
     span: Span,
 }
@@ -162,7 +164,7 @@ impl<W: Future<Output: 'static> + 'static> Future for RunToCompletion<W> {
     type Output = W::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<W::Output> {
-        // Put back only if it is pending, so that work that panicked is not polled again.
+        // Restored only if it is pending, so that work that panicked is not polled again.
         let Some(mut work) = self.work.take() else {
             return Poll::Pending;
         };
@@ -188,7 +190,7 @@ const ARGUMENTS_MAX: usize = 128;
 /// Maximum number of type arguments of a call, as on the reference node. No function has as many.
 const TYPE_ARGUMENTS_MAX: usize = 32;
 
-/// Rejects a call with more arguments than any function has. The pool counts bytes, and an empty
+/// Rejects a call with more arguments than any function has. The mempool limits bytes, and an empty
 /// argument has one byte but takes 32 bytes of memory.
 pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
     let given = [
@@ -208,7 +210,8 @@ pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::InvalidInput`] as [`bounded`] does, or [`ErrorKind::RejectedByFilter`].
+/// Returns [`ErrorKind::InvalidInput`] if the call has more arguments than any function has, and
+/// [`ErrorKind::RejectedByFilter`] if the filter denies the transaction.
 pub(crate) fn check_filter(
     cx: &RequestContext,
     signed: SignedTransaction,
@@ -227,8 +230,8 @@ pub(crate) fn bounded(signed: &SignedTransaction) -> Result<(), ErrorKind> {
     signed.raw.entry_function().map_or(Ok(()), bounded_call)
 }
 
-/// Checks that the pool has capacity for a transaction, then its signatures, in the queue of its
-/// connection.
+/// Checks that the mempool has capacity for a transaction, and then its signatures, in the queue of
+/// its connection.
 pub(crate) async fn check(
     cx: &RequestContext,
     signed: SignedTransaction,
@@ -250,7 +253,7 @@ pub(crate) async fn submit_checked(
     outcome
 }
 
-/// The signatures are not checked.
+/// Decodes a transaction without a check of its signatures.
 impl JsonOrBcs for SignedTransaction {
     const BCS: Media = Media::SignedTransactionBcs;
 

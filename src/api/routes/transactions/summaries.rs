@@ -1,5 +1,5 @@
-//! Summaries of an account's committed transactions, with sequence numbers and orderless, ascending
-//! by version (docs/reference/rest-contract.md#s4-6).
+//! Summaries of an account's committed transactions, both with sequence numbers and orderless, in
+//! ascending order of version (docs/reference/rest-contract.md#s4-6).
 
 use crate::{
     context::{
@@ -31,7 +31,7 @@ pub(crate) enum LowestVersion {}
 impl Parameter for LowestVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "start_version";
-    const DESCRIPTION: &'static str = "The lowest version.";
+    const DESCRIPTION: &'static str = "Lowest version of the page, inclusive.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("0");
 }
@@ -42,14 +42,15 @@ pub(crate) enum HighestVersion {}
 impl Parameter for HighestVersion {
     type Value = DecimalText<u64>;
     const NAME: &'static str = "end_version";
-    const DESCRIPTION: &'static str = "The highest version; it may be above the newest one.";
+    const DESCRIPTION: &'static str = "Highest version of the page, inclusive. It may be above the \
+                                       newest version.";
     const SCHEMA: fn() -> Value = u64_text;
     const EXAMPLE: fn() -> Value = || json!("1000000");
 }
 
 /// `GET /v1/accounts/{address}/transaction_summaries`
 ///
-/// An account that does not exist has no transactions.
+/// Responds with an empty list for an account that does not exist.
 pub(crate) async fn summaries(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -80,7 +81,7 @@ pub(crate) fn describe_summaries() -> Operation {
     }]);
     let success = Success::ok("The summaries.")
         .json(schema::<Vec<SummaryJson>>(), example)
-        .bcs("A BCS vector of an enum of one variant with the same members.")
+        .bcs("BCS vector of enums with one variant, which has the same members.")
         .link(
             "first_by_hash",
             "get_transaction_by_hash",
@@ -94,15 +95,17 @@ pub(crate) fn describe_summaries() -> Operation {
     Operation::new(
         "get_account_transaction_summaries",
         Tag::Accounts,
-        "Transactions of an account in short",
-        "Committed transactions that the account sent, those with a sequence number and orderless ones, ascending \
-         by version. Both bounds are included, and both hold where both are given; with only `end_version`, or \
-         none, the newest ones are given.",
+        "List transaction summaries of an account",
+        "Lists committed transactions that the account sent, both with sequence numbers and \
+         orderless, in ascending order of version. If both bounds are given, both apply. Without \
+         `start_version`, the page contains the newest transactions up to `end_version`.",
     )
     .parameter(Path::<Address>::describe())
     .parameter(Query::<LowestVersion>::describe())
     .parameter(Query::<HighestVersion>::describe())
-    .parameter(Limit::describe("How many summaries a page has at most; 100 without it and above it."))
+    .parameter(Limit::describe(
+        "Maximum number of summaries in the page: 100 by default, higher values count as 100.",
+    ))
     .success(success)
     .errors(errors::LIMIT)
     .errors(errors::NOTHING_TO_FIND)
@@ -115,7 +118,7 @@ pub(crate) fn describe_summaries() -> Operation {
         error(
             StatusCode::GONE,
             ErrorCode::VersionPruned,
-            "A bound is below the oldest version that the node keeps.",
+            "A bound is below the oldest readable version.",
         ),
     ])
 }
@@ -151,7 +154,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the versions, and the end of them that the page begins at.
+    /// Returns the range of versions, and the end of the range at which the page starts.
     fn page(self) -> (RangeInclusive<u64>, PageEnd) {
         let take = if self.start.is_some() {
             PageEnd::Oldest
