@@ -27,27 +27,30 @@ fn static_name(name: String) -> &'static str {
     name
 }
 
-/// Ledger metadata as header values, in the order of [`LedgerHeaders::of_moment`].
-type Facts = [HeaderValue; 7];
+/// Ledger metadata as header values, in the order of [`LedgerHeaders::metadata_names`].
+type MetadataValues = [HeaderValue; 7];
 
 thread_local! {
     /// Ledger metadata of the thread's last response, with its header values.
     ///
     /// Many consecutive responses have the same metadata and share the values. Formatting them took
     /// a twentieth of the time of a point read.
-    static LAST: RefCell<Option<(LedgerInfo, Facts)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(LedgerInfo, MetadataValues)>> = const { RefCell::new(None) };
 }
 
 /// Returns the header values of the metadata, from the last response if the metadata is equal.
-fn facts(ledger_info: &LedgerInfo) -> Facts {
+fn metadata_values(ledger_info: &LedgerInfo) -> MetadataValues {
     LAST.with_borrow_mut(|last| match last {
-        Some((of, facts)) if of == ledger_info => facts.clone(),
-        _ => last.insert((*ledger_info, printed(ledger_info))).1.clone(),
+        Some((cached, values)) if cached == ledger_info => values.clone(),
+        _ => last
+            .insert((*ledger_info, format_metadata(ledger_info)))
+            .1
+            .clone(),
     })
 }
 
 /// Formats the header values of the metadata.
-fn printed(ledger_info: &LedgerInfo) -> Facts {
+fn format_metadata(ledger_info: &LedgerInfo) -> MetadataValues {
     [
         u64::from(ledger_info.chain_id),
         ledger_info.version,
@@ -102,15 +105,12 @@ impl LedgerHeaders {
 
     /// Returns the names of all ledger headers of responses.
     pub fn names(&self) -> impl Iterator<Item = HeaderName> {
-        let where_they_apply = [&self.gas_used, &self.cursor];
-        self.of_moment()
-            .into_iter()
-            .chain(where_they_apply)
-            .cloned()
+        let optional = [&self.gas_used, &self.cursor];
+        self.metadata_names().into_iter().chain(optional).cloned()
     }
 
     /// Returns the names of the headers with ledger metadata.
-    fn of_moment(&self) -> [&HeaderName; 7] {
+    fn metadata_names(&self) -> [&HeaderName; 7] {
         [
             &self.chain_id,
             &self.version,
@@ -124,7 +124,11 @@ impl LedgerHeaders {
 
     /// Inserts the headers with ledger metadata.
     pub fn write(&self, ledger_info: &LedgerInfo, headers: &mut HeaderMap) {
-        for (name, value) in self.of_moment().into_iter().zip(facts(ledger_info)) {
+        for (name, value) in self
+            .metadata_names()
+            .into_iter()
+            .zip(metadata_values(ledger_info))
+        {
             headers.insert(name.clone(), value);
         }
     }
@@ -148,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_kept_once() {
+    fn returns_the_same_string_for_equal_names() {
         let made = || static_name("x-aptos-once".to_owned());
         assert!(std::ptr::eq(made(), made()));
     }
@@ -165,7 +169,7 @@ mod tests {
 
     /// Compares metadata that differ in one value only: pruning changes the oldest version alone.
     #[test]
-    fn writes_each_fact_of_another_moment() {
+    fn writes_each_changed_metadata_value() {
         let headers = LedgerHeaders::new(&"APTOS".parse().unwrap());
         type Change = fn(&mut LedgerInfo);
         let changes: [(&HeaderName, Change); 7] = [
@@ -189,7 +193,7 @@ mod tests {
             let mut changed = LEDGER_INFO;
             change(&mut changed);
             let after = written(&changed);
-            for other in headers.of_moment() {
+            for other in headers.metadata_names() {
                 let differs = before.get(other) != after.get(other);
                 assert_eq!(differs, other == name, "{other} after a change of {name}");
             }

@@ -43,7 +43,7 @@ const BYTES_MIN: usize = 8 * 1024;
 ///
 /// A larger body would delay the worker's other requests longer than the transfer to a renderer
 /// thread and back takes.
-const IN_PLACE_BYTES_MAX: usize = 64 * 1024;
+const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// A content coding of responses. The order is by ascending cost and decides between codings of
 /// equal weight.
@@ -79,7 +79,7 @@ impl Coding {
     /// Returns `None` if no coding is accepted, or if the uncompressed body has a higher weight. A
     /// client that accepts neither a coding nor the uncompressed body gets the uncompressed one
     /// (RFC 9110, 12.5.3).
-    fn negotiated(accepted: &AcceptEncoding) -> Option<Self> {
+    fn negotiate(accepted: &AcceptEncoding) -> Option<Self> {
         let weight = |encoding: &Encoding| {
             let named =
                 |item: &&QualityItem<_>| item.item == Preference::Specific(encoding.clone());
@@ -144,7 +144,7 @@ pub(crate) async fn compress(
     compressors: &Compressors,
     mut response: ServiceResponse,
 ) -> ServiceResponse {
-    if !pays(&response) {
+    if !is_eligible(&response) {
         return response;
     }
     // The header is needed even without `Accept-Encoding`: another client may get the response in
@@ -152,7 +152,7 @@ pub(crate) async fn compress(
     vary::add_accept_encoding(response.headers_mut());
     let coding = AcceptEncoding::parse(response.request())
         .ok()
-        .and_then(|accepted| Coding::negotiated(&accepted));
+        .and_then(|accepted| Coding::negotiate(&accepted));
     let Some(coding) = coding else {
         return response;
     };
@@ -162,7 +162,7 @@ pub(crate) async fn compress(
         Ok(body) => body,
         Err(body) => return ServiceResponse::new(request, response.set_body(body)),
     };
-    let body = match compressed(node, compressors, coding, body.clone()).await {
+    let body = match try_compress(node, compressors, coding, body.clone()).await {
         Some(smaller) => {
             let name = HeaderValue::from_static(coding.name());
             response
@@ -179,7 +179,7 @@ pub(crate) async fn compress(
 /// Returns true if status, media type, and size of the response make compression worthwhile.
 ///
 /// The response to a submission has status 202 or 206 and is never compressed.
-fn pays(response: &ServiceResponse) -> bool {
+fn is_eligible(response: &ServiceResponse) -> bool {
     let headers = response.headers();
     let is_image = headers
         .get(header::CONTENT_TYPE)
@@ -192,17 +192,17 @@ fn pays(response: &ServiceResponse) -> bool {
 
 /// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being
 /// compressed.
-async fn compressed(
+async fn try_compress(
     node: &NodeHandle,
     compressors: &Compressors,
     coding: Coding,
     body: Bytes,
 ) -> Option<Vec<u8>> {
     let permit = compressors.try_acquire()?;
-    let is_large = body.len() > IN_PLACE_BYTES_MAX;
+    let is_large = body.len() > INLINE_BYTES_MAX;
     let compress = move || {
         let _permit = permit;
-        smaller(coding, &body)
+        encode_if_smaller(coding, &body)
     };
     if is_large {
         node.render(compress).await.ok()?
@@ -212,7 +212,7 @@ async fn compressed(
 }
 
 /// Returns the body in this coding, or `None` if that is no smaller.
-fn smaller(coding: Coding, body: &[u8]) -> Option<Vec<u8>> {
+fn encode_if_smaller(coding: Coding, body: &[u8]) -> Option<Vec<u8>> {
     let encoded = coding.encode(body).ok()?;
     (encoded.len() < body.len()).then_some(encoded)
 }
@@ -227,7 +227,7 @@ mod tests {
     fn negotiated(accepted: &str) -> Option<Coding> {
         let request = TestRequest::default().insert_header((header::ACCEPT_ENCODING, accepted));
         let accepted = AcceptEncoding::parse(&request.to_http_request()).ok()?;
-        Coding::negotiated(&accepted)
+        Coding::negotiate(&accepted)
     }
 
     #[test]
@@ -274,15 +274,10 @@ mod tests {
 
     #[test]
     fn compresses_bodies_of_every_size_without_loss() {
-        for length in [
-            BYTES_MIN,
-            IN_PLACE_BYTES_MAX,
-            IN_PLACE_BYTES_MAX + 1,
-            3 << 20,
-        ] {
-            let body: Bytes = (0..length).map(|place| (place / 7 % 251) as u8).collect();
+        for length in [BYTES_MIN, INLINE_BYTES_MAX, INLINE_BYTES_MAX + 1, 3 << 20] {
+            let body: Bytes = (0..length).map(|index| (index / 7 % 251) as u8).collect();
             for coding in Coding::ALL {
-                let smaller = smaller(coding, &body).expect("it repeats itself");
+                let smaller = encode_if_smaller(coding, &body).expect("a repetitive body shrinks");
                 assert_eq!(
                     decoded(coding, &smaller),
                     body,
@@ -298,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_a_body_that_does_not_shrink() {
+    fn returns_none_for_a_body_that_does_not_shrink() {
         let mut state = 1u64;
         let noise: Vec<u8> = (0..BYTES_MIN)
             .map(|_| {
@@ -308,6 +303,6 @@ mod tests {
                 (state >> 56) as u8
             })
             .collect();
-        assert_eq!(smaller(Coding::Zstd, &noise), None);
+        assert_eq!(encode_if_smaller(Coding::Zstd, &noise), None);
     }
 }

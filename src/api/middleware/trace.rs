@@ -45,16 +45,18 @@ impl TraceParent {
         };
         let (version, trace_id, parent_id, _flags) = (hex(2)?, hex(32)?, hex(16)?, hex(2)?);
         let is_zero = |digits: &str| digits.bytes().all(|byte| byte == b'0');
-        let ends_well = version != "00" || parts.next().is_none();
-        (version != "ff" && !is_zero(trace_id) && !is_zero(parent_id) && ends_well).then(|| Self {
-            trace_id: trace_id.to_owned(),
-            parent_id: parent_id.to_owned(),
+        let has_valid_end = version != "00" || parts.next().is_none();
+        (version != "ff" && !is_zero(trace_id) && !is_zero(parent_id) && has_valid_end).then(|| {
+            Self {
+                trace_id: trace_id.to_owned(),
+                parent_id: parent_id.to_owned(),
+            }
         })
     }
 
     /// Returns the trace context of the headers, or `None` if the header is missing, invalid, or
     /// given more than once.
-    fn of(headers: &HeaderMap) -> Option<Self> {
+    fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all("traceparent");
         match (values.next(), values.next()) {
             (Some(value), None) => Self::parse(value.to_str().ok()?),
@@ -75,16 +77,16 @@ impl TraceParent {
 pub(crate) struct RequestTrace {
     parent: Option<TraceParent>,
     is_logged: bool,
-    begun: Instant,
+    started_at: Instant,
 }
 
 impl RequestTrace {
     /// Starts to trace a request with these headers.
     pub fn start(headers: &HeaderMap) -> Self {
         Self {
-            parent: TraceParent::of(headers),
+            parent: TraceParent::from_headers(headers),
             is_logged: tracing::enabled!(target: TARGET, Level::DEBUG),
-            begun: Instant::now(),
+            started_at: Instant::now(),
         }
     }
 
@@ -106,18 +108,18 @@ impl RequestTrace {
         route: (&str, Option<&str>),
         response: &ServiceResponse,
     ) -> Duration {
-        let took = self.begun.elapsed();
+        let duration = self.started_at.elapsed();
         if self.is_logged {
-            log(client, self.parent.as_ref(), took, route, response);
+            log(client, self.parent.as_ref(), duration, route, response);
         }
-        took
+        duration
     }
 }
 
 fn log(
     client: &HeaderName,
     parent: Option<&TraceParent>,
-    took: Duration,
+    duration: Duration,
     (root, pattern): (&str, Option<&str>),
     response: &ServiceResponse,
 ) {
@@ -127,19 +129,19 @@ fn log(
     // The fields are logged as text, because the log quotes and escapes text.
     tracing::debug!(
         target: TARGET,
-        method = shortened(request.method().as_str()),
+        method = truncated(request.method().as_str()),
         route,
         status = response.status().as_u16(),
-        duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
         trace_id = parent.map(|parent| parent.trace_id.as_str()),
         parent_id = parent.map(|parent| parent.parent_id.as_str()),
-        client = client.map(|value| shortened(&String::from_utf8_lossy(value.as_bytes()))),
+        client = client.map(|value| truncated(&String::from_utf8_lossy(value.as_bytes()))),
         "answered"
     );
 }
 
 /// Returns the first [`LOGGED_CHARS_MAX`] characters of a text, with control characters escaped.
-fn shortened(text: &str) -> String {
+fn truncated(text: &str) -> String {
     let escaped = |character: char| {
         let (as_is, escaped) = if character.is_control() {
             (None, Some(character.escape_default()))

@@ -83,7 +83,7 @@ impl<'a> OnChainBcs<'a> {
 
 /// The fields of a block before its transactions.
 #[derive(Serialize)]
-struct BlockHeadBcs {
+struct BlockHeaderBcs {
     block_height: u64,
     block_hash: HashValue,
     block_timestamp: u64,
@@ -129,34 +129,34 @@ impl ListBcs {
     /// # Errors
     ///
     /// Returns an error if the list has more items than a BCS list can have.
-    pub fn behind(&self, head: Vec<u8>) -> Result<Vec<u8>, bcs::Error> {
+    pub fn encode_after(&self, head: Vec<u8>) -> Result<Vec<u8>, bcs::Error> {
         const COUNT_BYTES_MAX: usize = 5;
         let mut body = head;
         body.reserve_exact(COUNT_BYTES_MAX + self.items.len());
-        append_count(&mut body, self.count)?;
+        append_length(&mut body, self.count)?;
         body.extend_from_slice(&self.items);
         Ok(body)
     }
 }
 
 /// The number of items of a list, which serializes as the length that BCS writes before them.
-struct Count(usize);
+struct Length(usize);
 
-impl Serialize for Count {
+impl Serialize for Length {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_seq(Some(self.0))?.end()
     }
 }
 
-fn append_count(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
-    bcs::serialize_into(out, &Count(count))
+fn append_length(out: &mut Vec<u8>, count: usize) -> Result<(), bcs::Error> {
+    bcs::serialize_into(out, &Length(count))
 }
 
 fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::Error> {
     /// Variant of the only version of a [`WriteSet`].
     const WRITE_SET_V0: u8 = 0;
     let list = |out: &mut Vec<u8>, list: EncodedList<'_>| {
-        append_count(out, list.count)?;
+        append_length(out, list.count)?;
         out.extend_from_slice(list.bytes);
         Ok(())
     };
@@ -172,7 +172,7 @@ fn append_rows(out: &mut Vec<u8>, rows: &StoredTransaction) -> Result<(), bcs::E
 const ON_CHAIN: u8 = 0;
 
 /// Returns the BCS bytes of [`TransactionBcs::OnChain`] from a transaction in the write-ahead log.
-pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8> {
+pub(crate) fn encode_wal_transaction(version: u64, logged: &WalTransaction<'_>) -> Vec<u8> {
     let version = version.to_le_bytes();
     // The capacity is exact, because `Bytes` allocates a separate reference count if there is
     // unused capacity.
@@ -195,10 +195,10 @@ pub(crate) fn logged_bytes(version: u64, logged: &WalTransaction<'_>) -> Vec<u8>
 /// # Errors
 ///
 /// Returns an error if the transaction has more events or writes than a BCS list can have.
-pub(crate) fn on_chain_bytes(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::Error> {
+pub(crate) fn encode_stored_transaction(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::Error> {
     /// Maximum size of a response body beside the rows, in bytes.
-    const FRAME_BYTES: usize = 32;
-    let mut body = Vec::with_capacity(rows.size_bytes() + FRAME_BYTES);
+    const OVERHEAD_BYTES_MAX: usize = 32;
+    let mut body = Vec::with_capacity(rows.size_bytes() + OVERHEAD_BYTES_MAX);
     body.push(ON_CHAIN);
     append_rows(&mut body, rows)?;
     Ok(body)
@@ -209,11 +209,11 @@ pub(crate) fn on_chain_bytes(rows: &StoredTransaction) -> Result<Vec<u8>, bcs::E
 /// # Errors
 ///
 /// Returns an error if a BCS list cannot have that many transactions.
-pub(crate) fn block_bytes(
+pub(crate) fn encode_block(
     block: &BlockInfo,
     transactions: Option<&ListBcs>,
 ) -> Result<Vec<u8>, bcs::Error> {
-    let head = bcs::to_bytes(&BlockHeadBcs {
+    let head = bcs::to_bytes(&BlockHeaderBcs {
         block_height: block.header.height,
         block_hash: block.hash,
         block_timestamp: block.header.timestamp_usecs,
@@ -222,7 +222,7 @@ pub(crate) fn block_bytes(
         has_transactions: transactions.is_some(),
     })?;
     match transactions {
-        Some(transactions) => transactions.behind(head),
+        Some(transactions) => transactions.encode_after(head),
         None => Ok(head),
     }
 }

@@ -34,19 +34,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_number_prints_as_is_read_back(number: u64) {
+        fn parses_formatted_numbers(number: u64) {
             prop_assert_eq!(number.to_string().parse(), Ok(DecimalText(number)));
         }
 
         #[test]
-        fn what_is_read_is_digits(text in "[-+0-9 _.ex\u{660}]{0,4}") {
+        fn accepts_only_digits(text in "[-+0-9 _.ex\u{660}]{0,4}") {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             prop_assert_eq!(text.parse::<DecimalText<u64>>().is_ok(), digits);
         }
     }
 
     #[test]
-    fn neither_signs_nor_more_than_the_type_holds() {
+    fn rejects_signs_and_overflow() {
         for text in ["+0", "-0", "", "18446744073709551616", "0x1", " 1"] {
             assert!(text.parse::<DecimalText<u64>>().is_err(), "{text:?}");
             assert!(

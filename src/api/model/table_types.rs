@@ -70,7 +70,7 @@ impl TableTypes {
             let written = changes
                 .binary_search_by(|(changed, _)| changed.cmp(&key))
                 .ok();
-            match written.and_then(|place| changes[place].1.value()) {
+            match written.and_then(|index| changes[index].1.value()) {
                 Some(info) => {
                     self.0.insert(handle, decode(info));
                 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_transaction_writes_tells_its_own_tables() {
+    fn reads_types_from_the_writes_of_the_transaction() {
         let chain = chain();
         let other = AccountAddress::from_low_u64(0x07);
         let changes = writes(vec![
@@ -185,24 +185,24 @@ mod tests {
         assert_eq!(
             tables.add_from_writes(&chain, &writes(vec![item(TABLE)])),
             [],
-            "what is known is not asked for again"
+            "known tables are not returned"
         );
     }
 
     #[test]
-    fn a_table_that_goes_and_types_that_do_not_parse_tell_nothing() {
+    fn adds_no_types_for_deleted_tables_and_unparsable_types() {
         let chain = chain();
         let mut tables = TableTypes::default();
-        let gone = writes(vec![
+        let deleted = writes(vec![
             item(TABLE),
             (info_key(&chain, &TABLE), WriteOp::Delete),
         ]);
-        assert_eq!(tables.add_from_writes(&chain, &gone), [TABLE]);
-        let odd = writes(vec![
+        assert_eq!(tables.add_from_writes(&chain, &deleted), [TABLE]);
+        let unparsable = writes(vec![
             item(TABLE),
             (info_key(&chain, &TABLE), info("vector<")),
         ]);
-        assert_eq!(tables.add_from_writes(&chain, &odd), []);
+        assert_eq!(tables.add_from_writes(&chain, &unparsable), []);
         assert!(tables.get(&TABLE).is_none());
     }
 }

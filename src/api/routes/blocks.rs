@@ -9,7 +9,7 @@ use crate::{
     limits::large_responses::{self, LargeResponsePermit, LargeResponses, VALUE_BYTES_MAX},
     model::{
         DecimalText, TableTypes,
-        bcs::{ListBcs, block_bytes},
+        bcs::{ListBcs, encode_block},
         format::Format,
         json::BlockJson,
     },
@@ -331,7 +331,7 @@ fn render(
         )
     };
     let bcs = |transactions| {
-        LedgerResponse::bcs_bytes(ledger_info, block_bytes(&found.block, transactions))
+        LedgerResponse::bcs_bytes(ledger_info, encode_block(&found.block, transactions))
     };
     match &found.transactions {
         Some(Transactions::Json { all, tables }) => json(Some((all, tables))),

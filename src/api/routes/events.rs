@@ -238,7 +238,7 @@ async fn respond(
             )
         }
         LoadedEvents::Bcs(events) => {
-            LedgerResponse::bcs_bytes(ledger_info, events.behind(Vec::new()))
+            LedgerResponse::bcs_bytes(ledger_info, events.encode_after(Vec::new()))
         }
     })
     .await

@@ -146,7 +146,7 @@ pub(super) async fn item(
         let value = chain
             .registry()
             .json_view(&value_type, bytes)
-            .map(ValueJson::Shown);
+            .map(ValueJson::View);
         value.map_err(|cause| {
             ErrorKind::InvalidInput(format!("the value is no {value_type}: {cause}"))
         })

@@ -67,14 +67,14 @@ fn ignores_repeated_traceparents() {
     let mut headers = HeaderMap::new();
     let name = HeaderName::from_static("traceparent");
     headers.append(name.clone(), HeaderValue::from_static(GOOD));
-    assert!(TraceParent::of(&headers).is_some());
+    assert!(TraceParent::from_headers(&headers).is_some());
     headers.append(name, HeaderValue::from_static(GOOD));
-    assert_eq!(TraceParent::of(&headers), None);
+    assert_eq!(TraceParent::from_headers(&headers), None);
 }
 
 proptest! {
     #[test]
-    fn no_text_is_a_failure_and_what_reads_well_is_what_was_written(
+    fn parses_any_text_and_returns_the_ids_of_valid_ones(
         text in "[0-9a-f-]{0,80}|[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}|.{0,80}"
     ) {
         if let Some(parent) = TraceParent::parse(&text) {
@@ -84,19 +84,19 @@ proptest! {
     }
 
     #[test]
-    fn what_is_logged_of_a_text_is_short_and_of_one_line(text in "(?s).{0,300}") {
-        let logged = shortened(&text);
-        prop_assert!(!logged.chars().any(char::is_control));
+    fn truncates_text_to_one_short_line(text in "(?s).{0,300}") {
+        let line = truncated(&text);
+        prop_assert!(!line.chars().any(char::is_control));
         // An escaped control character has up to eight characters, such as \u{9f}.
-        prop_assert!(logged.chars().count() <= 8 * LOGGED_CHARS_MAX);
+        prop_assert!(line.chars().count() <= 8 * LOGGED_CHARS_MAX);
     }
 }
 
 /// A log in memory.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct MemoryLog(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Kept {
+impl io::Write for MemoryLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -107,9 +107,9 @@ impl io::Write for Kept {
 }
 
 /// Returns the log lines at these levels while a handler that logs an error serves `requests`.
-async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
-    let kept = Kept::default();
-    let writer = kept.clone();
+async fn log_lines(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
+    let log = MemoryLog::default();
+    let writer = log.clone();
     let subscriber = tracing_subscriber::registry()
         .with(levels.parse::<Targets>().unwrap())
         .with(fmt::layer().json().with_writer(move || writer.clone()));
@@ -136,7 +136,7 @@ async fn logged(levels: &str, requests: Vec<TestRequest>) -> Vec<Value> {
     for request in requests {
         call_service(&app, request.to_request()).await;
     }
-    let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -155,7 +155,7 @@ async fn logs_a_line_per_request_if_enabled() {
             .insert_header(("x-node-client", "sdk/1\t\u{9b}2J status=200")),
         get("/nothing").insert_header(("x-node-client", long)),
     ];
-    let lines = logged("off,http=debug", requests).await;
+    let lines = log_lines("off,http=debug", requests).await;
     assert_eq!(lines.len(), 2, "{lines:#?}");
     assert_eq!(lines[0]["target"], TARGET);
     let first = &lines[0]["fields"];
@@ -182,7 +182,7 @@ async fn adds_the_trace_to_events_of_its_request_only() {
         get("/things/b").insert_header(("traceparent", "00-nonsense")),
         get("/things/c"),
     ];
-    let lines = logged("info", requests).await;
+    let lines = log_lines("info", requests).await;
     assert_eq!(lines.len(), 3, "{lines:#?}");
     assert_eq!(lines[0]["span"]["trace_id"], TRACE_ID, "{}", lines[0]);
     assert_eq!(lines[0]["span"]["parent_id"], PARENT_ID);

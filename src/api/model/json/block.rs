@@ -49,8 +49,11 @@ impl<'a> BlockJson<'a> {
             block_timestamp: JsonString(timestamp_usecs),
             first_version: JsonString(block.first_version),
             last_version: JsonString(block.last_version),
-            transactions: transactions.map(|(all, tables)| {
-                TransactionJson::all_committed(chain, all.iter().enumerate().map(committed(tables)))
+            transactions: transactions.map(|(list, tables)| {
+                TransactionJson::all_committed(
+                    chain,
+                    list.iter().enumerate().map(committed(tables)),
+                )
             }),
         }
     }

@@ -16,13 +16,13 @@ const TAG: &str = "type";
 
 /// A deserializer of an object in which `type`, if present, is a string. Any other value is an
 /// error.
-pub(super) struct ByName<D>(pub D);
+pub(super) struct VariantByName<D>(pub D);
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for VariantByName<D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Named(visitor))
+        self.0.deserialize_map(ObjectVisitor(visitor))
     }
 
     forward_to_deserialize_any! {
@@ -31,10 +31,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
     }
 }
 
-/// Visitor that passes an object's members through [`Members`].
-struct Named<V>(V);
+/// Visitor that passes an object's members through [`StringTagAccess`].
+struct ObjectVisitor<V>(V);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Named<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for ObjectVisitor<V> {
     type Value = V::Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,18 +43,18 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Named<V> {
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
         let is_at_tag = false;
-        self.0.visit_map(Members { members, is_at_tag })
+        self.0.visit_map(StringTagAccess { members, is_at_tag })
     }
 }
 
 /// Members of an object, of which the value of [`TAG`] must be a string.
-struct Members<A> {
+struct StringTagAccess<A> {
     members: A,
     /// True if the next value belongs to [`TAG`].
     is_at_tag: bool,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for StringTagAccess<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

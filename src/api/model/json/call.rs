@@ -31,7 +31,7 @@ impl CallRequest {
     pub fn entry_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
         let call = registry.call_from_json(&self.function, &self.type_arguments, &self.arguments);
-        call.map_err(|cause| self.misfit(&cause))
+        call.map_err(|cause| self.invalid_call(&cause))
     }
 
     /// Returns the call of a view function.
@@ -43,12 +43,12 @@ impl CallRequest {
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
         let call = registry.view_from_json(&self.function, &self.type_arguments, &self.arguments);
-        call.map_err(|cause| self.misfit(&cause))
+        call.map_err(|cause| self.invalid_call(&cause))
     }
 
     /// Converts the error of a call. Appends the name of the function, unless the message contains
     /// it.
-    fn misfit(&self, cause: &SchemaError) -> ErrorKind {
+    fn invalid_call(&self, cause: &SchemaError) -> ErrorKind {
         let (cause, function) = (cause.to_string(), self.function.trim());
         ErrorKind::InvalidInput(if cause.contains(function) {
             cause

@@ -139,10 +139,10 @@ impl ModuleJson {
 impl<'a> ResourceJson<'a> {
     /// Creates the view of the resource of type `tag` that is stored as `bytes`.
     pub fn new(chain: &'a Chain, tag: StructTag, bytes: Bytes) -> Self {
-        Self::named(chain, TypeName::of_struct(chain, tag), bytes)
+        Self::with_name(chain, TypeName::of_struct(chain, tag), bytes)
     }
 
-    fn named(chain: &'a Chain, name: TypeName<'a>, bytes: Bytes) -> Self {
+    fn with_name(chain: &'a Chain, name: TypeName<'a>, bytes: Bytes) -> Self {
         Self {
             data: name.value(chain, bytes),
             r#type: name,
@@ -169,7 +169,7 @@ impl<'a> ChangeJson<'a> {
 
     /// Creates the views of a single write set like [`Self::all`], and computes the hashes of its
     /// keys.
-    pub fn alone(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
+    pub fn of_write_set(chain: &'a Chain, writes: &WriteSet, tables: &TableTypes) -> Vec<Self> {
         let keys = writes.iter().map(|(key, _)| key);
         Self::all(
             chain,
@@ -193,8 +193,8 @@ impl<'a> ChangeJson<'a> {
         let resource = |address, name, value: Option<&Bytes>| {
             Self::resource(chain, state_key_hash, address, name, value)
         };
-        if let Some((address, known)) = chain.registry().cached_resource(key) {
-            changes.push(resource(address, TypeName::Known(known), op.value()));
+        if let Some((address, cached)) = chain.registry().cached_resource(key) {
+            changes.push(resource(address, TypeName::Cached(cached), op.value()));
             return;
         }
         match key.decode() {
@@ -245,7 +245,7 @@ impl<'a> ChangeJson<'a> {
             Some(value) => Self::WriteResource {
                 address,
                 state_key_hash,
-                data: ResourceJson::named(chain, name, value.clone()),
+                data: ResourceJson::with_name(chain, name, value.clone()),
             },
             None => Self::DeleteResource {
                 address,

@@ -35,7 +35,7 @@ struct GuidJson {
 
 /// Stream in the JSON form of module events, which belong to no stream. The reference node returns
 /// the same values.
-const NO_STREAM: EventKey = EventKey {
+const MODULE_EVENT_KEY: EventKey = EventKey {
     creation_number: 0,
     account_address: AccountAddress::ZERO,
 };
@@ -47,9 +47,9 @@ impl<'a> EventJson<'a> {
     }
 
     fn new(chain: &'a Chain, event: &'a ContractEvent) -> Self {
-        let place = event.stream_position().unwrap_or((NO_STREAM, 0));
+        let position = event.stream_position().unwrap_or((MODULE_EVENT_KEY, 0));
         let name = TypeName::of_type(chain, event.type_tag());
-        Self::of_type(chain, place, name, event.data().clone())
+        Self::of_type(chain, position, name, event.data().clone())
     }
 
     fn of_type(
@@ -81,18 +81,18 @@ pub(crate) struct VersionedEventJson<'a> {
 
 impl<'a> VersionedEventJson<'a> {
     /// Creates the views of a stream's events, in order. Each type name is looked up once.
-    pub fn all(chain: &'a Chain, found: &'a StreamEvents) -> Vec<Self> {
-        let names = found.types.iter().map(|tag| TypeName::of_type(chain, tag));
+    pub fn all(chain: &'a Chain, stream: &'a StreamEvents) -> Vec<Self> {
+        let names = stream.types.iter().map(|tag| TypeName::of_type(chain, tag));
         let names: Vec<_> = names.collect();
         let view = |event: &StreamEvent| {
-            let place = (found.key, event.sequence_number);
+            let position = (stream.key, event.sequence_number);
             let name = names[event.type_index].clone();
             Self {
                 version: JsonString(event.version),
-                event: EventJson::of_type(chain, place, name, event.data.clone()),
+                event: EventJson::of_type(chain, position, name, event.data.clone()),
             }
         };
-        found.events.iter().map(view).collect()
+        stream.events.iter().map(view).collect()
     }
 }
 

@@ -14,50 +14,50 @@ pub(crate) struct JsonString<T>(pub T);
 ///
 /// Responses contain many numbers, addresses, and hashes, so their implementations bypass the
 /// formatting of the standard library.
-pub(crate) trait Printed {
+pub(crate) trait SerializeText {
     /// Serializes the value as a string.
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 }
 
-impl Printed for u64 {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl SerializeText for u64 {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(itoa::Buffer::new().format(*self))
     }
 }
 
-impl Printed for AccountAddress {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl SerializeText for AccountAddress {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text().as_str())
     }
 }
 
-impl Printed for HashValue {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl SerializeText for HashValue {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.text().as_str())
     }
 }
 
-impl Printed for ModuleId {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl SerializeText for ModuleId {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl Printed for TypeTag {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl SerializeText for TypeTag {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<T: Printed> Printed for &T {
-    fn print<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (**self).print(serializer)
+impl<T: SerializeText> SerializeText for &T {
+    fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize_text(serializer)
     }
 }
 
-impl<T: Printed> Serialize for JsonString<T> {
+impl<T: SerializeText> Serialize for JsonString<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.print(serializer)
+        self.0.serialize_text(serializer)
     }
 }
 

@@ -12,6 +12,7 @@ mod events;
 mod hex_form;
 mod json_string;
 mod parse;
+mod parse_memory;
 mod payload;
 mod request;
 mod signature;
@@ -21,7 +22,6 @@ mod text_schema;
 mod transaction;
 mod type_name;
 mod value;
-mod weight;
 
 pub(crate) use block::BlockJson;
 pub(crate) use call::CallRequest;

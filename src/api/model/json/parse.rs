@@ -1,6 +1,6 @@
 //! Parsing of JSON bodies under a bound on memory.
 
-use super::weight::{MEMORY_BYTES_MAX, memory_bytes};
+use super::parse_memory::{MEMORY_BYTES_MAX, memory_bytes};
 use crate::error::ErrorKind;
 use serde::de::DeserializeOwned;
 

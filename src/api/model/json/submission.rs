@@ -2,7 +2,9 @@
 //!
 //! Unknown members are ignored, as by the reference node. serde_json bounds nesting at 128 levels.
 
-use super::{CallRequest, JsonString, by_name::ByName, parse_json, signature::SignatureJson};
+use super::{
+    CallRequest, JsonString, by_name::VariantByName, parse_json, signature::SignatureJson,
+};
 use crate::{error::ErrorKind, model::DecimalText};
 use ledger_types::{
     AccountAddress, Discard, EntryFunction, RawTransaction, SignedTransaction,
@@ -62,7 +64,7 @@ enum SubmittedPayload {
 
 impl<'de> Deserialize<'de> for SubmittedPayload {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(ByName(deserializer))
+        Self::deserialize(VariantByName(deserializer))
     }
 }
 
@@ -79,12 +81,12 @@ enum MultisigCall {
 
 impl<'de> Deserialize<'de> for MultisigCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(ByName(deserializer))
+        Self::deserialize(VariantByName(deserializer))
     }
 }
 
 /// The call of a payload, independent of its wire form.
-enum Order {
+enum ParsedCall {
     Call(EntryFunction),
     Multisig {
         account: AccountAddress,
@@ -99,32 +101,32 @@ impl SubmittedPayload {
     ///
     /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
     /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
-    fn order(&self, chain: &Chain) -> Result<Order, ErrorKind> {
-        let refused = |what| Err(Discard::unsupported(what).into());
+    fn parse_call(&self, chain: &Chain) -> Result<ParsedCall, ErrorKind> {
+        let reject = |kind| Err(Discard::unsupported(kind).into());
         match self {
-            Self::EntryFunction(call) => call.entry_function(chain).map(Order::Call),
+            Self::EntryFunction(call) => call.entry_function(chain).map(ParsedCall::Call),
             Self::Multisig {
                 multisig_address,
                 transaction_payload,
             } => {
                 let call = match transaction_payload {
                     Some(MultisigCall::EntryFunction(call)) => Some(call.entry_function(chain)?),
-                    Some(MultisigCall::Script) => return refused("a script payload"),
+                    Some(MultisigCall::Script) => return reject("a script payload"),
                     None => None,
                 };
                 let account = multisig_address.0;
-                Ok(Order::Multisig { account, call })
+                Ok(ParsedCall::Multisig { account, call })
             }
-            Self::Script => refused("a script payload"),
-            Self::ModuleBundle => refused("a module bundle payload"),
-            Self::EncryptedTransaction => refused("an encrypted payload"),
+            Self::Script => reject("a script payload"),
+            Self::ModuleBundle => reject("a module bundle payload"),
+            Self::EncryptedTransaction => reject("an encrypted payload"),
         }
     }
 }
 
-impl Order {
+impl ParsedCall {
     /// Returns the wire form of a payload that a sequence number protects.
-    fn sequential(self) -> TransactionPayload {
+    fn into_sequential(self) -> TransactionPayload {
         match self {
             Self::Call(call) => TransactionPayload::EntryFunction(call),
             Self::Multisig { account, call } => TransactionPayload::Multisig(Multisig {
@@ -135,7 +137,7 @@ impl Order {
     }
 
     /// Returns the wire form of a payload that a nonce protects.
-    fn orderless(self, nonce: u64) -> TransactionPayload {
+    fn into_orderless(self, nonce: u64) -> TransactionPayload {
         let (multisig_address, call) = match self {
             Self::Call(call) => (None, Some(call)),
             Self::Multisig { account, call } => (Some(account), call),
@@ -164,11 +166,11 @@ impl TransactionRequest {
     /// Returns [`ErrorKind::InvalidInput`] if a call does not fit the framework, and
     /// [`ErrorKind::Refused`] if the ledger does not execute payloads of this kind.
     pub fn into_raw(self, chain: &Chain) -> Result<RawTransaction, ErrorKind> {
-        let order = self.payload.order(chain)?;
+        let call = self.payload.parse_call(chain)?;
         let (payload, sequence_number) = match self.replay_protection_nonce {
-            None => (order.sequential(), self.sequence_number.0),
+            None => (call.into_sequential(), self.sequence_number.0),
             // The sequence number in the body is ignored (docs/reference/reference-node.md#r20).
-            Some(DecimalText(nonce)) => (order.orderless(nonce), u64::MAX),
+            Some(DecimalText(nonce)) => (call.into_orderless(nonce), u64::MAX),
         };
         Ok(RawTransaction {
             sender: self.sender.0,

@@ -10,49 +10,49 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
 /// A type that JSON represents as a string.
-pub(crate) trait TextForm {
+pub(crate) trait StringSchema {
     /// Name of the component in the OpenAPI document.
     const NAME: &'static str;
 
     /// Returns the schema of the strings in responses.
-    fn written() -> Schema;
+    fn response_schema() -> Schema;
 
     /// Returns the schema of the strings in requests.
-    fn read() -> Schema {
-        Self::written()
+    fn request_schema() -> Schema {
+        Self::response_schema()
     }
 }
 
-impl<T: TextForm> TextForm for &T {
+impl<T: StringSchema> StringSchema for &T {
     const NAME: &'static str = T::NAME;
 
-    fn written() -> Schema {
-        T::written()
+    fn response_schema() -> Schema {
+        T::response_schema()
     }
 
-    fn read() -> Schema {
-        T::read()
+    fn request_schema() -> Schema {
+        T::request_schema()
     }
 }
 
-impl<T: TextForm> JsonSchema for JsonString<T> {
+impl<T: StringSchema> JsonSchema for JsonString<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         if generator.contract().is_serialize() {
-            T::written()
+            T::response_schema()
         } else {
-            T::read()
+            T::request_schema()
         }
     }
 }
 
-impl TextForm for u64 {
+impl StringSchema for u64 {
     const NAME: &'static str = "U64";
 
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "uint64",
@@ -62,7 +62,7 @@ impl TextForm for u64 {
         })
     }
 
-    fn read() -> Schema {
+    fn request_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "uint64",
@@ -73,7 +73,7 @@ impl TextForm for u64 {
     }
 }
 
-impl<T: TextForm> JsonSchema for DecimalText<T> {
+impl<T: StringSchema> JsonSchema for DecimalText<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -83,10 +83,10 @@ impl<T: TextForm> JsonSchema for DecimalText<T> {
     }
 }
 
-impl TextForm for AccountAddress {
+impl StringSchema for AccountAddress {
     const NAME: &'static str = "Address";
 
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "hex",
@@ -96,7 +96,7 @@ impl TextForm for AccountAddress {
         })
     }
 
-    fn read() -> Schema {
+    fn request_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "hex",
@@ -107,10 +107,10 @@ impl TextForm for AccountAddress {
     }
 }
 
-impl TextForm for HashValue {
+impl StringSchema for HashValue {
     const NAME: &'static str = "HashValue";
 
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "hex",
@@ -120,7 +120,7 @@ impl TextForm for HashValue {
         })
     }
 
-    fn read() -> Schema {
+    fn request_schema() -> Schema {
         json_schema!({
             "type": "string",
             "format": "hex",
@@ -136,10 +136,10 @@ const MODULE: &str = "^0x(0|[1-9a-f][0-9a-f]{0,63})::[a-zA-Z_][a-zA-Z0-9_]*";
 /// Pattern of a member's name after a module id.
 const MEMBER: &str = "::[a-zA-Z_][a-zA-Z0-9_]*";
 
-impl TextForm for ModuleId {
+impl StringSchema for ModuleId {
     const NAME: &'static str = "MoveModuleId";
 
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "pattern": format!("{MODULE}$"),
@@ -149,11 +149,11 @@ impl TextForm for ModuleId {
     }
 }
 
-impl TextForm for StructTag {
+impl StringSchema for StructTag {
     const NAME: &'static str = "MoveStructTag";
 
     // Type arguments nest, and no regular expression matches nested angle brackets.
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "pattern": format!("{MODULE}{MEMBER}(<.+>)?$"),
@@ -163,10 +163,10 @@ impl TextForm for StructTag {
     }
 }
 
-impl TextForm for TypeTag {
+impl StringSchema for TypeTag {
     const NAME: &'static str = "MoveType";
 
-    fn written() -> Schema {
+    fn response_schema() -> Schema {
         json_schema!({
             "type": "string",
             "minLength": 2,

@@ -175,9 +175,9 @@ impl<'a> TransactionJson<'a> {
         let hashes = state_key_hashes(chain.vendor(), all.clone().flat_map(CommittedJson::keys));
         let mut rest = &hashes[..];
         let view = |committed: CommittedJson<'a>| {
-            let (of_this, others) = rest.split_at(committed.executed.writes.len());
-            rest = others;
-            Self::with_hashes(chain, committed, of_this)
+            let (own, remaining) = rest.split_at(committed.executed.writes.len());
+            rest = remaining;
+            Self::with_hashes(chain, committed, own)
         };
         all.map(view).collect()
     }
@@ -266,7 +266,7 @@ impl<'a> WriteSetJson<'a> {
         tables: &TableTypes,
     ) -> Self {
         Self::DirectWriteSet {
-            changes: ChangeJson::alone(chain, writes, tables),
+            changes: ChangeJson::of_write_set(chain, writes, tables),
             events: EventJson::all(chain, events),
         }
     }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 /// A type that serializes as its name.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeName<'a> {
-    Known(&'a CachedType),
+    Cached(&'a CachedType),
     Struct(StructTag),
     Type(&'a TypeTag),
 }
@@ -18,25 +18,25 @@ pub(crate) enum TypeName<'a> {
 impl<'a> TypeName<'a> {
     /// Returns the name of a struct type.
     pub fn of_struct(chain: &'a Chain, tag: StructTag) -> Self {
-        let known = chain.registry().cached_type(&tag);
-        known.map_or(Self::Struct(tag), Self::Known)
+        let cached = chain.registry().cached_type(&tag);
+        cached.map_or(Self::Struct(tag), Self::Cached)
     }
 
     /// Returns the name of a borrowed type.
     pub fn of_type(chain: &'a Chain, tag: &'a TypeTag) -> Self {
-        let known = match tag {
+        let cached = match tag {
             TypeTag::Struct(tag) => chain.registry().cached_type(tag),
             _ => None,
         };
-        known.map_or(Self::Type(tag), Self::Known)
+        cached.map_or(Self::Type(tag), Self::Cached)
     }
 
     /// Creates the view of a value of this type.
     pub fn value(&self, chain: &'a Chain, bytes: Bytes) -> ValueJson<'a> {
         match self {
-            Self::Known(known) => ValueJson::shown_or_hex(
-                JsonView::from_cached(known, bytes.clone()),
-                known.text(),
+            Self::Cached(cached) => ValueJson::view_or_hex(
+                JsonView::from_cached(cached, bytes.clone()),
+                cached.text(),
                 bytes,
             ),
             Self::Struct(tag) => ValueJson::new(chain, &tag.clone().into(), bytes),
@@ -48,7 +48,7 @@ impl<'a> TypeName<'a> {
 impl Serialize for TypeName<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Known(known) => serializer.serialize_str(known.text()),
+            Self::Cached(cached) => serializer.serialize_str(cached.text()),
             Self::Struct(tag) => serializer.collect_str(tag),
             Self::Type(tag) => serializer.collect_str(tag),
         }

@@ -12,7 +12,7 @@ use std::fmt::Display;
 /// The hexadecimal form is for types that the framework does not declare and for bytes that do not
 /// fit their type. The transaction around such a value remains readable.
 pub(crate) enum ValueJson<'a> {
-    Shown(JsonView<'a>),
+    View(JsonView<'a>),
     Hex(Bytes),
 }
 
@@ -20,17 +20,17 @@ impl<'a> ValueJson<'a> {
     /// Creates the view of a value of type `tag`, which is `ValueJson::Hex` if `bytes` are not such
     /// a value.
     pub fn new(chain: &'a Chain, tag: &TypeTag, bytes: Bytes) -> Self {
-        Self::shown_or_hex(chain.registry().json_view(tag, bytes.clone()), tag, bytes)
+        Self::view_or_hex(chain.registry().json_view(tag, bytes.clone()), tag, bytes)
     }
 
     /// Creates the view from a conversion of `bytes`, or the hexadecimal form if it failed.
-    pub fn shown_or_hex(
-        shown: Result<JsonView<'a>, SchemaError>,
+    pub fn view_or_hex(
+        view: Result<JsonView<'a>, SchemaError>,
         tag: impl Display,
         bytes: Bytes,
     ) -> Self {
-        match shown {
-            Ok(shown) => Self::Shown(shown),
+        match view {
+            Ok(view) => Self::View(view),
             Err(cause) => {
                 tracing::debug!(%cause, r#type = %tag, "showing a value as hex");
                 Self::Hex(bytes)
@@ -42,7 +42,7 @@ impl<'a> ValueJson<'a> {
 impl Serialize for ValueJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Shown(shown) => shown.serialize(serializer),
+            Self::View(view) => view.serialize(serializer),
             Self::Hex(bytes) => serializer.serialize_str(&hex_text(bytes)),
         }
     }

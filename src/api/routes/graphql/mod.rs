@@ -41,7 +41,7 @@ const BRACKETS_MAX: usize = 16;
 const ERRORS_MAX: usize = 4;
 
 /// Prefix of every error message.
-const REFUSAL: &str = "this node serves processor_status only";
+const ERROR_PREFIX: &str = "this node serves processor_status only";
 
 /// A GraphQL request.
 #[derive(Deserialize, JsonSchema)]
@@ -57,7 +57,8 @@ pub(super) struct GraphqlRequest {
 
 /// The result of a GraphQL query, or its errors.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct GraphqlAnswer {
+#[schemars(rename = "GraphqlAnswer")]
+pub(super) struct GraphqlResponse {
     /// Selected fields, or `null` if there are errors.
     data: Value,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -97,10 +98,10 @@ pub(super) async fn graphql(
     }
     let request = body.read(&cx).await?;
     let ledger_info = cx.newest();
-    let response = match refused_unread(&request.query) {
-        Some(cause) => GraphqlAnswer::refusal(&cause),
+    let response = match check_before_parsing(&request.query) {
+        Some(cause) => GraphqlResponse::from_cause(&cause),
         None => schema::SCHEMA
-            .execute(request.with_data(ledger_info))
+            .execute(request.into_request(ledger_info))
             .await
             .into(),
     };
@@ -125,7 +126,7 @@ pub(super) fn describe_graphql() -> Operation {
         "Result of the query. If the query is rejected, the status is the same and the body has \
          `errors`, as GraphQL specifies.",
     )
-    .json(json_schema::<GraphqlAnswer>(), response);
+    .json(json_schema::<GraphqlResponse>(), response);
     Operation::new(
         "graphql",
         Tag::Node,
@@ -158,12 +159,12 @@ pub(super) fn describe_graphql() -> Operation {
 /// Fragments are rejected because each can contain the next one many times, so a few bytes could
 /// select a very large number of fields. Queries about the schema are rejected because their result
 /// would be null without an error.
-fn refused_unread(query: &str) -> Option<String> {
+fn check_before_parsing(query: &str) -> Option<String> {
     if query.contains("...") {
         return Some("the query has fragments".to_owned());
     }
-    let asks_of_types = |(place, _)| !query[place..].starts_with("__typename");
-    if query.contains("__schema") || query.match_indices("__type").any(asks_of_types) {
+    let is_introspection = |(position, _)| !query[position..].starts_with("__typename");
+    if query.contains("__schema") || query.match_indices("__type").any(is_introspection) {
         return Some("the query asks about the schema".to_owned());
     }
     let brackets = query.matches(['(', '[', '{']).count();
@@ -173,7 +174,7 @@ fn refused_unread(query: &str) -> Option<String> {
 
 impl GraphqlRequest {
     /// Converts the request for execution. `data` is available to the resolvers.
-    fn with_data(self, data: impl Send + Sync + 'static) -> Request {
+    fn into_request(self, data: impl Send + Sync + 'static) -> Request {
         let variables = Variables::from_json(self.variables.unwrap_or_default());
         let request = Request::new(self.query).variables(variables).data(data);
         match self.operation_name {
@@ -183,8 +184,8 @@ impl GraphqlRequest {
     }
 }
 
-impl GraphqlAnswer {
-    fn refusal(cause: &str) -> Self {
+impl GraphqlResponse {
+    fn from_cause(cause: &str) -> Self {
         Self {
             data: Value::Null,
             errors: vec![GraphqlError::new(cause, &[])],
@@ -192,7 +193,7 @@ impl GraphqlAnswer {
     }
 }
 
-impl From<Response> for GraphqlAnswer {
+impl From<Response> for GraphqlResponse {
     fn from(response: Response) -> Self {
         if response.is_ok() {
             return Self {
@@ -213,13 +214,13 @@ impl From<Response> for GraphqlAnswer {
 }
 
 impl GraphqlError {
-    fn new(cause: &str, places: &[Pos]) -> Self {
-        let locations = places.iter().map(|place| Location {
-            line: place.line,
-            column: place.column,
+    fn new(cause: &str, positions: &[Pos]) -> Self {
+        let locations = positions.iter().map(|position| Location {
+            line: position.line,
+            column: position.column,
         });
         Self {
-            message: format!("{REFUSAL}: {cause}"),
+            message: format!("{ERROR_PREFIX}: {cause}"),
             locations: locations.collect(),
         }
     }

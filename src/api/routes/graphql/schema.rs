@@ -84,10 +84,10 @@ struct TextCondition {
 }
 
 impl TextCondition {
-    fn holds(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         let is_equal = self.equal.as_deref().is_none_or(|equal| equal == text);
         let mut among = self.among.iter();
-        is_equal && among.all(|among| among.iter().any(|one| one == text))
+        is_equal && among.all(|among| among.iter().any(|value| value == text))
     }
 }
 
@@ -103,16 +103,20 @@ impl QueryRoot {
     ) -> Result<Vec<ProcessorStatus>> {
         let ledger_info = context.data::<LedgerInfo>()?;
         let condition = condition.and_then(|condition| condition.processor);
-        let is_meant =
-            |processor: &&str| condition.as_ref().is_none_or(|text| text.holds(processor));
-        let statuses = PROCESSORS
-            .into_iter()
-            .filter(is_meant)
-            .map(|processor| ProcessorStatus {
-                last_success_version: BigInt(ledger_info.version),
-                processor,
-                last_updated: Timestamp(timestamp::text(ledger_info.timestamp_usecs)),
-            });
+        let is_selected = |processor: &&str| {
+            condition
+                .as_ref()
+                .is_none_or(|text| text.matches(processor))
+        };
+        let statuses =
+            PROCESSORS
+                .into_iter()
+                .filter(is_selected)
+                .map(|processor| ProcessorStatus {
+                    last_success_version: BigInt(ledger_info.version),
+                    processor,
+                    last_updated: Timestamp(timestamp::format_usecs(ledger_info.timestamp_usecs)),
+                });
         Ok(statuses.collect())
     }
 }

@@ -6,21 +6,21 @@ use time::OffsetDateTime;
 const NANOS_PER_USEC: i128 = 1_000;
 
 /// Formats the time `usecs` microseconds after the Unix epoch.
-pub(super) fn text(usecs: u64) -> String {
-    let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(usecs) * NANOS_PER_USEC)
+pub(super) fn format_usecs(usecs: u64) -> String {
+    let date_time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(usecs) * NANOS_PER_USEC)
         .expect(
             "the calendar goes to the year 999 999, and 64 bits of microseconds \
              to the year 586 524",
         );
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}",
-        moment.year(),
-        u8::from(moment.month()),
-        moment.day(),
-        moment.hour(),
-        moment.minute(),
-        moment.second(),
-        moment.microsecond()
+        date_time.year(),
+        u8::from(date_time.month()),
+        date_time.day(),
+        date_time.hour(),
+        date_time.minute(),
+        date_time.second(),
+        date_time.microsecond()
     )
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
-    fn known_moments() {
+    fn formats_known_times() {
         for (usecs, expected) in [
             (0, "1970-01-01T00:00:00.000000"),
             (951_782_400_000_001, "2000-02-29T00:00:00.000001"),
@@ -40,7 +40,7 @@ mod tests {
             (4_107_542_400_000_000, "2100-03-01T00:00:00.000000"),
             (u64::MAX, "586524-01-19T08:01:49.551615"),
         ] {
-            assert_eq!(text(usecs), expected);
+            assert_eq!(format_usecs(usecs), expected);
         }
     }
 
@@ -51,18 +51,13 @@ mod tests {
     proptest! {
         /// Compares with the calendar of the HTTP library, which does not format years above 9999.
         #[test]
-        fn every_moment_is_that_of_an_independent_calendar(
-            usecs in 0..253_402_300_800_000_000_u64
-        ) {
-            let moment = HttpDate::from(UNIX_EPOCH + Duration::from_micros(usecs)).to_string();
+        fn agrees_with_an_independent_calendar(usecs in 0..253_402_300_800_000_000_u64) {
+            let date_time = HttpDate::from(UNIX_EPOCH + Duration::from_micros(usecs)).to_string();
             // Format: Sun, 06 Nov 1994 08:49:37 GMT
-            let parts: Vec<_> = moment.split(' ').collect();
+            let parts: Vec<_> = date_time.split(' ').collect();
             let month = MONTHS.iter().position(|name| *name == parts[2]).unwrap() + 1;
-            let expected = format!(
-                "{}-{month:02}-{}T{}.{:06}",
-                parts[3], parts[1], parts[4], usecs % 1_000_000
-            );
-            prop_assert_eq!(text(usecs), expected);
+            let expected = format!("{}-{month:02}-{}T{}.{:06}", parts[3], parts[1], parts[4], usecs % 1_000_000);
+            prop_assert_eq!(format_usecs(usecs), expected);
         }
     }
 }

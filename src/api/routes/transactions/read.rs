@@ -10,7 +10,7 @@ use crate::{
     limits::large_responses::{self, size_bytes},
     model::{
         DecimalText, TableTypes,
-        bcs::{OnChainBcs, TransactionBcs, logged_bytes, on_chain_bytes},
+        bcs::{OnChainBcs, TransactionBcs, encode_stored_transaction, encode_wal_transaction},
         format::Format,
         json::{CommittedJson, TransactionJson},
     },
@@ -384,11 +384,11 @@ fn respond_in_bcs(
     size_bytes: usize,
 ) -> Result<LedgerResponse, ApiError> {
     if let Some(logged) = committed.wal_transaction() {
-        let body = logged_bytes(committed.version, &logged);
+        let body = encode_wal_transaction(committed.version, &logged);
         return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, body.into()));
     }
     if let Some(rows) = committed.stored() {
-        return LedgerResponse::bcs_bytes(ledger_info, on_chain_bytes(rows));
+        return LedgerResponse::bcs_bytes(ledger_info, encode_stored_transaction(rows));
     }
     let transaction = committed.content().map_err(NodeError::from)?;
     let on_chain = OnChainBcs::new(committed.version, &transaction);

@@ -1,6 +1,6 @@
 //! JSON form of the signature of one account.
 
-use super::by_name::ByName;
+use super::by_name::VariantByName;
 use super::function::FunctionText;
 use super::hex_form::HexBytes;
 use super::keys::{bcs_hex, from_bcs};
@@ -49,7 +49,7 @@ impl Serialize for AccountSignatureJson {
 
 impl<'de> Deserialize<'de> for AccountSignatureJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(ByName(deserializer))
+        Self::deserialize(VariantByName(deserializer))
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Length of the bitmap that SDKs write for a multi key signature, in bytes. It has a bit for each
 /// key that an account can have.
-pub(super) const CUSTOMARY_BYTES: usize = 4;
+pub(super) const SDK_BITMAP_BYTES: usize = 4;
 
 /// Returns the indices of the set bits, ascending. Bits after index 255 are ignored: an account has
 /// far fewer keys.
@@ -14,8 +14,10 @@ pub(super) fn indices(bitmap: &[u8]) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the bitmap with the bits at `indices` set, or `None` if it has no bit for one of them.
-pub(super) fn of(indices: impl IntoIterator<Item = u8>) -> Option<[u8; CUSTOMARY_BYTES]> {
-    let mut bitmap = [0; CUSTOMARY_BYTES];
+pub(super) fn from_indices(
+    indices: impl IntoIterator<Item = u8>,
+) -> Option<[u8; SDK_BITMAP_BYTES]> {
+    let mut bitmap = [0; SDK_BITMAP_BYTES];
     for index in indices {
         *bitmap.get_mut(usize::from(index / 8))? |= bit(index);
     }
@@ -31,12 +33,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_round_trip() {
-        let places = [0, 3, 8, 31];
-        let bitmap = of(places).unwrap();
+    fn converts_indices_to_a_bitmap_and_back() {
+        let expected = [0, 3, 8, 31];
+        let bitmap = from_indices(expected).unwrap();
         assert_eq!(bitmap, [0b1001_0000, 0x80, 0, 1]);
-        assert!(indices(&bitmap).eq(places));
-        assert_eq!(of([]), Some([0; CUSTOMARY_BYTES]));
-        assert_eq!(of([31, 32]), None);
+        assert!(indices(&bitmap).eq(expected));
+        assert_eq!(from_indices([]), Some([0; SDK_BITMAP_BYTES]));
+        assert_eq!(from_indices([31, 32]), None);
     }
 }

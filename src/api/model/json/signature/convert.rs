@@ -4,10 +4,10 @@
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignatureFormError {
     /// A part in BCS form does not decode.
-    #[error("{what} cannot be read: {cause}")]
+    #[error("{part} cannot be read: {cause}")]
     Bcs {
         /// Name of the part.
-        what: &'static str,
+        part: &'static str,
         /// Error of the decoder.
         cause: bcs::Error,
     },
@@ -26,7 +26,7 @@ pub(crate) enum SignatureFormError {
 }
 
 /// Converts all items, or returns the first error.
-pub(super) fn all<A, B: TryFrom<A>>(
+pub(super) fn try_convert_all<A, B: TryFrom<A>>(
     items: impl IntoIterator<Item = A>,
 ) -> Result<Vec<B>, B::Error> {
     items.into_iter().map(B::try_from).collect()

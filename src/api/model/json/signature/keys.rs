@@ -70,17 +70,17 @@ pub(super) fn bcs_hex(part: &impl Serialize) -> HexBytes {
     HexBytes(bytes.into())
 }
 
-/// Decodes a part of an authenticator from its BCS form. `what` names the part in the error.
+/// Decodes a part of an authenticator from its BCS form. `part` is its name in the error.
 ///
 /// # Errors
 ///
 /// Returns [`SignatureFormError::Bcs`] if the bytes are not exactly one `T`.
 pub(super) fn from_bcs<T: DeserializeOwned>(
-    what: &'static str,
+    part: &'static str,
     bytes: &HexBytes,
 ) -> Result<T, SignatureFormError> {
     bcs::from_bytes_with_limit(&bytes.0, SIGNED_TRANSACTION_DEPTH_MAX)
-        .map_err(|cause| SignatureFormError::Bcs { what, cause })
+        .map_err(|cause| SignatureFormError::Bcs { part, cause })
 }
 
 impl From<&AnyPublicKey> for PublicKeyJson {

@@ -14,8 +14,8 @@ mod single_sender;
 
 use super::{JsonString, by_name, hex_form};
 use account::AccountSignatureJson;
-use by_name::ByName;
-use convert::{SignatureFormError, all};
+use by_name::VariantByName;
+use convert::{SignatureFormError, try_convert_all};
 use keys::Ed25519Json;
 use ledger_types::{
     AccountAddress,
@@ -66,7 +66,7 @@ impl Serialize for SignatureJson {
 
 impl<'de> Deserialize<'de> for SignatureJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(ByName(deserializer))
+        Self::deserialize(VariantByName(deserializer))
     }
 }
 
@@ -124,8 +124,10 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
     type Error = SignatureFormError;
 
     fn try_from(signature: SignatureJson) -> Result<Self, SignatureFormError> {
-        let addresses = |all: Vec<JsonString<AccountAddress>>| {
-            all.into_iter().map(|JsonString(address)| address).collect()
+        let addresses = |list: Vec<JsonString<AccountAddress>>| {
+            list.into_iter()
+                .map(|JsonString(address)| address)
+                .collect()
         };
         Ok(match signature {
             SignatureJson::Ed25519(single) => {
@@ -146,7 +148,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
             } => Self::MultiAgent {
                 sender: Box::new(sender.try_into()?),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
-                secondary_signers: all(secondary_signers)?,
+                secondary_signers: try_convert_all(secondary_signers)?,
             },
             SignatureJson::FeePayer {
                 sender,
@@ -157,7 +159,7 @@ impl TryFrom<SignatureJson> for TransactionAuthenticator {
             } => Self::FeePayer {
                 sender: Box::new(sender.try_into()?),
                 secondary_signer_addresses: addresses(secondary_signer_addresses),
-                secondary_signers: all(secondary_signers)?,
+                secondary_signers: try_convert_all(secondary_signers)?,
                 fee_payer_address: fee_payer_address.0,
                 fee_payer_signer: Box::new(fee_payer_signer.try_into()?),
             },

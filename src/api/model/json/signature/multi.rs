@@ -20,14 +20,14 @@ pub(crate) struct MultiEd25519Json {
 
 /// Splits the bytes into arrays of `N` bytes. A shorter remainder is dropped; the byte vectors of a
 /// valid signature have none.
-fn pieces<const N: usize>(bytes: &[u8]) -> Vec<HexArray<N>> {
-    let (pieces, _) = bytes.as_chunks::<N>();
-    pieces.iter().copied().map(HexArray).collect()
+fn split_arrays<const N: usize>(bytes: &[u8]) -> Vec<HexArray<N>> {
+    let (arrays, _) = bytes.as_chunks::<N>();
+    arrays.iter().copied().map(HexArray).collect()
 }
 
-/// Returns the concatenation of all pieces and `end`.
-fn joined<const N: usize>(pieces: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
-    let mut bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
+/// Returns the concatenation of all arrays and `end`.
+fn concat<const N: usize>(arrays: &[HexArray<N>], end: &[u8]) -> bytes::Bytes {
+    let mut bytes: Vec<u8> = arrays.iter().flat_map(|array| array.0).collect();
     bytes.extend_from_slice(end);
     bytes.into()
 }
@@ -40,18 +40,18 @@ impl MultiEd25519Json {
             .split_last_chunk::<4>()
             .unwrap_or((&[], &[0; 4]));
         Self {
-            public_keys: pieces(keys),
-            signatures: pieces(signatures),
+            public_keys: split_arrays(keys),
+            signatures: split_arrays(signatures),
             threshold,
             bitmap: HexArray(*bitmap),
         }
     }
 
     pub fn public_key(&self) -> MultiEd25519PublicKey {
-        MultiEd25519PublicKey(joined(&self.public_keys, &[self.threshold]))
+        MultiEd25519PublicKey(concat(&self.public_keys, &[self.threshold]))
     }
 
     pub fn signature(&self) -> MultiEd25519Signature {
-        MultiEd25519Signature(joined(&self.signatures, &self.bitmap.0))
+        MultiEd25519Signature(concat(&self.signatures, &self.bitmap.0))
     }
 }

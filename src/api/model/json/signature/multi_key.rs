@@ -10,7 +10,7 @@
 
 use super::{
     bitmap,
-    convert::{SignatureFormError, all},
+    convert::{SignatureFormError, try_convert_all},
     hex_form::HexBytes,
     keys::{AnySignatureJson, PublicKeyJson},
 };
@@ -42,24 +42,26 @@ struct IndexedSignatureJson {
 
 impl MultiKeyJson {
     pub fn new(keys: &MultiKey, signatures: &[AnySignature], signatures_bitmap: &Bytes) -> Self {
-        let places: Vec<_> = bitmap::indices(signatures_bitmap).collect();
-        let follows = places.len() == signatures.len()
-            && bitmap::of(places.iter().copied())
+        let key_indices: Vec<_> = bitmap::indices(signatures_bitmap).collect();
+        let is_implied = key_indices.len() == signatures.len()
+            && bitmap::from_indices(key_indices.iter().copied())
                 .is_some_and(|bitmap| bitmap[..] == signatures_bitmap[..]);
-        let places = places.into_iter().map(Some).chain(std::iter::repeat(None));
-        let indexed =
-            signatures
-                .iter()
-                .zip(places)
-                .map(|(signature, index)| IndexedSignatureJson {
-                    index,
-                    signature: signature.into(),
-                });
+        let key_indices = key_indices
+            .into_iter()
+            .map(Some)
+            .chain(std::iter::repeat(None));
+        let indexed = signatures
+            .iter()
+            .zip(key_indices)
+            .map(|(signature, index)| IndexedSignatureJson {
+                index,
+                signature: signature.into(),
+            });
         Self {
             public_keys: keys.public_keys.iter().map(Into::into).collect(),
             signatures: indexed.collect(),
             signatures_required: keys.signatures_required,
-            signatures_bitmap: (!follows).then(|| HexBytes(signatures_bitmap.clone())),
+            signatures_bitmap: (!is_implied).then(|| HexBytes(signatures_bitmap.clone())),
         }
     }
 
@@ -68,23 +70,23 @@ impl MultiKeyJson {
     /// # Errors
     ///
     /// Returns [`SignatureFormError::BitmapMismatch`] if the indices are not those of
-    /// `signatures_bitmap`, or an error of [`Self::bitmap_of_places`] if there is no such member.
+    /// `signatures_bitmap`, or an error of [`Self::bitmap_from_indices`] if there is no such member.
     fn bitmap(&self) -> Result<Bytes, SignatureFormError> {
         match &self.signatures_bitmap {
-            None => self.bitmap_of_places(),
-            Some(HexBytes(given)) => {
-                let places = bitmap::indices(given)
+            None => self.bitmap_from_indices(),
+            Some(HexBytes(explicit)) => {
+                let key_indices = bitmap::indices(explicit)
                     .map(Some)
                     .chain(std::iter::repeat(None));
                 if self
                     .signatures
                     .iter()
-                    .map(|one| one.index)
-                    .ne(places.take(self.signatures.len()))
+                    .map(|entry| entry.index)
+                    .ne(key_indices.take(self.signatures.len()))
                 {
                     return Err(SignatureFormError::BitmapMismatch);
                 }
-                Ok(given.clone())
+                Ok(explicit.clone())
             }
         }
     }
@@ -96,15 +98,16 @@ impl MultiKeyJson {
     /// Returns [`SignatureFormError::IndexMissing`] if a signature has no index,
     /// [`SignatureFormError::IndicesNotAscending`] if the indices are not ascending and unique, and
     /// [`SignatureFormError::IndexTooLarge`] if an index is above 31.
-    fn bitmap_of_places(&self) -> Result<Bytes, SignatureFormError> {
-        let places: Option<Vec<u8>> = self.signatures.iter().map(|one| one.index).collect();
-        let places = places.ok_or(SignatureFormError::IndexMissing)?;
-        if let Some(pair) = places.windows(2).find(|pair| pair[0] >= pair[1]) {
+    fn bitmap_from_indices(&self) -> Result<Bytes, SignatureFormError> {
+        let key_indices: Option<Vec<u8>> =
+            self.signatures.iter().map(|entry| entry.index).collect();
+        let key_indices = key_indices.ok_or(SignatureFormError::IndexMissing)?;
+        if let Some(pair) = key_indices.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(SignatureFormError::IndicesNotAscending(pair[0], pair[1]));
         }
-        let bitmap = bitmap::of(places.iter().copied());
-        let bitmap =
-            bitmap.ok_or_else(|| SignatureFormError::IndexTooLarge(places[places.len() - 1]))?;
+        let bitmap = bitmap::from_indices(key_indices.iter().copied());
+        let bitmap = bitmap
+            .ok_or_else(|| SignatureFormError::IndexTooLarge(key_indices[key_indices.len() - 1]))?;
         Ok(Bytes::copy_from_slice(&bitmap))
     }
 }
@@ -117,10 +120,10 @@ impl TryFrom<MultiKeyJson> for AccountAuthenticator {
         let signatures = multi.signatures.into_iter();
         Ok(Self::MultiKey {
             public_keys: MultiKey {
-                public_keys: all(multi.public_keys)?,
+                public_keys: try_convert_all(multi.public_keys)?,
                 signatures_required: multi.signatures_required,
             },
-            signatures: all(signatures.map(|one| one.signature))?,
+            signatures: try_convert_all(signatures.map(|entry| entry.signature))?,
             signatures_bitmap,
         })
     }

@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for SingleSenderJson {
         let inner = match members.remove("sender") {
             Some(sender) => sender,
             None => {
-                let kind = kind_by_members(&members).ok_or_else(|| {
+                let kind = infer_kind(&members).ok_or_else(|| {
                     D::Error::custom(
                         "a single_sender needs `sender`, or the members of an account's signature",
                     )
@@ -99,7 +99,7 @@ impl JsonSchema for SingleSenderJson {
 
 /// Returns the kind of an account's signature that has these members, or `None` if no kind has
 /// them. An object without members means that there is no signature.
-fn kind_by_members(members: &Map<String, Value>) -> Option<&'static str> {
+fn infer_kind(members: &Map<String, Value>) -> Option<&'static str> {
     let has = |name| members.contains_key(name);
     if has("signatures_required") {
         Some("multi_key_signature")

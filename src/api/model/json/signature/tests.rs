@@ -10,51 +10,52 @@ use ledger_types::transaction::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use strategies::{account, bytes, customary_multi_key, transaction};
+use strategies::{account, bytes, sdk_multi_key, transaction};
 
 /// Decodes the signature of a submission.
-fn read(signature: Value) -> Result<TransactionAuthenticator, String> {
-    let read: SignatureJson =
+fn decode(signature: Value) -> Result<TransactionAuthenticator, String> {
+    let decoded: SignatureJson =
         serde_json::from_value(signature).map_err(|error| error.to_string())?;
-    read.try_into()
+    decoded
+        .try_into()
         .map_err(|error: SignatureFormError| error.to_string())
 }
 
 proptest! {
     #[test]
-    fn json_round_trip(authenticator in transaction()) {
+    fn round_trips_through_json(authenticator in transaction()) {
         let text = serde_json::to_string(&SignatureJson::from(&authenticator)).unwrap();
-        prop_assert_eq!(read(serde_json::from_str(&text).unwrap()).unwrap(), authenticator);
+        prop_assert_eq!(decode(serde_json::from_str(&text).unwrap()).unwrap(), authenticator);
     }
 
     #[test]
-    fn a_single_sender_reads_back_from_one_object(sender in account()) {
+    fn decodes_a_single_sender_merged_into_one_object(sender in account()) {
         let authenticator = TransactionAuthenticator::SingleSender { sender: Box::new(sender) };
-        let mut shown = serde_json::to_value(SignatureJson::from(&authenticator)).unwrap();
-        let mut flat = shown["sender"].take();
+        let mut view = serde_json::to_value(SignatureJson::from(&authenticator)).unwrap();
+        let mut flat = view["sender"].take();
         flat["type"] = json!("single_sender");
-        prop_assert_eq!(read(flat).unwrap(), authenticator);
+        prop_assert_eq!(decode(flat).unwrap(), authenticator);
     }
 
     #[test]
-    fn a_customary_bitmap_is_not_shown(account in customary_multi_key()) {
-        let shown = serde_json::to_value(AccountSignatureJson::from(&account)).unwrap();
-        prop_assert_eq!(shown.get("signatures_bitmap"), None);
+    fn omits_a_bitmap_that_follows_from_the_indices(account in sdk_multi_key()) {
+        let view = serde_json::to_value(AccountSignatureJson::from(&account)).unwrap();
+        prop_assert_eq!(view.get("signatures_bitmap"), None);
     }
 
     #[test]
-    fn showing_is_total(keys in bytes(), signatures in bytes()) {
-        let shown = SignatureJson::from(&TransactionAuthenticator::MultiEd25519 {
+    fn serializes_malformed_multi_ed25519_signatures(keys in bytes(), signatures in bytes()) {
+        let view = SignatureJson::from(&TransactionAuthenticator::MultiEd25519 {
             public_key: MultiEd25519PublicKey(keys),
             signature: MultiEd25519Signature(signatures),
         });
-        prop_assert!(serde_json::to_string(&shown).is_ok());
+        prop_assert!(serde_json::to_string(&view).is_ok());
     }
 }
 
 #[test]
-fn a_single_sender_keeps_both_kinds() {
-    let shown = serde_json::to_value(SignatureJson::from(
+fn nests_the_account_signature_of_a_single_sender() {
+    let view = serde_json::to_value(SignatureJson::from(
         &TransactionAuthenticator::SingleSender {
             sender: Box::new(AccountAuthenticator::SingleKey {
                 public_key: AnyPublicKey::Ed25519(Ed25519PublicKey([1; 32])),
@@ -71,11 +72,11 @@ fn a_single_sender_keeps_both_kinds() {
             "signature": { "type": "ed25519", "value": format!("0x{}", "02".repeat(64)) },
         },
     });
-    assert_eq!(shown, expected);
+    assert_eq!(view, expected);
 }
 
 #[test]
-fn lengths_are_exact() {
+fn rejects_keys_and_signatures_of_other_lengths() {
     let signature = |key_digits: usize, signature_digits: usize| {
         serde_json::from_value::<SignatureJson>(json!({
             "type": "ed25519_signature",
@@ -90,11 +91,11 @@ fn lengths_are_exact() {
 }
 
 #[test]
-fn one_object_without_the_members_of_a_kind_is_refused() {
+fn rejects_a_single_sender_without_the_members_of_a_kind() {
     let single = |members: Value| {
         let mut signature = members;
         signature["type"] = json!("single_sender");
-        read(signature)
+        decode(signature)
     };
     assert_eq!(
         single(json!({})).unwrap(),
@@ -112,19 +113,19 @@ fn one_object_without_the_members_of_a_kind_is_refused() {
         (json!({ "threshold": 1 }), "missing field `public_keys`"),
         (json!({ "public_key": 7 }), "invalid type"),
     ] {
-        let refusal = single(members.clone()).unwrap_err();
-        assert!(refusal.contains(reason), "{members}: {refusal}");
+        let message = single(members.clone()).unwrap_err();
+        assert!(message.contains(reason), "{members}: {message}");
     }
 }
 
 #[test]
-fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
+fn rejects_indices_that_do_not_ascend_or_contradict_the_bitmap() {
     let signature = |index: Value| {
-        let mut one = json!({ "signature": { "type": "ed25519", "value": "00".repeat(64) } });
+        let mut entry = json!({ "signature": { "type": "ed25519", "value": "00".repeat(64) } });
         if !index.is_null() {
-            one["index"] = index;
+            entry["index"] = index;
         }
-        one
+        entry
     };
     let multi_key = |indices: &[Value], bitmap: Option<&str>| {
         let mut account = json!({
@@ -136,9 +137,9 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
         if let Some(bitmap) = bitmap {
             account["signatures_bitmap"] = json!(bitmap);
         }
-        read(json!({ "type": "single_sender", "sender": account })).map(|read| {
-            let TransactionAuthenticator::SingleSender { sender } = read else {
-                panic!("{read:?}");
+        decode(json!({ "type": "single_sender", "sender": account })).map(|decoded| {
+            let TransactionAuthenticator::SingleSender { sender } = decoded else {
+                panic!("{decoded:?}");
             };
             let AccountAuthenticator::MultiKey {
                 signatures_bitmap, ..
@@ -180,15 +181,15 @@ fn places_of_signatures_are_ascending_unique_and_in_the_bitmap() {
         ),
         (vec![json!(256)], None, "expected u8"),
     ] {
-        let refusal = multi_key(&indices, bitmap).unwrap_err();
-        assert!(refusal.contains(reason), "{indices:?}: {refusal}");
+        let message = multi_key(&indices, bitmap).unwrap_err();
+        assert!(message.contains(reason), "{indices:?}: {message}");
     }
 }
 
 /// Decodes and encodes signatures of every kind that SDKs made. The JSON form preserves the signed
 /// bytes, and thus the hash, and has no member that the reference node does not have.
 #[test]
-fn what_sdks_sign_comes_back_to_the_byte() {
+fn preserves_the_bytes_of_sdk_signatures() {
     #[derive(Deserialize)]
     struct Vector {
         name: String,
@@ -199,16 +200,16 @@ fn what_sdks_sign_comes_back_to_the_byte() {
     assert!(vectors.iter().any(|vector| vector.name == "multi key"));
     for Vector { name, signed } in vectors {
         let signed = ledger_types::decode_signed_transaction(&signed.0).unwrap();
-        let shown = serde_json::to_value(SignatureJson::from(&signed.authenticator)).unwrap();
+        let view = serde_json::to_value(SignatureJson::from(&signed.authenticator)).unwrap();
         assert!(
-            !shown.to_string().contains("signatures_bitmap"),
-            "{name}: {shown}"
+            !view.to_string().contains("signatures_bitmap"),
+            "{name}: {view}"
         );
-        let read = TransactionAuthenticator::try_from(
-            serde_json::from_value::<SignatureJson>(shown).unwrap(),
+        let decoded = TransactionAuthenticator::try_from(
+            serde_json::from_value::<SignatureJson>(view).unwrap(),
         );
         assert_eq!(
-            bcs::to_bytes(&read.unwrap()).unwrap(),
+            bcs::to_bytes(&decoded.unwrap()).unwrap(),
             bcs::to_bytes(&signed.authenticator).unwrap(),
             "{name}"
         );
@@ -216,7 +217,7 @@ fn what_sdks_sign_comes_back_to_the_byte() {
 }
 
 #[test]
-fn the_kind_is_named_and_not_numbered() {
+fn rejects_a_number_as_type() {
     let key =
         |digits: usize| json!({"type": "ed25519", "value": format!("0x{}", "0".repeat(digits))});
     let no_account = json!({"type": "no_account_signature"});
@@ -229,7 +230,7 @@ fn the_kind_is_named_and_not_numbered() {
         "fee_payer_signer": no_account,
     });
     serde_json::from_value::<SignatureJson>(good.clone()).unwrap();
-    let places = [
+    let pointers = [
         "/type",
         "/sender/type",
         "/sender/public_key/type",
@@ -237,10 +238,10 @@ fn the_kind_is_named_and_not_numbered() {
         "/secondary_signers/0/type",
         "/fee_payer_signer/type",
     ];
-    for place in places {
+    for pointer in pointers {
         for number in 0..8 {
             let mut numbered = good.clone();
-            *numbered.pointer_mut(place).unwrap() = number.into();
+            *numbered.pointer_mut(pointer).unwrap() = number.into();
             let text = numbered.to_string();
             assert!(
                 serde_json::from_value::<SignatureJson>(numbered).is_err(),

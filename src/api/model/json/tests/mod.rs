@@ -67,7 +67,7 @@ impl Fixture {
         genesis_chain().execute(vec![self.check(amount)]).clone()
     }
 
-    fn shown(&self, block: &ExecutedBlock, index: usize) -> Value {
+    fn view(&self, block: &ExecutedBlock, index: usize) -> Value {
         let committed = CommittedJson {
             version: block.first_version + index as u64,
             timestamp_usecs: block.header.timestamp_usecs,
@@ -89,7 +89,7 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-const INFO: [&str; 9] = [
+const INFO_KEYS: [&str; 9] = [
     "accumulator_root_hash",
     "changes",
     "event_root_hash",
@@ -100,7 +100,7 @@ const INFO: [&str; 9] = [
     "version",
     "vm_status",
 ];
-const REQUEST: [&str; 7] = [
+const REQUEST_KEYS: [&str; 7] = [
     "expiration_timestamp_secs",
     "gas_unit_price",
     "max_gas_amount",
@@ -110,7 +110,7 @@ const REQUEST: [&str; 7] = [
     "signature",
 ];
 
-fn expect_keys(value: &Value, groups: &[&[&str]]) {
+fn assert_keys(value: &Value, groups: &[&[&str]]) {
     let mut expected: Vec<&str> = groups
         .iter()
         .flat_map(|group| group.iter().copied())
@@ -126,7 +126,7 @@ fn is_hash(value: &Value) -> bool {
 }
 
 #[test]
-fn a_pending_transaction_with_and_without_type() {
+fn serializes_a_pending_transaction_with_and_without_type() {
     let fixture = Fixture::new();
     let checked = fixture.check(7);
     let TransactionAuthenticator::Ed25519 {
@@ -169,33 +169,36 @@ fn a_pending_transaction_with_and_without_type() {
 }
 
 #[test]
-fn a_committed_transfer() {
+fn serializes_a_committed_transfer() {
     let fixture = Fixture::new();
     let block = fixture.block(7);
-    let shown = fixture.shown(&block, 1);
-    expect_keys(&shown, &[&INFO, &REQUEST, &["events", "timestamp", "type"]]);
-    assert_eq!(shown["type"], "user_transaction");
-    assert_eq!(shown["version"], "2");
-    assert_eq!(shown["success"], true);
-    assert_eq!(shown["vm_status"], "Executed successfully");
-    assert_eq!(shown["timestamp"], BLOCK_USECS.to_string());
+    let view = fixture.view(&block, 1);
+    assert_keys(
+        &view,
+        &[&INFO_KEYS, &REQUEST_KEYS, &["events", "timestamp", "type"]],
+    );
+    assert_eq!(view["type"], "user_transaction");
+    assert_eq!(view["version"], "2");
+    assert_eq!(view["success"], true);
+    assert_eq!(view["vm_status"], "Executed successfully");
+    assert_eq!(view["timestamp"], BLOCK_USECS.to_string());
     for hash in [
         "hash",
         "state_change_hash",
         "event_root_hash",
         "accumulator_root_hash",
     ] {
-        assert!(is_hash(&shown[hash]), "{hash}: {}", shown[hash]);
+        assert!(is_hash(&view[hash]), "{hash}: {}", view[hash]);
     }
-    let withdraw = &shown["events"][0];
-    expect_keys(withdraw, &[&["data", "guid", "sequence_number", "type"]]);
+    let withdraw = &view["events"][0];
+    assert_keys(withdraw, &[&["data", "guid", "sequence_number", "type"]]);
     assert_eq!(withdraw["type"], "0x1::coin::WithdrawEvent");
     assert_eq!(withdraw["data"], json!({ "amount": "7" }));
-    expect_keys(
+    assert_keys(
         &withdraw["guid"],
         &[&["account_address", "creation_number"]],
     );
-    let fee = shown["events"].as_array().unwrap().last().unwrap();
+    let fee = view["events"].as_array().unwrap().last().unwrap();
     assert_eq!(
         fee["guid"],
         json!({ "creation_number": "0", "account_address": "0x0" })
@@ -203,28 +206,28 @@ fn a_committed_transfer() {
 }
 
 #[test]
-fn changes_are_decoded() {
+fn decodes_the_resources_of_changes() {
     let fixture = Fixture::new();
-    let shown = fixture.shown(&fixture.block(7), 1);
+    let view = fixture.view(&fixture.block(7), 1);
     let store = "0x1::coin::CoinStore<0x1::node_coin::NodeCoin>";
-    let credited = shown["changes"]
+    let credited = view["changes"]
         .as_array()
         .unwrap()
         .iter()
         .find(|change| change["address"] == "0xb0b" && change["data"]["type"] == store)
         .expect("the recipient's store");
-    expect_keys(credited, &[&["address", "data", "state_key_hash", "type"]]);
+    assert_keys(credited, &[&["address", "data", "state_key_hash", "type"]]);
     assert_eq!(credited["type"], "write_resource");
     assert!(is_hash(&credited["state_key_hash"]));
     assert_eq!(credited["data"]["data"]["coin"]["value"], "7");
 }
 
 #[test]
-fn a_failed_transfer_says_why() {
+fn includes_the_abort_of_a_failed_transfer() {
     let fixture = Fixture::new();
-    let shown = fixture.shown(&fixture.block(u64::MAX), 1);
-    assert_eq!(shown["success"], false);
-    let status = shown["vm_status"].as_str().unwrap();
+    let view = fixture.view(&fixture.block(u64::MAX), 1);
+    assert_eq!(view["success"], false);
+    let status = view["vm_status"].as_str().unwrap();
     assert!(
         status.starts_with("Move abort in 0x1::coin: EINSUFFICIENT_BALANCE(0x10006): "),
         "{status}"
@@ -232,10 +235,10 @@ fn a_failed_transfer_says_why() {
 }
 
 #[test]
-fn the_frame_of_a_block() {
+fn serializes_block_metadata_and_epilogue() {
     let fixture = Fixture::new();
     let block = fixture.block(7);
-    let metadata = fixture.shown(&block, 0);
+    let metadata = fixture.view(&block, 0);
     let own = [
         "epoch",
         "events",
@@ -247,14 +250,14 @@ fn the_frame_of_a_block() {
         "timestamp",
         "type",
     ];
-    expect_keys(&metadata, &[&INFO, &own]);
+    assert_keys(&metadata, &[&INFO_KEYS, &own]);
     assert_eq!(metadata["type"], "block_metadata_transaction");
     assert_eq!(metadata["id"], block.tip.block_hash.to_string());
 
-    let epilogue = fixture.shown(&block, 2);
-    expect_keys(
+    let epilogue = fixture.view(&block, 2);
+    assert_keys(
         &epilogue,
-        &[&INFO, &["block_end_info", "timestamp", "type"]],
+        &[&INFO_KEYS, &["block_end_info", "timestamp", "type"]],
     );
     assert_eq!(epilogue["type"], "block_epilogue_transaction");
     assert_eq!(epilogue["block_end_info"]["block_gas_limit_reached"], false);
@@ -262,20 +265,20 @@ fn the_frame_of_a_block() {
 }
 
 #[test]
-fn genesis() {
+fn serializes_genesis() {
     let fixture = Fixture::new();
-    let shown = fixture.shown(&fixture.genesis, 0);
-    expect_keys(&shown, &[&INFO, &["events", "payload", "type"]]);
-    assert_eq!(shown["type"], "genesis_transaction");
-    assert_eq!(shown["version"], "0");
-    assert_eq!(shown["payload"]["type"], "write_set_payload");
-    let write_set = &shown["payload"]["write_set"];
+    let view = fixture.view(&fixture.genesis, 0);
+    assert_keys(&view, &[&INFO_KEYS, &["events", "payload", "type"]]);
+    assert_eq!(view["type"], "genesis_transaction");
+    assert_eq!(view["version"], "0");
+    assert_eq!(view["payload"]["type"], "write_set_payload");
+    let write_set = &view["payload"]["write_set"];
     assert_eq!(write_set["type"], "direct_write_set");
-    assert_eq!(write_set["changes"], shown["changes"]);
+    assert_eq!(write_set["changes"], view["changes"]);
 }
 
 #[test]
-fn a_block_shows_transactions_only_when_asked() {
+fn omits_the_transactions_of_a_block_unless_given() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
@@ -291,7 +294,7 @@ fn a_block_shows_transactions_only_when_asked() {
 }
 
 #[test]
-fn what_is_deleted_is_named() {
+fn serializes_deletions_of_each_kind() {
     let fixture = Fixture::new();
     let address = AccountAddress::from_low_u64(0xb0b);
     let group = "0x1::object::ObjectGroup".parse().unwrap();
@@ -303,9 +306,9 @@ fn what_is_deleted_is_named() {
     keys.sort();
     let deletions = keys.into_iter().map(|key| (key, WriteOp::Delete)).collect();
     let writes = WriteSet::from_ascending(deletions);
-    let changes = ChangeJson::alone(&fixture.chain, &writes, &TableTypes::default());
-    let mut shown = serde_json::to_value(changes).unwrap();
-    for change in shown.as_array_mut().unwrap() {
+    let changes = ChangeJson::of_write_set(&fixture.chain, &writes, &TableTypes::default());
+    let mut view = serde_json::to_value(changes).unwrap();
+    for change in view.as_array_mut().unwrap() {
         let hash = change.as_object_mut().unwrap().remove("state_key_hash");
         assert!(is_hash(&hash.unwrap()));
     }
@@ -314,5 +317,5 @@ fn what_is_deleted_is_named() {
         { "type": "delete_resource", "address": "0xb0b", "resource": "0x1::object::ObjectGroup" },
         { "type": "delete_table_item", "handle": address.to_long_hex(), "key": "0x6b" },
     ]);
-    assert_eq!(shown, expected);
+    assert_eq!(view, expected);
 }

@@ -14,15 +14,15 @@ fn validator(component: &str) -> Validator {
 }
 
 /// Members without a schema of their value, because its form depends on a type.
-const FREE: [&str; 5] = ["data", "arguments", "abi", "key", "value"];
+const MEMBERS_WITHOUT_SCHEMA: [&str; 5] = ["data", "arguments", "abi", "key", "value"];
 
-/// Returns the possible mutations of `shown`, each with its position. A mutation removes a member,
+/// Returns the possible mutations of `view`, each with its position. A mutation removes a member,
 /// adds one, or replaces a value by one of another type.
 ///
 /// Members named in `optional` are not removed.
-fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {
+fn mutations(view: &Value, optional: &[&str]) -> Vec<(String, Value)> {
     let mut all = Vec::new();
-    match shown {
+    match view {
         Value::Object(members) => {
             let mut more = members.clone();
             more.insert("undeclared".to_owned(), Value::Null);
@@ -39,22 +39,22 @@ fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {
                 {
                     continue;
                 }
-                if FREE.contains(&name.as_str()) && name != "data" {
+                if MEMBERS_WITHOUT_SCHEMA.contains(&name.as_str()) && name != "data" {
                     continue;
                 }
-                for (place, mutated) in mutations(member, optional) {
+                for (position, mutated) in mutations(member, optional) {
                     let mut changed = members.clone();
                     changed.insert(name.clone(), mutated);
-                    all.push((format!("/{name}{place}"), Value::Object(changed)));
+                    all.push((format!("/{name}{position}"), Value::Object(changed)));
                 }
             }
         }
         Value::Array(items) => {
             for (number, item) in items.iter().enumerate() {
-                for (place, mutated) in mutations(item, optional) {
+                for (position, mutated) in mutations(item, optional) {
                     let mut changed = items.clone();
                     changed[number] = mutated;
-                    all.push((format!("/{number}{place}"), Value::Array(changed)));
+                    all.push((format!("/{number}{position}"), Value::Array(changed)));
                 }
             }
             all.push((" of another type".to_owned(), json!({})));
@@ -66,25 +66,25 @@ fn mutations(shown: &Value, optional: &[&str]) -> Vec<(String, Value)> {
     all
 }
 
-fn assert_exact(component: &str, shown: &Value, optional: &[&str]) {
+fn assert_exact(component: &str, view: &Value, optional: &[&str]) {
     let validator = validator(component);
     let errors: Vec<_> = validator
-        .iter_errors(shown)
+        .iter_errors(view)
         .map(|error| error.to_string())
         .collect();
-    assert_eq!(errors, [""; 0], "{component}: {shown}");
-    let mutations = mutations(shown, optional);
+    assert_eq!(errors, [""; 0], "{component}: {view}");
+    let mutations = mutations(view, optional);
     assert!(!mutations.is_empty());
-    for (place, mutated) in mutations {
+    for (position, mutated) in mutations {
         assert!(
             !validator.is_valid(&mutated),
-            "{component} is not exact at {place}: {mutated}"
+            "{component} is not exact at {position}: {mutated}"
         );
     }
 }
 
 #[test]
-fn transactions_of_every_kind() {
+fn matches_transactions_of_every_kind_exactly() {
     let fixture = Fixture::new();
     let optional = ["state_checkpoint_hash", "undeclared"];
     for block in [
@@ -93,7 +93,7 @@ fn transactions_of_every_kind() {
         &fixture.block(u64::MAX),
     ] {
         for index in 0..block.transactions.len() {
-            assert_exact("Transaction", &fixture.shown(block, index), &optional);
+            assert_exact("Transaction", &fixture.view(block, index), &optional);
         }
     }
     let checked = fixture.check(7);
@@ -104,7 +104,7 @@ fn transactions_of_every_kind() {
 }
 
 #[test]
-fn blocks() {
+fn matches_a_block_exactly() {
     let fixture = Fixture::new();
     let executed = fixture.block(7);
     let info = BlockInfo::from(&executed);
@@ -113,7 +113,7 @@ fn blocks() {
 }
 
 #[test]
-fn text_is_of_its_form() {
+fn matches_strings_by_their_patterns() {
     for (component, good, bad) in [
         ("U64", "18446744073709551615", ["", "01", "-1", "0x1"]),
         ("U64Input", "007", ["", "x", "-1", "0x1"]),
@@ -146,7 +146,7 @@ fn text_is_of_its_form() {
 }
 
 #[test]
-fn what_is_read_fits_and_what_is_not_does_not() {
+fn accepts_exactly_the_submissions_that_the_parser_accepts() {
     let fixture = Fixture::new();
     let validator = validator("SubmitRequestInput");
     let good = serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();

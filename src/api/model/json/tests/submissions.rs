@@ -4,17 +4,17 @@ use super::*;
 use ledger_types::transaction::{Multisig, MultisigPayload};
 
 #[test]
-fn what_is_shown_can_be_submitted_again() {
+fn parses_a_pending_transaction_as_a_submission() {
     let fixture = Fixture::new();
     let checked = fixture.check(7);
-    let shown = serde_json::to_string(&PendingJson::new(&fixture.chain, &checked)).unwrap();
-    let request: SubmitRequest = serde_json::from_str(&shown).unwrap();
+    let view = serde_json::to_string(&PendingJson::new(&fixture.chain, &checked)).unwrap();
+    let request: SubmitRequest = serde_json::from_str(&view).unwrap();
     let signed = request.into_signed(&fixture.chain).unwrap();
     assert_eq!(&signed, checked.transaction());
 }
 
 #[test]
-fn a_multisig_payload_reads_back_with_and_without_its_call() {
+fn parses_a_multisig_payload_with_and_without_a_call() {
     let fixture = Fixture::new();
     let raw = fixture.raw(7);
     let call = raw.entry_function().unwrap().clone();
@@ -27,17 +27,17 @@ fn a_multisig_payload_reads_back_with_and_without_its_call() {
             }),
             ..raw.clone()
         });
-        let mut shown = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
-        assert_eq!(shown["payload"]["multisig_address"], "0xb0b");
+        let mut view = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
+        assert_eq!(view["payload"]["multisig_address"], "0xb0b");
         assert_eq!(
-            shown["payload"].get("transaction_payload").is_some(),
+            view["payload"].get("transaction_payload").is_some(),
             has_call
         );
-        let request: SubmitRequest = serde_json::from_value(shown.clone()).unwrap();
+        let request: SubmitRequest = serde_json::from_value(view.clone()).unwrap();
         assert_eq!(request.into_signed(&fixture.chain).unwrap(), signed);
 
-        shown["replay_protection_nonce"] = json!("5");
-        let request: SubmitRequest = serde_json::from_value(shown).unwrap();
+        view["replay_protection_nonce"] = json!("5");
+        let request: SubmitRequest = serde_json::from_value(view).unwrap();
         let payload = request.into_signed(&fixture.chain).unwrap().raw.payload;
         assert_eq!(payload.replay_protection_nonce(), Some(5));
         assert_eq!(payload.multisig_address(), Some(RECIPIENT));
@@ -46,32 +46,32 @@ fn a_multisig_payload_reads_back_with_and_without_its_call() {
 }
 
 #[test]
-fn a_nonce_makes_an_orderless_transaction_whatever_the_sequence_number() {
+fn ignores_the_sequence_number_beside_a_nonce() {
     let fixture = Fixture::new();
-    let mut shown =
+    let mut view =
         serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
-    shown["replay_protection_nonce"] = json!("5");
-    let request: SubmitRequest = serde_json::from_value(shown).unwrap();
+    view["replay_protection_nonce"] = json!("5");
+    let request: SubmitRequest = serde_json::from_value(view).unwrap();
     let signed = request.into_signed(&fixture.chain).unwrap();
     assert_eq!(signed.raw.sequence_number, u64::MAX);
     assert_eq!(signed.raw.payload.replay_protection_nonce(), Some(5));
-    let view = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
-    assert_eq!(view["replay_protection_nonce"], "5");
-    assert_eq!(view["sequence_number"], "18446744073709551615");
-    assert_eq!(view["payload"]["type"], "entry_function_payload");
+    let orderless = serde_json::to_value(RequestJson::new(&fixture.chain, &signed)).unwrap();
+    assert_eq!(orderless["replay_protection_nonce"], "5");
+    assert_eq!(orderless["sequence_number"], "18446744073709551615");
+    assert_eq!(orderless["payload"]["type"], "entry_function_payload");
 }
 
 #[test]
-fn bodies_that_are_no_submission() {
+fn rejects_bodies_that_are_not_submissions() {
     let fixture = Fixture::new();
     let good = serde_json::to_value(PendingJson::new(&fixture.chain, &fixture.check(7))).unwrap();
-    let changed = |name: &str, value: Value| {
+    let parse_with = |name: &str, value: Value| {
         let mut body = good.clone();
         body[name] = value;
         serde_json::from_value::<SubmitRequest>(body)
     };
     assert!(
-        changed("unknown", json!(1)).is_ok(),
+        parse_with("unknown", json!(1)).is_ok(),
         "unknown members are ignored"
     );
     for (name, value) in [
@@ -86,9 +86,9 @@ fn bodies_that_are_no_submission() {
         ),
         ("signature", Value::Null),
     ] {
-        assert!(changed(name, value.clone()).is_err(), "{name}: {value}");
+        assert!(parse_with(name, value.clone()).is_err(), "{name}: {value}");
     }
-    for name in REQUEST {
+    for name in REQUEST_KEYS {
         let mut body = good.clone();
         body.as_object_mut().unwrap().remove(name);
         assert!(

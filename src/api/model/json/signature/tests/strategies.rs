@@ -18,7 +18,7 @@ pub fn bytes() -> impl Strategy<Value = Bytes> {
 }
 
 /// Returns byte strings of `count` pieces of `piece` bytes and an end of `end` bytes.
-fn joined(count: usize, piece: usize, end: usize) -> impl Strategy<Value = Bytes> {
+fn byte_string(count: usize, piece: usize, end: usize) -> impl Strategy<Value = Bytes> {
     vec(any::<u8>(), count * piece + end).prop_map(Bytes::from)
 }
 
@@ -27,18 +27,18 @@ fn any_key() -> impl Strategy<Value = AnyPublicKey> {
         ed25519_key().prop_map(AnyPublicKey::Ed25519),
         bytes().prop_map(AnyPublicKey::Secp256k1Ecdsa),
         bytes().prop_map(AnyPublicKey::Secp256r1Ecdsa),
-        keyless_key().prop_map(|key| any_key_of(3, &key)),
-        (any::<[u8; 32]>(), keyless_key()).prop_map(|federated| any_key_of(4, &federated)),
-        joined(1, 32, 0).prop_map(|key| any_key_of(5, &key)),
+        keyless_key().prop_map(|key| decode_key(3, &key)),
+        (any::<[u8; 32]>(), keyless_key()).prop_map(|federated| decode_key(4, &federated)),
+        byte_string(1, 32, 0).prop_map(|key| decode_key(5, &key)),
     ]
 }
 
 /// Decodes a key of a kind that the ledger decodes but does not verify, from its parts on the wire.
-fn any_key_of(variant: u8, parts: &impl Serialize) -> AnyPublicKey {
+fn decode_key(variant: u8, parts: &impl Serialize) -> AnyPublicKey {
     bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
 }
 
-fn any_signature_of(variant: u8, parts: &impl Serialize) -> AnySignature {
+fn decode_signature(variant: u8, parts: &impl Serialize) -> AnySignature {
     bcs::from_bytes(&bcs::to_bytes(&(variant, parts)).unwrap()).unwrap()
 }
 
@@ -64,11 +64,11 @@ fn keyless_signature() -> impl Strategy<Value = AnySignature> {
         certificate,
         ".{0,20}",
         any::<u64>(),
-        joined(1, 32, 0),
-        joined(1, 64, 0),
+        byte_string(1, 32, 0),
+        byte_string(1, 64, 0),
     )
         .prop_map(|(certificate, header, expiry, key, signature)| {
-            any_signature_of(
+            decode_signature(
                 3,
                 &(certificate, header, expiry, (0u8, key), (0u8, signature)),
             )
@@ -78,21 +78,19 @@ fn keyless_signature() -> impl Strategy<Value = AnySignature> {
 /// Returns abstract authenticators with either form of data: for an account that registered the
 /// function, and for an account with an address derived from the function.
 fn abstract_account() -> impl Strategy<Value = AccountAuthenticator> {
-    let of = |data: Vec<u8>| {
+    let decode = |data: Vec<u8>| {
         let mut encoded = vec![5];
         bcs::serialize_into(&mut encoded, &(AccountAddress::ONE, "module", "function")).unwrap();
         encoded.extend(data);
         bcs::from_bytes(&encoded).unwrap()
     };
     prop_oneof![
-        (bytes(), bytes())
-            .prop_map(move |(digest, signature)| of(
-                bcs::to_bytes(&(0u8, digest, signature)).unwrap()
-            )),
-        (bytes(), bytes(), bytes()).prop_map(move |(digest, signature, key)| of(bcs::to_bytes(&(
-            1u8, digest, signature, key
-        ))
-        .unwrap())),
+        (bytes(), bytes()).prop_map(move |(digest, signature)| decode(
+            bcs::to_bytes(&(0u8, digest, signature)).unwrap()
+        )),
+        (bytes(), bytes(), bytes()).prop_map(move |(digest, signature, key)| decode(
+            bcs::to_bytes(&(1u8, digest, signature, key)).unwrap()
+        )),
     ]
 }
 
@@ -107,13 +105,13 @@ fn any_signature() -> impl Strategy<Value = AnySignature> {
         bytes().prop_map(AnySignature::Secp256k1Ecdsa),
         assertion,
         keyless_signature(),
-        joined(1, 7_856, 0).prop_map(|signature| any_signature_of(4, &signature)),
+        byte_string(1, 7_856, 0).prop_map(|signature| decode_signature(4, &signature)),
     ]
 }
 
 fn multi_ed25519() -> impl Strategy<Value = (MultiEd25519PublicKey, MultiEd25519Signature)> {
-    let keys = (1..4usize).prop_flat_map(|count| joined(count, 32, 1));
-    let signatures = (1..4usize).prop_flat_map(|count| joined(count, 64, 4));
+    let keys = (1..4usize).prop_flat_map(|count| byte_string(count, 32, 1));
+    let signatures = (1..4usize).prop_flat_map(|count| byte_string(count, 64, 4));
     (keys, signatures).prop_map(|(keys, signatures)| {
         (
             MultiEd25519PublicKey(keys),
@@ -141,7 +139,7 @@ fn multi_key() -> impl Strategy<Value = AccountAuthenticator> {
 
 /// Returns multi key authenticators with the bitmap that SDKs write for some of 32 keys, and one
 /// signature for each.
-pub fn customary_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
+pub fn sdk_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
     let signatures = proptest::collection::btree_map(0u8..32, any_signature(), 0..4);
     (vec(any_key(), 1..4), any::<u8>(), signatures).prop_map(
         |(public_keys, signatures_required, signatures)| AccountAuthenticator::MultiKey {
@@ -150,7 +148,7 @@ pub fn customary_multi_key() -> impl Strategy<Value = AccountAuthenticator> {
                 signatures_required,
             },
             signatures_bitmap: Bytes::copy_from_slice(
-                &bitmap::of(signatures.keys().copied()).unwrap(),
+                &bitmap::from_indices(signatures.keys().copied()).unwrap(),
             ),
             signatures: signatures.into_values().collect(),
         },
@@ -178,7 +176,7 @@ pub fn account() -> impl Strategy<Value = AccountAuthenticator> {
             }
         }),
         multi_key(),
-        customary_multi_key(),
+        sdk_multi_key(),
         abstract_account(),
         Just(AccountAuthenticator::NoAccountAuthenticator),
     ]
@@ -189,7 +187,7 @@ fn address() -> impl Strategy<Value = AccountAddress> {
 }
 
 pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
-    let others = || (vec(address(), 0..3), vec(account(), 0..3));
+    let secondary = || (vec(address(), 0..3), vec(account(), 0..3));
     prop_oneof![
         (ed25519_key(), ed25519_signature()).prop_map(|(public_key, signature)| {
             TransactionAuthenticator::Ed25519 {
@@ -203,7 +201,7 @@ pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
                 signature,
             }
         }),
-        (account().prop_map(Box::new), others()).prop_map(|(sender, (addresses, signers))| {
+        (account().prop_map(Box::new), secondary()).prop_map(|(sender, (addresses, signers))| {
             TransactionAuthenticator::MultiAgent {
                 sender,
                 secondary_signer_addresses: addresses,
@@ -212,7 +210,7 @@ pub fn transaction() -> impl Strategy<Value = TransactionAuthenticator> {
         }),
         (
             account().prop_map(Box::new),
-            others(),
+            secondary(),
             address(),
             account().prop_map(Box::new)
         )

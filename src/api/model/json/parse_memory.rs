@@ -17,7 +17,7 @@ const LIST_BYTES: usize = 256;
 const OBJECT_BYTES: usize = 900;
 
 /// Maximum number of copies of the text itself.
-const TEXT_COPIES: usize = 2;
+const TEXT_COPIES_MAX: usize = 2;
 
 /// Maximum memory that parsing a body may take, in bytes.
 ///
@@ -29,12 +29,12 @@ pub(crate) const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
 ///
 /// The text need not be JSON, because parsing stops at the first error.
 pub(crate) fn memory_bytes(text: &[u8]) -> usize {
-    let mut memory = VALUE_BYTES.saturating_add(text.len().saturating_mul(TEXT_COPIES));
+    let mut memory = VALUE_BYTES.saturating_add(text.len().saturating_mul(TEXT_COPIES_MAX));
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
-        let more = match byte {
+        let added = match byte {
             b'"' => {
-                skip_text(&mut bytes);
+                skip_string(&mut bytes);
                 continue;
             }
             b'[' => LIST_BYTES + VALUE_BYTES,
@@ -42,13 +42,13 @@ pub(crate) fn memory_bytes(text: &[u8]) -> usize {
             b',' => VALUE_BYTES,
             _ => continue,
         };
-        memory = memory.saturating_add(more);
+        memory = memory.saturating_add(added);
     }
     memory
 }
 
 /// Skips the rest of a string, including its closing quotation mark.
-fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
+fn skip_string<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => return,
@@ -64,23 +64,23 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
 mod tests {
     use super::*;
 
-    fn beside_text(text: &str) -> usize {
-        memory_bytes(text.as_bytes()) - VALUE_BYTES - TEXT_COPIES * text.len()
+    fn value_bytes(text: &str) -> usize {
+        memory_bytes(text.as_bytes()) - VALUE_BYTES - TEXT_COPIES_MAX * text.len()
     }
 
     #[test]
-    fn values_count_and_what_stands_in_texts_does_not() {
-        assert_eq!(beside_text("1"), 0);
-        assert_eq!(beside_text("[1,2,3]"), LIST_BYTES + 3 * VALUE_BYTES);
-        assert_eq!(beside_text(r#"{"a":1}"#), OBJECT_BYTES + VALUE_BYTES);
-        assert_eq!(beside_text(r#""[{,\"[{,\\""#), 0);
-        assert_eq!(beside_text(r#""\\",[]"#), LIST_BYTES + 2 * VALUE_BYTES);
-        assert_eq!(beside_text("\"[[[["), 0, "a text without an end");
-        assert_eq!(beside_text("\"\\"), 0);
+    fn counts_values_but_not_brackets_inside_strings() {
+        assert_eq!(value_bytes("1"), 0);
+        assert_eq!(value_bytes("[1,2,3]"), LIST_BYTES + 3 * VALUE_BYTES);
+        assert_eq!(value_bytes(r#"{"a":1}"#), OBJECT_BYTES + VALUE_BYTES);
+        assert_eq!(value_bytes(r#""[{,\"[{,\\""#), 0);
+        assert_eq!(value_bytes(r#""\\",[]"#), LIST_BYTES + 2 * VALUE_BYTES);
+        assert_eq!(value_bytes("\"[[[["), 0, "an unterminated string");
+        assert_eq!(value_bytes("\"\\"), 0);
     }
 
     #[test]
-    fn what_fills_the_largest_transaction_is_read_and_a_body_of_tiny_values_is_not() {
+    fn accepts_the_largest_transaction_and_rejects_bodies_of_tiny_values() {
         let full = format!("[{}]", vec!["false"; 64 * 1024].join(","));
         assert!(memory_bytes(full.as_bytes()) < MEMORY_BYTES_MAX / 4);
         for tiny in ["1,", "[],", r#"{"":0},"#, r#""","#] {
