@@ -152,14 +152,14 @@ pub(super) async fn resource(
     Path(tag): Path<ResourceType>,
     version: AtVersion,
 ) -> Result<LedgerResponse, ApiError> {
-    let (asked, chain) = (tag.clone(), cx.chain().clone());
+    let (requested_tag, chain) = (tag.clone(), cx.chain().clone());
     let (ledger_info, bytes) = cx
         .read_few(move |snapshot| {
             let version = version.resolve(snapshot)?;
-            let found = read_resource(&chain, snapshot, &address, &asked, version)?;
+            let found = read_resource(&chain, snapshot, &address, &requested_tag, version)?;
             Ok(found.ok_or(ErrorKind::ResourceNotFound {
                 address,
-                tag: Box::new(asked),
+                tag: Box::new(requested_tag),
                 version,
             })?)
         })

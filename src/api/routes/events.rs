@@ -180,12 +180,12 @@ pub(super) fn describe_by_creation_number() -> Operation {
 /// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`
 pub(super) async fn by_handle(
     cx: RequestContext,
-    place: HandlePlace,
+    location: HandleLocation,
     page: EventPage,
 ) -> Result<LedgerResponse, ApiError> {
     let (chain, format) = (cx.chain().clone(), cx.format());
     let (ledger_info, events) = cx
-        .read_few(move |snapshot| page.read(snapshot, &place.stream(&chain, snapshot)?, format))
+        .read_few(move |snapshot| page.read(snapshot, &location.stream(&chain, snapshot)?, format))
         .await?;
     respond(&cx, ledger_info, events).await
 }
@@ -315,13 +315,13 @@ impl EventPage {
 }
 
 /// The resource and the field that contain an event handle.
-pub(super) struct HandlePlace {
+pub(super) struct HandleLocation {
     address: AccountAddress,
     tag: StructTag,
     field: Identifier,
 }
 
-impl Combine for HandlePlace {
+impl Combine for HandleLocation {
     type Parts = (Path<StreamOwner>, Path<HandleType>, Path<HandleField>);
 
     fn combine((Path(address), Path(tag), Path(field)): Self::Parts) -> Result<Self, ErrorKind> {
@@ -336,7 +336,7 @@ impl Combine for HandlePlace {
     }
 }
 
-impl HandlePlace {
+impl HandleLocation {
     /// Returns the stream of the event handle at the newest version. Only fields of the resource
     /// itself are searched, not fields of its fields.
     fn stream(self, chain: &Chain, snapshot: &Snapshot) -> Result<Stream, QueryError> {

@@ -210,7 +210,7 @@ pub(super) async fn healthy(
         message: format!("{}-node:ok", cx.chain().vendor().lower()),
         clock,
     };
-    let json = || health(drift_words(cx.node().clock_status()));
+    let json = || health(describe_drift(cx.node().clock_status()));
     cx.respond(ledger_info, json, || health(None))
 }
 
@@ -240,7 +240,7 @@ pub(super) fn describe_healthy() -> Operation {
 
 /// Describes the difference of the system clock from the ledger's time. Returns `None` if they
 /// agree, and if no reading of the clock was believable, because the node is unhealthy then.
-fn drift_words(status: ClockStatus) -> Option<String> {
+fn describe_drift(status: ClockStatus) -> Option<String> {
     let secs = status.drift_usecs.unsigned_abs() / 1_000_000;
     match status.state {
         ClockState::InStep | ClockState::Unbelieved => None,
@@ -324,8 +324,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_the_drift_of_a_clock_that_is_not_in_step() {
-        let words = |state, drift_usecs| drift_words(ClockStatus { state, drift_usecs });
+    fn describes_the_drift_of_the_clock() {
+        let words = |state, drift_usecs| describe_drift(ClockStatus { state, drift_usecs });
         assert_eq!(words(ClockState::InStep, 4_000_000), None);
         for (state, drift_usecs, part) in [
             (ClockState::Ahead, 3_600_000_000, "3600 s ahead"),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_may_be_as_old_as_asked() {
+    fn accepts_a_block_up_to_the_maximum_age() {
         let secs = Duration::from_secs;
         assert!(check_age(secs(110), secs(100), 10).is_ok());
         assert!(

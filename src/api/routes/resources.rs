@@ -56,13 +56,13 @@ pub(super) async fn resources(
     let large_responses = cx.state.large_responses.clone();
     let (ledger_info, page) = cx
         .read(move |snapshot| {
-            let asked = Asked {
+            let page_request = PageRequest {
                 address,
                 version: version.resolve(snapshot)?,
                 start,
                 limit,
             };
-            asked.read(snapshot, &large_responses)
+            page_request.read(snapshot, &large_responses)
         })
         .await?;
     let Page {
@@ -118,7 +118,7 @@ pub(super) fn describe_resources() -> Operation {
 }
 
 /// A request for a page of resources.
-struct Asked {
+struct PageRequest {
     address: AccountAddress,
     version: u64,
     start: Option<Cursor>,
@@ -133,7 +133,7 @@ struct Page {
     permit: Option<LargeResponsePermit>,
 }
 
-impl Asked {
+impl PageRequest {
     fn read(
         &self,
         snapshot: &Snapshot,
@@ -151,12 +151,12 @@ impl Asked {
             }
         }
         let (mut page, mut read_bytes) = (Page::default(), 0);
-        for (looked_at, slot) in snapshot
+        for (slots_read, slot) in snapshot
             .state_keys(&self.address, self.version, from)?
             .enumerate()
         {
             let slot = slot?;
-            if looked_at == SLOTS_MAX {
+            if slots_read == SLOTS_MAX {
                 page.next = Some(Cursor::new(slot.cursor, None));
                 break;
             }
@@ -247,18 +247,18 @@ mod tests {
     use ledger_types::{Parameters, StateKey, Vendor, WriteOp, WriteSet};
 
     const OWNER: AccountAddress = AccountAddress::from_low_u64(0x0b1ec7);
-    const HELD: usize = 3;
+    const RESOURCES: usize = 3;
 
-    /// Creates a ledger with an account of `HELD` resources among more empty slots than a page
+    /// Creates a ledger with an account of `RESOURCES` resources among more empty slots than a page
     /// reads.
     fn nearly_empty(directory: &std::path::Path) -> (StoreWriter, Snapshot) {
         let genesis = development_genesis(4, Vendor::default(), Parameters::default());
         let mut block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());
         let executed = &mut block.transactions[0];
         let mut writes: Vec<_> = executed.writes.iter().cloned().collect();
-        writes.extend((0..SLOTS_MAX + HELD).map(|number| {
+        writes.extend((0..SLOTS_MAX + RESOURCES).map(|number| {
             let tag = format!("0x1::made_up::R{number}").parse().unwrap();
-            let operation = if number < HELD {
+            let operation = if number < RESOURCES {
                 WriteOp::Put(vec![1].into())
             } else {
                 WriteOp::Delete
@@ -280,19 +280,21 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_slots_that_hold_nothing_is_cut() {
+    fn ends_a_page_after_the_maximum_number_of_slots() {
         let directory = tempfile::tempdir().unwrap();
         // A snapshot is readable while the writer exists.
         let (_writer, snapshot) = nearly_empty(directory.path());
         let (mut pages, mut found, mut start) = (0, Vec::new(), None);
         loop {
-            let asked = Asked {
+            let page_request = PageRequest {
                 address: OWNER,
                 version: 0,
                 start: start.take(),
                 limit: PAGE_MAX,
             };
-            let page = asked.read(&snapshot, &LargeResponses::default()).unwrap();
+            let page = page_request
+                .read(&snapshot, &LargeResponses::default())
+                .unwrap();
             pages += 1;
             found.extend(page.resources);
             match page.next {
@@ -302,6 +304,6 @@ mod tests {
         }
         assert_eq!(pages, 2);
         found.dedup();
-        assert_eq!(found.len(), HELD);
+        assert_eq!(found.len(), RESOURCES);
     }
 }

@@ -137,7 +137,7 @@ pub(super) async fn item(
     body: JsonBody<ItemRequest>,
     version: Result<AtVersion, ErrorKind>,
 ) -> Result<LedgerResponse, ApiError> {
-    let (item, value_type) = named_item(handle, &body.read(&cx).await?, cx.chain())?;
+    let (item, value_type) = parse_item(handle, &body.read(&cx).await?, cx.chain())?;
     let version = version?;
     let (ledger_info, bytes) = cx
         .read(move |snapshot| item.read(snapshot, version.resolve(snapshot)?))
@@ -180,7 +180,7 @@ pub(super) fn describe_item() -> Operation {
 ///
 /// The request itself is dropped before the item is read, because its JSON values can take many
 /// times the memory of the body.
-fn named_item(
+fn parse_item(
     handle: AccountAddress,
     request: &ItemRequest,
     chain: &Chain,

@@ -1,7 +1,7 @@
 //! Calls of view functions, which read one version of the state and do not change it. A call runs
 //! on a reader thread, and fails if it exceeds its gas limit.
 
-use super::transactions::submit::bounded_call;
+use super::transactions::submit::check_argument_count;
 use crate::{
     context::{
         LedgerResponse, RequestContext,
@@ -33,7 +33,7 @@ pub(super) async fn view(
     version: Result<AtVersion, ErrorKind>,
 ) -> Result<LedgerResponse, ApiError> {
     let ViewCall(function) = body.read(&cx).await?;
-    bounded_call(&function)?;
+    check_argument_count(&function)?;
     let version = version?;
     let chain = cx.chain().clone();
     let (ledger_info, viewed) = cx

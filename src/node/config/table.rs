@@ -1,4 +1,4 @@
-//! The table of settings: one row binds a key to a field of [`Settings`].
+//! The table of settings: one row binds a key to a field of [`Settings`](super::Settings).
 //!
 //! A row has the key, the field, the kind of value with its range, the unit, and a text for
 //! operators. The default of a setting is the one of its field. The loader, `ledger-node config`

@@ -161,7 +161,7 @@ async fn receive(
         return Err(ErrorKind::BodyTooLarge { limit_bytes });
     }
     let which = media_type(request, media_types)?;
-    refuse_encodings(request)?;
+    reject_encodings(request)?;
     let declared_bytes = usize::try_from(declared_bytes.unwrap_or_default()).unwrap_or(usize::MAX);
     if !budget.has_capacity(declared_bytes) {
         return Err(full(budget));
@@ -221,7 +221,7 @@ fn media_type(request: &HttpRequest, media_types: &[&str]) -> Result<usize, Erro
 }
 
 /// Rejects an encoded body, because a few compressed bytes can expand to very many.
-fn refuse_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
+fn reject_encodings(request: &HttpRequest) -> Result<(), ErrorKind> {
     for value in request.headers().get_all(CONTENT_ENCODING) {
         let encoding = String::from_utf8_lossy(value.as_bytes());
         if !encoding.trim().eq_ignore_ascii_case("identity") {
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn up_to_the_limit_and_not_beyond() {
+    async fn accepts_a_body_up_to_the_limit() {
         let (which, body) = read_stream(chunks(&[4, 6])).await.unwrap();
         assert_eq!((which, body.len()), (1, LIMIT));
         let problem = read_stream(chunks(&[4, 7]).chain(stream::pending()))
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn rejects_a_chunk_that_the_budget_has_no_room_for() {
+    async fn rejects_a_chunk_that_exceeds_the_budget() {
         for lengths in [&[6, 1][..], &[1, 6], &[1, 1, 1, 1, 1, 1, 1]] {
             let budget = MemoryBudget::new(LIMIT);
             let (other, lease) = (budget.lease(), budget.lease());
@@ -346,14 +346,14 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_connection_that_breaks_is_a_broken_body() {
+    async fn rejects_the_body_of_a_broken_connection() {
         let broken = chunks(&[4]).chain(stream::iter([Err(PayloadError::Incomplete(None))]));
         let problem = read_stream(broken).await.unwrap_err();
         assert!(matches!(problem, ErrorKind::Syntax(_)), "{problem}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_never_ends_is_not_waited_for() {
+    async fn times_out_a_body_that_does_not_end() {
         let problem = read_stream(chunks(&[4]).chain(stream::pending()))
             .await
             .unwrap_err();

@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_recognised_type_wins() {
+    fn selects_the_first_supported_type() {
         let cases: [(&[&str], Format); 9] = [
             (&[], Format::Json),
             (&["*/*"], Format::Json),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_text_is_passed_over() {
+    fn ignores_values_that_are_not_text() {
         let mut headers = HeaderMap::new();
         headers.append(ACCEPT, HeaderValue::from_bytes(b"\xff\xfe").unwrap());
         assert_eq!(response_format(&headers), Format::Json);

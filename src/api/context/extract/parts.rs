@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_query_parameters_are_ignored_and_known_ones_are_read_once() {
+    fn ignores_unknown_parameters_and_rejects_repeated_ones() {
         assert_eq!(version("").unwrap(), None);
         assert_eq!(
             version("accountAddress=0x1&accountAddress=0x2&asset=b%3Ac&version=7").unwrap(),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_with_and_without_prefix_short_and_long() {
+    fn parses_short_and_long_addresses_with_and_without_prefix() {
         let one = AccountAddress::ONE.to_long_hex();
         for text in ["0x1", "1", "01", &one, &one[2..], "%30x1"] {
             let address: AccountAddress = first(text).unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn struct_tags_are_percent_decoded_and_may_hold_white_space() {
+    fn percent_decodes_struct_tags_and_ignores_white_space() {
         let expected: StructTag = "0x1::coin::CoinStore<0x1::m::A,u8>".parse().unwrap();
         for text in [
             "0x1::coin::CoinStore%3C0x1::m::A,%20u8%3E",
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn percent_signs_are_decoded_once() {
+    fn decodes_percent_signs_once() {
         type Both = (Path<Second>, Path<First<String>>);
         let (Path(second), Path(first)): Both = read("/r/a%2541%2Fb/events/c%20d").unwrap();
         assert_eq!((&*first, &*second), ("a%41/b", "c d"));
     }
 
     #[test]
-    fn hashes_need_all_digits() {
+    fn rejects_hashes_with_missing_digits() {
         let hash = HashValue::sha3_of(&[b"x"]).to_string();
         for (text, good) in [
             (&hash[..], true),

@@ -59,18 +59,18 @@ pub(crate) async fn auxiliary_info(
     RequiredQuery(DecimalText(start)): RequiredQuery<StartVersion>,
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
-    let (ledger_info, places) = cx
-        .read(move |snapshot| places(snapshot, start, limit))
+    let (ledger_info, block_indices) = cx
+        .read(move |snapshot| block_indices(snapshot, start, limit))
         .await?;
     cx.respond(
         ledger_info,
         || {
-            let all = places.iter().copied();
+            let all = block_indices.iter().copied();
             all.map(|transaction_index| AuxiliaryInfoJson { transaction_index })
                 .collect::<Vec<_>>()
         },
         || {
-            let all = places.iter().copied();
+            let all = block_indices.iter().copied();
             all.map(|transaction_index| AuxiliaryInfoBcs::V1 { transaction_index })
                 .collect::<Vec<_>>()
         },
@@ -120,7 +120,7 @@ pub(crate) fn describe_auxiliary_info() -> Operation {
 }
 
 /// Returns the indices in their blocks of up to `limit` transactions from version `start`.
-fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, QueryError> {
+fn block_indices(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, QueryError> {
     let ledger_info = snapshot.ledger_info();
     let newest = ledger_info.version;
     if start > newest {
@@ -129,17 +129,17 @@ fn places(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, Que
     if start < ledger_info.oldest_version {
         return Err(ErrorKind::VersionPruned(start).into());
     }
-    let mut places = Vec::with_capacity(limit);
+    let mut block_indices = Vec::with_capacity(limit);
     let mut version = start;
-    while version <= newest && places.len() < limit {
+    while version <= newest && block_indices.len() < limit {
         let missing =
             || StoreError::Inconsistent(format!("the block of version {version} is missing"));
         let block = snapshot.block_of_version(version)?.ok_or_else(missing)?;
-        for version in (version..=block.last_version).take(limit - places.len()) {
+        for version in (version..=block.last_version).take(limit - block_indices.len()) {
             // A block has far fewer transactions than `u32::MAX`.
-            places.push(u32::try_from(version - block.first_version).unwrap_or(u32::MAX));
+            block_indices.push(u32::try_from(version - block.first_version).unwrap_or(u32::MAX));
         }
         version = block.last_version + 1;
     }
-    Ok(places)
+    Ok(block_indices)
 }

@@ -202,7 +202,7 @@ impl JsonOrBcs for Batch {
 
     fn from_json(chain: &Chain, body: &[u8]) -> Result<Self, ErrorKind> {
         let requests: Vec<SubmitRequest> = parse_json(body)?;
-        let requests = bounded(requests)?.into_iter();
+        let requests = check_count(requests)?.into_iter();
         Ok(Self(
             requests.map(|request| request.into_signed(chain)).collect(),
         ))
@@ -212,7 +212,7 @@ impl JsonOrBcs for Batch {
         check_size(chain, body.len())?;
         let signed = bcs::from_bytes_with_limit(body, SIGNED_TRANSACTION_DEPTH_MAX);
         let signed = signed.map_err(|cause| decode_failed("Vec<SignedTransaction>", &cause))?;
-        Ok(Self(bounded(signed)?.into_iter().map(Ok).collect()))
+        Ok(Self(check_count(signed)?.into_iter().map(Ok).collect()))
     }
 }
 
@@ -233,7 +233,7 @@ fn check_size(chain: &Chain, size_bytes: usize) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-fn bounded<T>(transactions: Vec<T>) -> Result<Vec<T>, ErrorKind> {
+fn check_count<T>(transactions: Vec<T>) -> Result<Vec<T>, ErrorKind> {
     let count = transactions.len();
     if count > TRANSACTIONS_MAX {
         return Err(ErrorKind::InvalidInput(format!(

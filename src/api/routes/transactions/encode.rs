@@ -107,10 +107,10 @@ pub(crate) fn describe_encode_submission() -> Operation {
 fn addresses(signers: Vec<JsonString<AccountAddress>>) -> Result<Vec<AccountAddress>, ErrorKind> {
     if signers.len() > SIGNATURES_MAX {
         let given = signers.len();
-        let refusal = format!(
+        let error_text = format!(
             "{given} secondary signers are named, a transaction has at most {SIGNATURES_MAX}"
         );
-        return Err(ErrorKind::InvalidInput(refusal));
+        return Err(ErrorKind::InvalidInput(error_text));
     }
     Ok(signers
         .into_iter()

@@ -99,7 +99,7 @@ pub(crate) async fn transactions(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
-    let reader = Reader::for_call(&cx);
+    let reader = Reader::for_request(&cx);
     let (ledger_info, listing) = cx
         .read(move |snapshot| {
             let LedgerInfo {
@@ -113,7 +113,9 @@ pub(crate) async fn transactions(
                     Err(ErrorKind::VersionPruned(start).into())
                 }
                 Some(start) => reader.read(snapshot, (start..=version).take(limit)),
-                None => reader.read_back(snapshot, (oldest_version..=version).rev().take(limit)),
+                None => {
+                    reader.read_descending(snapshot, (oldest_version..=version).rev().take(limit))
+                }
             }
         })
         .await?;
@@ -159,11 +161,11 @@ pub(crate) async fn of_account(
     PageLimit(limit): Limit,
 ) -> Result<LedgerResponse, ApiError> {
     let start = start.map(|DecimalText(start)| start);
-    let reader = Reader::for_call(&cx);
+    let reader = Reader::for_request(&cx);
     let (ledger_info, listing) = cx
         .read(move |snapshot| {
             if let Some(start) = start {
-                let end = first_readable(&reader.chain, snapshot, &address)?;
+                let end = first_readable_sequence_number(&reader.chain, snapshot, &address)?;
                 if start < end {
                     return Err(ErrorKind::AccountTransactionPruned { start, end }.into());
                 }
@@ -173,7 +175,7 @@ pub(crate) async fn of_account(
                 .into_iter();
             match start {
                 Some(_) => reader.read(snapshot, versions),
-                None => reader.read_back(snapshot, versions.rev()),
+                None => reader.read_descending(snapshot, versions.rev()),
             }
         })
         .await?;
@@ -215,7 +217,7 @@ pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
 
 /// Returns the first sequence number of an account that is not pruned, or its next one if all are
 /// pruned.
-fn first_readable(
+fn first_readable_sequence_number(
     chain: &Chain,
     snapshot: &Snapshot,
     address: &AccountAddress,
@@ -297,7 +299,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn for_call(cx: &RequestContext) -> Self {
+    fn for_request(cx: &RequestContext) -> Self {
         Self {
             chain: cx.chain().clone(),
             format: cx.format(),
@@ -362,7 +364,7 @@ impl Reader {
 
     /// Reads like [`Self::read`], but in descending order of version, so that a shorter page still
     /// ends with the newest transaction. The page is ascending.
-    fn read_back(
+    fn read_descending(
         &self,
         snapshot: &Snapshot,
         descending: impl Iterator<Item = u64>,

@@ -320,12 +320,12 @@ async fn respond(
     found: LoadedTransaction,
 ) -> Result<LedgerResponse, ApiError> {
     match found {
-        LoadedTransaction::Json(shown) => {
-            let size_bytes = size_bytes(&shown.transaction);
+        LoadedTransaction::Json(loaded) => {
+            let size_bytes = size_bytes(&loaded.transaction);
             let permit = cx.state.large_responses.acquire_for(size_bytes)?;
             let chain = cx.chain().clone();
             large_responses::render(cx.node(), permit, move || {
-                shown.respond(&chain, ledger_info, size_bytes)
+                loaded.respond(&chain, ledger_info, size_bytes)
             })
             .await
         }

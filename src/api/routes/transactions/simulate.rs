@@ -3,7 +3,9 @@
 //! A simulation runs on a reader thread and changes nothing, so the filter of submissions does not
 //! apply to it. The reference node has a filter of simulations.
 
-use super::{SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::bounded};
+use super::{
+    SIGNED_BCS, SubmissionBody, committed_example, signed_example, submit::check_call_size,
+};
 use crate::{
     context::{
         LedgerResponse, RequestContext,
@@ -79,8 +81,8 @@ pub(crate) async fn simulate(
     body: SubmissionBody,
 ) -> Result<LedgerResponse, ApiError> {
     let signed = body.read(&cx).await?;
-    bounded(&signed)?;
-    refuse_signed(&cx, &signed).await?;
+    check_call_size(&signed)?;
+    reject_valid_signatures(&cx, &signed).await?;
     let signed = estimates.with_gas_price(&cx, signed).await?;
     let (chain, now_usecs) = (cx.chain().clone(), cx.node().now_usecs());
     let (ledger_info, simulated) = cx
@@ -152,7 +154,10 @@ pub(crate) fn describe_simulate() -> Operation {
 /// submit it.
 ///
 /// The signatures of a simulation are mostly invalid, so the untrusted queue checks them.
-async fn refuse_signed(cx: &RequestContext, signed: &SignedTransaction) -> Result<(), ErrorKind> {
+async fn reject_valid_signatures(
+    cx: &RequestContext,
+    signed: &SignedTransaction,
+) -> Result<(), ErrorKind> {
     let verdict = cx
         .node()
         .check_signatures(signed.clone(), Lane::Untrusted)

@@ -32,7 +32,7 @@ use std::{
 use tracing::{Instrument as _, Span};
 
 /// Errors of the checks before the mempool accepts a transaction.
-const POOL: &[DeclaredError] = &[
+const MEMPOOL_ERRORS: &[DeclaredError] = &[
     error(
         StatusCode::BAD_REQUEST,
         ErrorCode::InvalidTransactionUpdate,
@@ -110,7 +110,7 @@ pub(crate) fn describe_submit() -> Operation {
     .bcs_body(Media::SignedTransactionBcs, SIGNED_BCS)
     .success(success)
     .errors(errors::SUBMISSION)
-    .errors(POOL)
+    .errors(MEMPOOL_ERRORS)
     .errors(&[documented_only(
         StatusCode::NOT_FOUND,
         ErrorCode::AccountNotFound,
@@ -192,15 +192,15 @@ const TYPE_ARGUMENTS_MAX: usize = 32;
 
 /// Rejects a call with more arguments than any function has. The mempool limits bytes, and an empty
 /// argument has one byte but takes 32 bytes of memory.
-pub(crate) fn bounded_call(call: &EntryFunction) -> Result<(), ErrorKind> {
+pub(crate) fn check_argument_count(call: &EntryFunction) -> Result<(), ErrorKind> {
     let given = [
         ("arguments", call.args.len(), ARGUMENTS_MAX),
         ("type arguments", call.type_args.len(), TYPE_ARGUMENTS_MAX),
     ];
     for (what, count, max) in given {
         if count > max {
-            let refusal = format!("the call has {count} {what}, a function has at most {max}");
-            return Err(ErrorKind::InvalidInput(refusal));
+            let error_text = format!("the call has {count} {what}, a function has at most {max}");
+            return Err(ErrorKind::InvalidInput(error_text));
         }
     }
     Ok(())
@@ -216,7 +216,7 @@ pub(crate) fn check_filter(
     cx: &RequestContext,
     signed: SignedTransaction,
 ) -> Result<SignedTransaction, ErrorKind> {
-    bounded(&signed)?;
+    check_call_size(&signed)?;
     cx.node().check_filter(&signed)?;
     Ok(signed)
 }
@@ -226,8 +226,11 @@ pub(crate) fn check_filter(
 /// # Errors
 ///
 /// Returns [`ErrorKind::InvalidInput`] if there are more than any function has.
-pub(crate) fn bounded(signed: &SignedTransaction) -> Result<(), ErrorKind> {
-    signed.raw.entry_function().map_or(Ok(()), bounded_call)
+pub(crate) fn check_call_size(signed: &SignedTransaction) -> Result<(), ErrorKind> {
+    signed
+        .raw
+        .entry_function()
+        .map_or(Ok(()), check_argument_count)
 }
 
 /// Checks that the mempool has capacity for a transaction, and then its signatures, in the queue of
@@ -279,31 +282,31 @@ mod tests {
     use tokio::sync::oneshot;
 
     #[actix_web::test]
-    async fn work_is_done_to_its_end_for_who_waits_and_for_who_has_gone() {
+    async fn completes_work_with_and_without_a_waiting_client() {
         for is_waited_for in [true, false] {
-            let (go_on, begun) = oneshot::channel();
+            let (start, begun) = oneshot::channel();
             let (end, ended) = oneshot::channel();
             {
                 let work = run_to_completion(async move {
-                    let told: u8 = begun
+                    let value: u8 = begun
                         .await
-                        .map_err(|cause| ErrorKind::internal("it is told", &cause))?;
-                    let _ = end.send(told);
-                    Ok(told + 1)
+                        .map_err(|cause| ErrorKind::internal("receiving the value", &cause))?;
+                    let _ = end.send(value);
+                    Ok(value + 1)
                 });
                 pin_mut!(work);
                 assert!(
                     poll_immediate(work.as_mut()).await.is_none(),
-                    "it waits to be told"
+                    "the work waits for the value"
                 );
                 if is_waited_for {
-                    go_on.send(7).unwrap();
+                    start.send(7).unwrap();
                     assert_eq!(work.await.ok(), Some(8));
                     assert_eq!(ended.await, Ok(7));
                     continue;
                 }
             }
-            go_on.send(7).expect("it is still waited for");
+            start.send(7).expect("it is still waited for");
             assert_eq!(ended.await, Ok(7));
         }
     }
