@@ -129,7 +129,7 @@ pub(crate) fn describe_batch() -> Operation {
         documented_only(
             StatusCode::NOT_FOUND,
             ErrorCode::AccountNotFound,
-            "Declared by the REST contract for submissions, and never returned.",
+            "Declared by the REST contract as for a single submission, and never returned.",
         ),
     ])
 }
