@@ -17,7 +17,7 @@ use crate::{
 };
 use ledger_actors::{FilterRules, NodeHandle};
 use ledger_http::{CertificateHolder, LoadedCertificate};
-use std::{collections::BTreeMap, net::SocketAddr, thread};
+use std::{collections::BTreeMap, fs, io, net::SocketAddr, path::Path, thread};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 /// Keys of the settings that a reload applies.
@@ -200,6 +200,9 @@ fn apply_log_level(change: &Change, level: &str) {
 /// Returns the first error, in the order of a start. Returns [`ConfigError::Contradiction`] if the
 /// running admin listener can be reached from other machines and would lose its token.
 fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, ConfigError> {
+    for path in &options.files {
+        check_regular_file(path)?;
+    }
     let config = Config::load(options, std::env::vars_os())?;
     let settings = config.settings();
     let certificate = load_certificate(settings)?;
@@ -212,6 +215,27 @@ fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, Con
         log_level: settings.log.level.clone(),
         values: values(&config),
     })
+}
+
+/// Checks that a file of the configuration can be read a second time.
+///
+/// A pipe, as the shell makes for `--config <(..)`, is empty after the start. An empty file is a
+/// valid configuration, without a token and without filter rules.
+///
+/// # Errors
+///
+/// Returns [`ConfigError::Unreadable`] if there is no file, or if it is not a regular file.
+fn check_regular_file(path: &Path) -> Result<(), ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    match fs::metadata(path).map_err(unreadable)?.is_file() {
+        true => Ok(()),
+        false => Err(unreadable(io::Error::other(
+            "only a regular file can be read again",
+        ))),
+    }
 }
 
 /// Returns the values of a configuration in their TOML form.
@@ -293,6 +317,18 @@ fn truncated(value: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rejects_a_configuration_that_is_not_a_regular_file() {
+        let options = ConfigOptions {
+            files: vec!["/dev/null".into()],
+            ..ConfigOptions::default()
+        };
+        let loaded = load(&options, ([127, 0, 0, 1], 0).into());
+        let error = loaded.err().map(|error| error.to_string());
+        let expected = "cannot read /dev/null: only a regular file can be read again";
+        assert_eq!(error.as_deref(), Some(expected));
+    }
 
     /// Returns the values of the default configuration with these assignments (`key=value`).
     fn with(assignments: &[&str]) -> Values {
