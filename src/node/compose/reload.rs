@@ -7,6 +7,7 @@
 use super::{
     admin_token::{check_token_requirement, configured_token},
     error::RunError,
+    genesis::configured_genesis,
     tls::load_certificate,
 };
 use crate::{
@@ -143,6 +144,13 @@ impl Reloader {
     /// Applies a valid configuration. Cannot fail.
     fn apply(&mut self, loaded: Loaded) {
         let changes = Changes::between(&self.running, &loaded.values);
+        // First, because a changed log level may hide it.
+        if !changes.needs_restart.is_empty() {
+            tracing::warn!(
+                settings = %changes.needs_restart.join(", "),
+                "changed settings that need a restart"
+            );
+        }
         self.replace_certificate(loaded.certificate);
         self.targets.admin_token.replace(loaded.admin_token);
         for change in changes.applied {
@@ -155,12 +163,6 @@ impl Reloader {
                 _ => change.log(),
             }
             self.running.insert(change.key, change.new);
-        }
-        if !changes.needs_restart.is_empty() {
-            tracing::warn!(
-                settings = %changes.needs_restart.join(", "),
-                "changed settings that need a restart"
-            );
         }
         tracing::info!("SIGHUP: the configuration was reloaded");
     }
@@ -205,6 +207,7 @@ fn load(options: &ConfigOptions, admin_listen: SocketAddr) -> Result<Loaded, Con
     }
     let config = Config::load(options, std::env::vars_os())?;
     let settings = config.settings();
+    configured_genesis(&config)?;
     let certificate = load_certificate(settings)?;
     let admin_token = configured_token(settings)?;
     check_token_requirement(admin_listen, admin_token.as_ref())?;
@@ -317,6 +320,15 @@ fn truncated(value: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rejects_a_genesis_file_that_a_start_would_reject() {
+        let options = ConfigOptions {
+            assignments: vec!["chain.genesis=/nowhere".to_owned()],
+            ..ConfigOptions::default()
+        };
+        assert!(load(&options, ([127, 0, 0, 1], 0).into()).is_err());
+    }
 
     #[test]
     fn rejects_a_configuration_that_is_not_a_regular_file() {
