@@ -1,5 +1,6 @@
 //! Responses to `HEAD`: those of `GET` without their body.
 
+use crate::context::SharedBody;
 use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
     dev::ServiceResponse,
@@ -12,7 +13,10 @@ use std::{
 };
 
 /// Drops the body of a response. Its size stays, from which the server makes `Content-Length`.
-pub(crate) fn without_body(response: ServiceResponse) -> ServiceResponse {
+///
+/// The response leases no memory, because it holds no body.
+pub(crate) fn without_body(mut response: ServiceResponse) -> ServiceResponse {
+    response.response_mut().extensions_mut().insert(SharedBody);
     response.map_body(|_, body| BoxBody::new(OmittedBody(body.size())))
 }
 
