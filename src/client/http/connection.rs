@@ -85,7 +85,8 @@ impl Connection {
             if let Some(head) = &head
                 && let Some(response) = head.take_response(&mut self.received, is_closed)?
             {
-                if !head.is_last {
+                // Bytes that are left are no response to the next request.
+                if !head.is_last && self.received.is_empty() {
                     self.stream = Some(stream);
                 }
                 return Ok(response);
