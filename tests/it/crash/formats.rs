@@ -299,7 +299,7 @@ async fn make() {
         paths.push(format!("/v1/transactions/by_hash/{hash}"));
         paths.push(format!("/v1/transactions/by_version/{version}"));
     }
-    let height: u64 = super::told::number(&node.get("/v1").await.json["block_height"]);
+    let height: u64 = super::acknowledged::number(&node.get("/v1").await.json["block_height"]);
     // The genesis block has too many transactions for a fixture.
     paths.push("/v1/blocks/by_height/0".to_owned());
     paths.extend(

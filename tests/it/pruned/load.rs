@@ -69,9 +69,7 @@ pub async fn pay(node: NodeClient, watch: Arc<Watch>) {
         if watch.is_finished() {
             return;
         }
-        let transaction = watch
-            .payer
-            .transfer(&chain, next, watch.payee.address, 1);
+        let transaction = watch.payer.transfer(&chain, next, watch.payee.address, 1);
         let hash = transaction.hash(chain.vendor());
         match node.try_submit(&transaction).await {
             Some(response) if response.status == 202 => {}

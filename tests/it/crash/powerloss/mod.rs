@@ -65,7 +65,7 @@ fn try_images(name: &str, lives: &[Life]) {
         }
         syncs += u64::from(is_sync);
         files.apply(&step);
-        check.pass(end, &step);
+        check.advance(end, &step);
     }
     check.try_image(&files.synced());
     files.check_against(&recorder.root());
