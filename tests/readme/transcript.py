@@ -2,7 +2,8 @@
 
 The `console` blocks of a document form one transcript. In them, a line that begins with `$ ` is a
 command, following lines that begin with `> ` continue it, and the other lines are its output. In
-the output, `...` stands for any text within a line, and a line of only `...` for any number of lines.
+the output, `...` stands for any text within a line, and a line of only `...` for any number of
+lines.
 """
 
 import re

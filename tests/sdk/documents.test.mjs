@@ -1,9 +1,9 @@
 // The TypeScript programs of README.md and docs/quickstart.md, run against a node with the preset
 // that these documents name (config/sdk.toml).
 //
-// The comment behind a `console.log(...)` is the line that it prints. A program runs unchanged, after
-// a prelude that sets the addresses of the SDK's local network to those of the node. Node.js runs it
-// as JavaScript, so it has no type annotations.
+// The comment behind a `console.log(...)` is the line that it prints. A program runs unchanged,
+// after a prelude that sets the addresses of the SDK's local network to those of the node. Node.js
+// runs it as JavaScript, so it has no type annotations.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
