@@ -321,6 +321,8 @@ pub(crate) async fn quiesce(
 }
 
 #[cfg(test)]
+mod builder_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod timer_tests;
