@@ -13,20 +13,20 @@ use std::{
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
 /// One response of `GET /metrics`.
-pub struct Scrape {
+struct Scrape {
     text: String,
 }
 
 /// A metric family: its type, its help text and the names of its labels.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub kind: String,
+struct Family {
+    kind: String,
     help: String,
-    pub labels: BTreeSet<String>,
+    labels: BTreeSet<String>,
 }
 
 impl Scrape {
-    pub async fn of(node: &TestNode) -> Self {
+    async fn of(node: &TestNode) -> Self {
         let answer = node.http.get(&format!("{}/metrics", node.admin)).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4");
@@ -60,7 +60,7 @@ impl Scrape {
     }
 
     /// Returns the families by name.
-    pub fn families(&self) -> BTreeMap<String, Family> {
+    fn families(&self) -> BTreeMap<String, Family> {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
