@@ -1,7 +1,8 @@
-//! Golden files of what users and operators rely on: `tests/golden/surface/`.
+//! Golden files of the interfaces that users and operators rely on, in `tests/golden/surface/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test it golden::` writes them anew. A change of one is listed in
-//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
+//! `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites them. Every change of one is listed in
+//! the changelog. The file of the printed defaults is `config/node.toml`, which `config::`
+//! compares.
 
 use crate::{
     kit::{TestCertificate, TestNode, binary},
