@@ -106,6 +106,16 @@ impl TestApi {
 
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
+        let store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
+        Self::start_in(settings, store, data_dir).await
+    }
+
+    /// Starts a node with an empty store, which [`Self::restarted`] does not open again.
+    pub async fn start_with_store(settings: Settings, store: Store) -> Self {
+        Self::start_in(settings, store, TempDir::new().unwrap()).await
+    }
+
+    async fn start_in(settings: Settings, mut store: Store, data_dir: TempDir) -> Self {
         let mut genesis = development_genesis(4, settings.vendor, settings.parameters);
         let more = (0..settings.more_accounts).map(|number| GenesisAccount {
             address: AccountAddress::from_low_u64(0x1_0000 + number),
@@ -114,7 +124,6 @@ impl TestApi {
         });
         genesis.accounts.extend(more);
         let chain = build_chain(&genesis).unwrap();
-        let mut store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
         let mut block = execute_genesis(&genesis, &chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();
