@@ -45,11 +45,7 @@ impl History {
     }
 
     pub async fn start_with(settings: Settings) -> Self {
-        Self::commit_to(TestApi::start(settings).await).await
-    }
-
-    /// Commits the history to a node that has only genesis.
-    pub async fn commit_to(api: TestApi) -> Self {
+        let api = TestApi::start(settings).await;
         let mut transfers = Vec::new();
         for sequence_number in 0..3 {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);

@@ -59,6 +59,9 @@ pub struct Settings {
     pub node: NodeConfig,
     pub api: ApiConfig,
     pub clock: Clock,
+    /// An empty store instead of one in a temporary directory. [`TestApi::restarted`] does not open
+    /// it again.
+    pub store: Option<Store>,
 }
 
 impl Default for Settings {
@@ -75,6 +78,7 @@ impl Default for Settings {
                 ..ApiConfig::default()
             },
             clock: Clock::default(),
+            store: None,
         }
     }
 }
@@ -106,16 +110,6 @@ impl TestApi {
 
     pub async fn start(settings: Settings) -> Self {
         let data_dir = TempDir::new().unwrap();
-        let store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
-        Self::start_in(settings, store, data_dir).await
-    }
-
-    /// Starts a node with an empty store, which [`Self::restarted`] does not open again.
-    pub async fn start_with_store(settings: Settings, store: Store) -> Self {
-        Self::start_in(settings, store, TempDir::new().unwrap()).await
-    }
-
-    async fn start_in(settings: Settings, mut store: Store, data_dir: TempDir) -> Self {
         let mut genesis = development_genesis(4, settings.vendor, settings.parameters);
         let more = (0..settings.more_accounts).map(|number| GenesisAccount {
             address: AccountAddress::from_low_u64(0x1_0000 + number),
@@ -124,6 +118,8 @@ impl TestApi {
         });
         genesis.accounts.extend(more);
         let chain = build_chain(&genesis).unwrap();
+        let opened = || Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
+        let mut store = settings.store.unwrap_or_else(opened);
         let mut block = execute_genesis(&genesis, &chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();

@@ -100,10 +100,12 @@ async fn broken() -> (History, String) {
     });
     // Nothing of what was read stays in memory.
     let store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
-    let mut settings = Settings::default();
+    let mut settings = Settings {
+        store: Some(store),
+        ..Settings::default()
+    };
     settings.api.kept_answers_bytes_max = 0;
-    let api = TestApi::start_with_store(settings, store).await;
-    let history = History::commit_to(api).await;
+    let history = History::start_with(settings).await;
     let api = &history.api;
     // Large enough that no table fits into the one page that is read when it is opened.
     let arguments = [json!("name"), json!(format!("0x{}", "ab".repeat(8_000)))];
