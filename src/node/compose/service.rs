@@ -157,7 +157,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
 fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
     // Before any thread starts, because threads inherit the policy.
     let scheduled = set_scheduling_policy(&settings.process.scheduling);
-    telemetry::start(&settings.log.level, &settings.log.format)?;
+    telemetry::start(&settings.log)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         chain_id = genesis.chain_id,
