@@ -190,3 +190,24 @@ async fn a_page_of_another_origin_may_ask_for_coins() {
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.headers["access-control-allow-origin"], origin);
 }
+
+#[tokio::test]
+async fn allows_pages_only_the_methods_of_its_routes() {
+    let node = TestNode::start(&[]);
+    let url = node.faucet.clone().unwrap();
+    for (method, status) in [("GET", 200), ("POST", 200), ("HEAD", 400), ("PUT", 400)] {
+        let preflight = node
+            .http
+            .request(Method::OPTIONS, &url)
+            .header("origin", "http://localhost:5173")
+            .header("access-control-request-method", method);
+        let response = node.http.try_send(preflight).await.unwrap();
+        assert_eq!(response.status, status, "{method}: {}", response.text);
+        if status == 200 {
+            let allowed = &response.headers["access-control-allow-methods"];
+            assert_eq!(allowed, "GET, POST");
+        }
+    }
+    let head = node.http.request(Method::HEAD, &url);
+    assert_eq!(node.http.try_send(head).await.unwrap().status, 405);
+}
