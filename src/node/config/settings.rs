@@ -1,6 +1,7 @@
 //! The configuration of a node, composed of the configurations of its crates.
 //!
-//! Each `Default` implementation is the default of its settings, here, in the log and in the crates.
+//! Each `Default` implementation is the default of its settings, here, in `telemetry` and in the
+//! crates.
 
 use crate::{
     access::{HostNames, Origins},
