@@ -143,7 +143,7 @@ async fn reload_on_each(mut next_signal: impl AsyncFnMut(), mut reload: impl Asy
             }
             match mem::replace(&mut is_pending, true) {
                 false => {
-                    tracing::info!("SIGHUP: a reload is under way, and another one follows it")
+                    tracing::info!("SIGHUP: a reload is under way, and another one follows it");
                 }
                 true => tracing::info!("SIGHUP: skipped, because another reload follows anyway"),
             }
