@@ -211,6 +211,9 @@ fn build_paths(table: Vec<Route>, meters: &RouteMeters) -> matchit::Router<Rc<Pa
     router
 }
 
+/// Methods of the routes, which web pages may use.
+const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::POST];
+
 /// The router of one listener on one worker thread.
 struct Router {
     /// The thread's own handles: a reference count that threads share would be contended.
@@ -225,7 +228,7 @@ impl Router {
         // The OpenAPI document declares `Retry-After` for 503, so web pages must see it too.
         let exposed = state.headers.names().chain([RETRY_AFTER]);
         Self {
-            cors: BrowserCors::new(exposed),
+            cors: BrowserCors::new(&METHODS, exposed),
             paths: build_paths(table, &state.route_meters),
             in_flight: state.in_flight.for_thread(),
             state: Rc::new(state),
@@ -274,7 +277,7 @@ impl Router {
         let trace = RequestTrace::start(request.headers());
         let stages = async {
             if is_preflight {
-                let response = cors::preflight(request.head());
+                let response = self.cors.preflight(request.head());
                 return request.into_response(response);
             }
             let permits = match admission::admit(&self.in_flight, request.request()) {

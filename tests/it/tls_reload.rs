@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::{
     fs, io,
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -155,6 +156,11 @@ async fn keeps_the_certificate_if_the_new_one_cannot_be_used() {
     }
     fs::remove_file(&certificate).unwrap();
     check("certificate.pem: No such file").await;
+    let made = Command::new("mkfifo").arg(&certificate).status();
+    assert!(made.unwrap().success());
+    let rejected = check("certificate.pem: it is not a regular file");
+    within_patience("the response to a pipe", rejected).await;
+    fs::remove_file(&certificate).unwrap();
     node.logged("TLS certificate not reloaded").await;
     fs::write(&certificate, good).unwrap();
     assert_eq!(reload(&node).await.status, 200);
