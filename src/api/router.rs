@@ -378,9 +378,7 @@ fn check_switches(
         .map_or(Ok(()), |switch| switches.require(switch))
 }
 
-/// # Panics
-///
-/// Panics in builds with debug assertions if the operation does not declare the response's status.
+/// Asserts, in builds with debug assertions, that the operation declares the response's status.
 fn assert_declares_success(operation: &Operation, response: &HttpResponse) {
     debug_assert!(
         operation.declares_success(response.status().as_u16()),
@@ -390,9 +388,7 @@ fn assert_declares_success(operation: &Operation, response: &HttpResponse) {
     );
 }
 
-/// # Panics
-///
-/// Panics in builds with debug assertions if the operation does not declare the error's status and
+/// Asserts, in builds with debug assertions, that the operation declares the error's status and
 /// code.
 fn assert_declares_error(operation: &Operation, error: &ApiError) {
     let (status, code) = error.row();

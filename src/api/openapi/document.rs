@@ -67,7 +67,11 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
         "servers": [{"url": "/v1", "description": "The node that serves this document."}],
         "tags": Tag::ALL.map(|tag| json!({"name": tag.name(), "description": tag.description()})),
         "paths": paths,
-        "components": {"headers": headers, "responses": responses, "schemas": writer.schemas.finish()},
+        "components": {
+            "headers": headers,
+            "responses": responses,
+            "schemas": writer.schemas.finish(),
+        },
     })
 }
 
@@ -114,7 +118,7 @@ fn component_name(status: &str, response: &Value) -> String {
     }
     codes.sort_unstable();
     let parts = [response["description"].to_string(), content.to_string()];
-    let hash = HashValue::sha3_of(&parts.each_ref().map(|part| part.as_bytes()));
+    let hash = HashValue::sha3_of(&parts.each_ref().map(String::as_bytes));
     let hash = hex::encode(&hash.as_bytes()[..HASH_BYTES]);
     format!("Error{status}_{}_{hash}", codes.join("_"))
 }
@@ -315,26 +319,36 @@ impl Writer {
         }
         headers.insert(
             "Retry-After".to_owned(),
-            json!({"description": "Time to wait before a retry, in seconds.", "schema": number("uint64")}),
+            json!({
+                "description": "Time to wait before a retry, in seconds.",
+                "schema": number("uint64"),
+            }),
         );
         headers.insert(
             "Content-Encoding".to_owned(),
             json!({
-                "description": "Content coding of a compressed body. Only large bodies are compressed, with a coding of `Accept-Encoding`.",
+                "description": "Content coding of a compressed body. Only large bodies are \
+                                compressed, with a coding of `Accept-Encoding`.",
                 "schema": {"type": "string", "enum": CONTENT_CODINGS},
             }),
         );
         headers.insert(
             "Vary".to_owned(),
             json!({
-                "description": "Request headers that the response depends on: `accept` if it selects JSON or BCS, `accept-encoding` if the body may be compressed, `origin` and other headers of web pages.",
+                "description": "Request headers that the response depends on: `accept` if it \
+                                selects JSON or BCS, `accept-encoding` if the body may be \
+                                compressed, `origin` and other headers of web pages.",
                 "required": true,
                 "schema": {"type": "string"},
             }),
         );
         headers.insert(
             "Allow".to_owned(),
-            json!({"description": "Methods of the path.", "required": true, "schema": {"type": "string"}}),
+            json!({
+                "description": "Methods of the path.",
+                "required": true,
+                "schema": {"type": "string"},
+            }),
         );
         headers
     }
@@ -369,5 +383,6 @@ fn link(link: &Link, vendor: &str) -> Value {
         let value = value.replace(VENDOR, vendor).into();
         ((*name).to_owned(), value)
     });
-    json!({"operationId": link.operation_id, "parameters": parameters.collect::<Map<String, Value>>()})
+    let parameters: Map<String, Value> = parameters.collect();
+    json!({"operationId": link.operation_id, "parameters": parameters})
 }

@@ -82,9 +82,10 @@ fn raises_every_code_but_account_not_found() {
     // docs/reference/rest-contract.md#s7, in its order.
     let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
         version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
-        state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \
-        sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
-        internal_error, web_framework_error, bcs_not_supported, api_disabled";
+        state_value_not_found, version_pruned, block_pruned, invalid_input, \
+        invalid_transaction_update, sequence_number_too_old, vm_error, rejected_by_filter, \
+        health_check_failed, mempool_is_full, internal_error, web_framework_error, \
+        bcs_not_supported, api_disabled";
     let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
     let mut raised: Vec<_> = rows()
         .into_iter()

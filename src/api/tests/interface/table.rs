@@ -362,7 +362,7 @@ fn normalized(code: &str) -> String {
     code.replace(",)", ")")
 }
 
-/// The source of a test and the constants of its file, normalized; `None` where there is no such test.
+/// Returns the source of a test and of its file, normalized, or `None` if there is no such test.
 fn source_of(test: &str, files: &mut HashMap<PathBuf, String>) -> Option<(String, String)> {
     let (module, name) = test.rsplit_once("::")?;
     let file = package().join(format!("tests/interface/{}.rs", module.replace("::", "/")));
@@ -383,8 +383,8 @@ fn spelling(route: &str, status: u16, error_code: &str) -> String {
     normalized(&format!("row({route}, {status}, {error_code:?})"))
 }
 
-/// Returns how a test may spell an own row: with the name of the route, or with the constant `ROUTE`
-/// of its module.
+/// Returns the spellings of an own row in the source of a test: with the name of the route, or with
+/// the constant `ROUTE` of its module.
 fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
     let mut spellings = vec![spelling(&format!("{route:?}"), *status, error_code)];
     if file.contains(&normalized(&format!("const ROUTE: &str = {route:?};"))) {

@@ -1,5 +1,5 @@
-//! A node whose disk cannot be read any more: what needs the store is 500 `internal_error`, and nothing of
-//! the cause is told to the client.
+//! A node whose disk cannot be read: requests that need the store are 500 `internal_error`, and no
+//! response contains the cause.
 
 use crate::{
     chain::History,
