@@ -33,7 +33,7 @@ fn compare(name: &str, text: &str) {
 }
 
 #[test]
-fn help_texts_are_the_golden_file() {
+fn prints_the_help_texts_of_the_golden_file() {
     const COMMANDS: [&str; 9] = [
         "",
         "run",
@@ -63,7 +63,7 @@ fn help_texts_are_the_golden_file() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_is_the_golden_file() {
+async fn serves_the_openapi_document_of_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
     compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
@@ -72,7 +72,7 @@ async fn the_openapi_document_is_the_golden_file() {
 // Metrics of the process are read on Linux only.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn names_labels_and_types_of_metrics_are_the_golden_file() {
+async fn serves_the_metrics_of_the_golden_file() {
     let (node, ..) = node_at_work(&[]).await;
     let families = Scrape::of(&node).await.families();
     let lines = families.iter().map(|(name, family)| {
@@ -83,7 +83,7 @@ async fn names_labels_and_types_of_metrics_are_the_golden_file() {
 }
 
 #[tokio::test]
-async fn keys_and_types_of_admin_json_are_the_golden_file() {
+async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
     const PATHS: [&str; 7] = [
         "/actors",
         "/actors/mempool",
