@@ -13,21 +13,21 @@ use std::{
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
 /// A response of `GET /metrics`.
-pub struct Scrape {
+struct Scrape {
     text: String,
 }
 
 /// A metric family: its type, its help text and the names of its labels.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub kind: String,
+struct Family {
+    kind: String,
     help: String,
-    pub labels: BTreeSet<String>,
+    labels: BTreeSet<String>,
 }
 
 impl Scrape {
     /// Requests the metrics of a node.
-    pub async fn of(node: &TestNode) -> Self {
+    async fn of(node: &TestNode) -> Self {
         let response = node.http.get(&format!("{}/metrics", node.admin)).await;
         assert_eq!(response.status, 200, "{}", response.text);
         assert_eq!(
@@ -66,7 +66,7 @@ impl Scrape {
     }
 
     /// Returns the families by name.
-    pub fn families(&self) -> BTreeMap<String, Family> {
+    fn families(&self) -> BTreeMap<String, Family> {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {

@@ -8,6 +8,7 @@ mod cycles;
 mod layers;
 mod modules;
 mod threats;
+mod tools;
 mod workspace;
 
 use std::path::Path;
