@@ -53,6 +53,7 @@ struct Client {
 }
 
 impl Client {
+    /// Creates a client that trusts these certificates.
     fn trusting(certificates: &[CertificateDer<'static>]) -> Self {
         let mut roots = RootCertStore::empty();
         for certificate in certificates {
@@ -70,6 +71,7 @@ impl Client {
         }
     }
 
+    /// Opens a connection.
     async fn connect(&self, authority: &str) -> io::Result<TlsStream<TcpStream>> {
         let tcp = TcpStream::connect(authority).await?;
         let name = ServerName::try_from(SERVER_NAME).unwrap();
