@@ -1,7 +1,7 @@
 //! Directories that earlier programs wrote, `tests/formats/`: those of the formats that this program reads must
 //! open and give the answers that they gave when they were made; older ones are refused, with the way out.
 //!
-//! After a change of the format (`FORMAT` of `src/store/schema.rs`, or that of `mempool.bcs`) the fixture of
+//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of `mempool.bcs`) the fixture of
 //! the new one is made, and committed, by
 //!
 //! ```sh

@@ -5,7 +5,7 @@
 
 use super::{AccountAuthenticator, AnySignature, TransactionAuthenticator, form::SIGNATURES_MAX};
 
-/// Cost of an Ed25519 signature that is checked alone: the unit (`benches/signature_count.rs`).
+/// Cost of an Ed25519 signature that is checked alone: the unit (`benches/signatures.rs`).
 const ED25519: usize = 1;
 /// Cost of a secp256k1 signature.
 const SECP256K1: usize = 2;
