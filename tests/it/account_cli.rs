@@ -1,19 +1,21 @@
-//! The `account` commands, as a person uses them.
+//! The `account` commands, as a user runs them.
 
 use crate::kit::{TestNode, binary};
 use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Output};
 
+/// Runs a subcommand of `account`.
 fn account(arguments: &[&str]) -> Output {
     binary().arg("account").args(arguments).output().unwrap()
 }
 
+/// Returns the output of a successful command.
 fn printed(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The value of `name value` in what was printed.
+/// Returns the value of `name value` in the output of a command.
 fn value<'a>(printed: &'a str, name: &str) -> &'a str {
     printed
         .lines()
@@ -21,7 +23,7 @@ fn value<'a>(printed: &'a str, name: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no {name} in {printed}"))
 }
 
-/// A file with this text that only its owner can read; its name.
+/// Creates a file that only its owner can read, and returns its path.
 fn private_file(directory: &Path, text: &str) -> String {
     let path = directory.join("text");
     fs::write(&path, text).unwrap();
@@ -30,7 +32,7 @@ fn private_file(directory: &Path, text: &str) -> String {
 }
 
 #[test]
-fn new_fund_transfer_show() {
+fn creates_funds_and_shows_accounts_and_transfers() {
     let node = TestNode::start(&[]);
     let faucet = node.faucet.as_deref().unwrap();
     let key_file = node.directory().join("alice.key");
@@ -41,11 +43,7 @@ fn new_fund_transfer_show() {
     let mode = fs::metadata(key_file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let again = account(&["new", "--out", key_file]);
-    assert_eq!(
-        again.status.code(),
-        Some(1),
-        "a key file is never overwritten"
-    );
+    assert_eq!(again.status.code(), Some(1), "a key file was overwritten");
 
     let bob = printed(&account(&["new"]));
     let (bob, bob_key) = (value(&bob, "address"), value(&bob, "private key"));
@@ -64,22 +62,22 @@ fn new_fund_transfer_show() {
     assert!(transfer.contains("committed at version "), "{transfer}");
     assert!(transfer.contains("Executed successfully"), "{transfer}");
 
-    let shown = printed(&account(&["show", "--url", &node.api, bob]));
-    assert_eq!(value(&shown, "balance"), "100000000");
-    assert_eq!(value(&shown, "sequence_number"), "0");
+    let state = printed(&account(&["show", "--url", &node.api, bob]));
+    assert_eq!(value(&state, "balance"), "100000000");
+    assert_eq!(value(&state, "sequence_number"), "0");
     let back = printed(&account(&[
         "transfer", "--url", &node.api, "--key", &bob_file, &alice, "1000",
     ]));
     assert!(back.contains("committed"), "{back}");
-    let shown = printed(&account(&["show", "--url", &node.api, bob]));
-    assert_eq!(value(&shown, "sequence_number"), "1");
+    let state = printed(&account(&["show", "--url", &node.api, bob]));
+    assert_eq!(value(&state, "sequence_number"), "1");
 }
 
 #[test]
-fn what_does_not_work_is_said() {
+fn names_the_cause_of_a_failed_command() {
     let node = TestNode::start(&[]);
     let key = private_file(node.directory(), &"11".repeat(32));
-    let failed = |arguments: &[&str], parts: &[&str]| {
+    let check_failure = |arguments: &[&str], parts: &[&str]| {
         let output = account(arguments);
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{message}");
@@ -88,24 +86,24 @@ fn what_does_not_work_is_said() {
         }
     };
     let to = "0x77";
-    failed(
+    check_failure(
         &["transfer", "--url", &node.api, "--key", &key, to, "1"],
         &["400", "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE"],
     );
-    failed(
+    check_failure(
         &["transfer", "--url", &node.api, "--key", "/nowhere", to, "1"],
         &["--key", "the name of a key file", "No such file"],
     );
-    let nobody = TcpListener::bind("127.0.0.1:0")
+    let unused = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap();
-    let nobody = format!("http://{nobody}");
-    failed(
-        &["show", "--url", &nobody, to],
-        &["no answer from", &nobody, "refused"],
+    let unused = format!("http://{unused}");
+    check_failure(
+        &["show", "--url", &unused, to],
+        &["no answer from", &unused, "refused"],
     );
-    failed(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
-    // The admin listener answers, but is no node.
-    failed(&["show", "--url", &node.admin, to], &["404"]);
+    check_failure(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
+    // The admin listener responds, but is not a node.
+    check_failure(&["show", "--url", &node.admin, to], &["404"]);
 }

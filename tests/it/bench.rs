@@ -1,10 +1,11 @@
-//! `bench`, as a client like any other: what it reports is what the ledger has.
+//! `bench` as an ordinary client: its report must agree with the ledger.
 
 use crate::kit::{TestNode, binary, until};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 
+/// Returns the command of a run with a JSON report.
 fn command(node: &TestNode, arguments: &[&str]) -> Command {
     let mut command = binary();
     command
@@ -20,6 +21,7 @@ fn command(node: &TestNode, arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs `bench`, which must succeed, and returns its report.
 fn bench(node: &TestNode, arguments: &[&str]) -> Value {
     let output = command(node, arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -27,12 +29,12 @@ fn bench(node: &TestNode, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A run that goes on until something stops it.
-struct Running(Child);
+/// A running `bench` without an end of its own.
+struct RunningBench(Child);
 
-impl Running {
-    /// Begins a run, and waits until the node has committed some of its transfers.
-    async fn begin(node: &TestNode, arguments: &[&str]) -> Self {
+impl RunningBench {
+    /// Starts a run, and waits until the node has committed some of its transfers.
+    async fn start(node: &TestNode, arguments: &[&str]) -> Self {
         let version = async || -> u64 {
             let ledger = node.get("/v1").await.json;
             ledger["ledger_version"].as_str().unwrap().parse().unwrap()
@@ -45,7 +47,7 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn();
         let this = Self(child.unwrap());
-        // More than the funding takes.
+        // More versions than the funding of the accounts takes.
         until("transfers to be committed", || async {
             (version().await > before + 100).then_some(())
         })
@@ -53,12 +55,13 @@ impl Running {
         this
     }
 
+    /// Returns the process id.
     fn pid(&self) -> Pid {
         Pid::from_child(&self.0)
     }
 
-    /// Waits until it has ended with exit code 1, and returns its report and what it says on standard error.
-    fn stopped(self) -> (Value, String) {
+    /// Waits until the run has ended with exit code 1. Returns its report and its standard error.
+    fn report(self) -> (Value, String) {
         let output = self.0.wait_with_output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{error}");
@@ -68,7 +71,7 @@ impl Running {
 }
 
 #[test]
-fn every_transfer_is_committed_and_every_wait_is_answered() {
+fn commits_every_transfer_and_completes_every_wait() {
     let node = TestNode::start(&[]);
     for (mode, format) in [
         ("await", "bcs"),
@@ -115,7 +118,7 @@ fn every_transfer_is_committed_and_every_wait_is_answered() {
 }
 
 #[test]
-fn the_same_seed_goes_on_with_the_same_accounts() {
+fn continues_with_the_same_accounts_for_the_same_seed() {
     let node = TestNode::start(&[]);
     for _ in 0..2 {
         let report = bench(
@@ -136,9 +139,10 @@ fn the_same_seed_goes_on_with_the_same_accounts() {
     }
 }
 
-/// As many as were signed before the load are not signed under it, also by accounts that have sent before.
+/// Transfers that were signed before the load are not signed during it, also those of accounts that
+/// have sent transactions before.
 #[test]
-fn transfers_are_signed_before_the_load_as_far_as_they_are_asked_for() {
+fn signs_the_requested_number_of_transfers_before_the_load() {
     let node = TestNode::start(&[]);
     for (pre_signed, signed_while_running) in [("60", 0), ("40", 20), ("0", 60)] {
         let report = bench(
@@ -166,7 +170,7 @@ fn transfers_are_signed_before_the_load_as_far_as_they_are_asked_for() {
 }
 
 #[test]
-fn what_is_sent_in_ramp_and_warm_up_is_committed_and_not_measured() {
+fn excludes_ramp_and_warm_up_from_the_measurement() {
     let node = TestNode::start(&[]);
     let report = bench(
         &node,
@@ -191,13 +195,13 @@ fn what_is_sent_in_ramp_and_warm_up_is_committed_and_not_measured() {
     assert_eq!(report["submit_latency"]["count"], 20, "{report}");
     assert_eq!(report["commit_latency"]["count"], 20, "{report}");
     assert_eq!(report["uncommitted"], 0, "{report}");
-    // 30 were due before, and of those some may have been late.
+    // 30 transfers were due before the measurement, some of which may have been late.
     let committed = report["committed"].as_u64().unwrap();
     assert!((20..=50).contains(&committed), "{report}");
 }
 
 #[test]
-fn several_threads_share_the_connections_and_the_nodes_process_is_measured() {
+fn shares_connections_between_threads_and_measures_the_node() {
     let node = TestNode::start(&[]);
     let pid = node.process_id().to_string();
     let report = bench(
@@ -225,7 +229,7 @@ fn several_threads_share_the_connections_and_the_nodes_process_is_measured() {
 }
 
 #[test]
-fn many_connections_send_orderless_from_one_account() {
+fn sends_orderless_transactions_of_one_account_over_many_connections() {
     let node = TestNode::start(&[]);
     let report = bench(
         &node,
@@ -246,7 +250,7 @@ fn many_connections_send_orderless_from_one_account() {
 }
 
 #[test]
-fn a_rate_is_not_exceeded() {
+fn does_not_exceed_the_rate() {
     let node = TestNode::start(&[]);
     let report = bench(
         &node,
@@ -262,7 +266,7 @@ fn a_rate_is_not_exceeded() {
         ],
     );
     assert_eq!(report["committed"], 40, "{report}");
-    // The first is due at once and the last 39 intervals of 20 ms later, so none was sent earlier.
+    // The first transfer is due immediately and the last one 39 intervals of 20 ms later.
     assert!(report["seconds"].as_f64().unwrap() >= 0.78, "{report}");
 }
 
@@ -270,9 +274,9 @@ fn a_rate_is_not_exceeded() {
 async fn reports_what_it_measured_until_it_is_interrupted() {
     let node = TestNode::start(&[]);
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Running::begin(&node, &["--mode", "await", "--duration", "2000"]).await;
+        let run = RunningBench::start(&node, &["--mode", "await", "--duration", "2000"]).await;
         kill_process(run.pid(), signal).unwrap();
-        let (report, error) = run.stopped();
+        let (report, error) = run.report();
         assert!(report["committed"].as_u64().unwrap() > 0, "{report}");
         assert_eq!(report["stopped"], "interrupted", "{report}");
         assert_eq!(report["uncommitted"], 0, "{report}");
@@ -281,24 +285,24 @@ async fn reports_what_it_measured_until_it_is_interrupted() {
 }
 
 #[tokio::test]
-async fn reports_what_it_measured_until_the_node_was_gone() {
+async fn reports_what_it_measured_until_the_node_ended() {
     let mut node = TestNode::start(&[]);
     let pid = node.process_id().to_string();
-    let run = Running::begin(&node, &["--duration", "2000", "--pid", &pid]).await;
+    let run = RunningBench::start(&node, &["--duration", "2000", "--pid", &pid]).await;
     node.kill();
-    let (report, error) = run.stopped();
+    let (report, error) = run.report();
     assert!(report["accepted"].as_u64().unwrap() > 0, "{report}");
     assert_eq!(report["node"], Value::Null, "{report}");
     assert!(error.contains("no answer from"), "{error}");
 }
 
-/// A node that is held answers nothing, and keeps its connections.
+/// A stopped process sends no response, and its connections stay open.
 #[tokio::test]
-async fn ends_with_its_duration_although_the_node_does_not_answer() {
+async fn ends_after_its_duration_although_the_node_does_not_respond() {
     let node = TestNode::start(&[]);
-    let run = Running::begin(&node, &["--duration", "5", "--mode", "await"]).await;
+    let run = RunningBench::start(&node, &["--duration", "5", "--mode", "await"]).await;
     node.signal("STOP");
-    let (report, error) = run.stopped();
+    let (report, error) = run.report();
     assert!(error.contains("did not answer within"), "{error}");
     assert_eq!(report["unanswered"], 4, "one per connection: {report}");
 }
@@ -306,16 +310,16 @@ async fn ends_with_its_duration_although_the_node_does_not_answer() {
 #[tokio::test]
 async fn fails_when_descriptors_run_out() {
     let node = TestNode::start(&[]);
-    // The last connections are made long after the first have sent transfers.
-    let run = Running::begin(&node, &["--duration", "30", "--ramp", "30"]).await;
+    // The last connections are opened long after the first have sent transfers.
+    let run = RunningBench::start(&node, &["--duration", "30", "--ramp", "30"]).await;
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     prlimit(Some(run.pid()), Resource::Nofile, none).unwrap();
-    // The connection that the node closes is made anew.
+    // The node closes a connection, which is then opened again.
     drop(node);
-    let (report, error) = run.stopped();
+    let (report, error) = run.report();
     assert!(error.contains("Too many open files"), "{error}");
     assert!(
         report["stopped"]
@@ -327,7 +331,7 @@ async fn fails_when_descriptors_run_out() {
 }
 
 #[test]
-fn refuses_more_connections_than_it_may_have_descriptors() {
+fn rejects_more_connections_than_it_may_have_descriptors() {
     let bench = binary();
     let output = Command::new("sh")
         .args(["-c", "ulimit -n 256; exec \"$@\"", "sh"])
@@ -341,7 +345,7 @@ fn refuses_more_connections_than_it_may_have_descriptors() {
 }
 
 #[test]
-fn refuses_a_duration_that_no_clock_can_reach() {
+fn rejects_a_duration_that_no_clock_can_reach() {
     for duration in ["18446744073709551615", "2592001", "1e300", "-1", "nan"] {
         let duration = format!("--duration={duration}");
         let output = binary().args(["bench", &duration]).output().unwrap();
@@ -352,7 +356,7 @@ fn refuses_a_duration_that_no_clock_can_reach() {
 }
 
 #[test]
-fn options_that_contradict_each_other_are_refused() {
+fn rejects_contradictory_and_invalid_options() {
     for (arguments, words) in [
         (
             ["--pid", "4294967295", "--connections", "1"],

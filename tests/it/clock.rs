@@ -1,6 +1,7 @@
 //! The real binary with a clock that is far ahead of its newest block.
 //!
-//! The clock of the machine is right here; the block is old. So the tests need no right to set a clock.
+//! The clock of the machine is right and the block is old, so the tests need no right to set a
+//! clock.
 
 use crate::{
     crash::formats,
@@ -10,7 +11,7 @@ use ledger_types::AccountAddress;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Less than the age of the fixture.
+/// A limit below the age of the fixture.
 const JUMP_MAX: &str = "sequencer.clock_jump_max_secs=60";
 
 /// Starts a node on a chain whose newest block is days old.
@@ -20,7 +21,7 @@ fn start(settings: &[&str]) -> TestNode {
 }
 
 #[tokio::test]
-async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
+async fn rejects_submissions_until_a_clock_beyond_the_limit_is_confirmed() {
     let mut node = start(&[JUMP_MAX]);
     let payer = TestAccount::from_seed(1);
     let chain = node.chain().await;
@@ -28,15 +29,15 @@ async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
     let transfer = payer.transfer(&chain, number, AccountAddress::from_low_u64(0xb0b), 1);
     let height = node.get("/v1").await.json["block_height"].clone();
 
-    let answer = node.try_submit(&transfer).await.unwrap();
-    assert_eq!(answer.status, 503, "{}", answer.text);
-    assert!(answer.headers.contains_key("retry-after"));
+    let response = node.try_submit(&transfer).await.unwrap();
+    assert_eq!(response.status, 503, "{}", response.text);
+    assert!(response.headers.contains_key("retry-after"));
     assert!(
-        answer
+        response
             .text
             .contains("sequencer.clock_confirmed_until_secs="),
         "{}",
-        answer.text
+        response.text
     );
     let health = node.get("/v1/-/healthy").await;
     assert_eq!(
@@ -68,7 +69,7 @@ async fn a_clock_beyond_the_limit_refuses_submissions_until_it_is_confirmed() {
         .find_map(|line| line.strip_prefix("ledger_clock_drift_seconds "))
         .unwrap();
     assert!(drift.parse::<f64>().unwrap() > 60.0, "{drift}");
-    // A stop and a start change nothing of it.
+    // A restart changes nothing.
     assert!(node.stop("TERM").success(), "{}", node.log());
     let mut node = node.restart();
     assert_eq!(node.get("/v1").await.json["block_height"], height);

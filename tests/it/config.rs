@@ -3,13 +3,14 @@
 use crate::kit::{TestNode, binary};
 use std::{fs, process::Output};
 
+/// Converts the output of a command to text.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Checks that the command ended with the exit code of an invalid configuration, and that its
-/// message contains `parts`.
-fn assert_rejected(output: &Output, parts: &[&str]) {
+/// Checks that a command ended with the exit code of an invalid configuration and a message with
+/// `parts`.
+fn check_rejected(output: &Output, parts: &[&str]) {
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     for part in parts {
@@ -18,7 +19,7 @@ fn assert_rejected(output: &Output, parts: &[&str]) {
 }
 
 #[test]
-fn config_prints_each_value_with_its_origin() {
+fn prints_each_value_with_its_origin() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("node.toml");
     fs::write(&file, "[wait]\ntimeout_ms = 250\ncapacity = 7\n").unwrap();
@@ -45,7 +46,7 @@ fn config_prints_each_value_with_its_origin() {
 }
 
 #[test]
-fn config_defaults_prints_node_toml() {
+fn prints_node_toml_as_the_defaults() {
     let output = binary().args(["config", "--defaults"]).output().unwrap();
     let shipped =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
@@ -53,7 +54,7 @@ fn config_defaults_prints_node_toml() {
 }
 
 #[test]
-fn config_schema_prints_node_schema_json() {
+fn prints_node_schema_json_as_the_schema() {
     let output = binary().args(["config", "--schema"]).output().unwrap();
     let shipped = fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -76,7 +77,7 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
             .output();
         output.unwrap()
     };
-    assert_rejected(
+    check_rejected(
         &run(&["--config", file.to_str().unwrap()]),
         &[
             "mempool.capacity_transactions",
@@ -84,26 +85,26 @@ fn rejects_an_invalid_configuration_with_exit_code_2() {
             "from 1 to",
         ],
     );
-    assert_rejected(
+    check_rejected(
         &run(&["--set", "mempool.size=1"]),
         &["mempool.size", "--set", "capacity_bytes"],
     );
-    assert_rejected(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
-    assert_rejected(
+    check_rejected(&run(&["--config", "/nowhere.toml"]), &["/nowhere.toml"]);
+    check_rejected(
         &run(&["--set", "sequencer.mode=bft"]),
         &["sequencer.mode", "solo"],
     );
-    assert_rejected(
+    check_rejected(
         &run(&["--set", "chain.genesis=/nowhere.toml"]),
         &["/nowhere.toml"],
     );
-    assert_rejected(
+    check_rejected(
         &run(&["--set", "api.workers=513"]),
         &["api.workers", "from 0 to 512"],
     );
     assert!(
         !directory.path().join("data").exists(),
-        "a rejected start creates no data directory"
+        "a rejected start created a data directory"
     );
 }
 
@@ -118,12 +119,12 @@ fn rejects_settings_that_contradict_the_genesis_file() {
             .output()
             .unwrap()
     };
-    assert_rejected(
+    check_rejected(
         &run("chain.id=4"),
         &["chain.id = 4", "--set", "genesis.toml", "77"],
     );
-    assert_rejected(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
-    assert_rejected(
+    check_rejected(&run("chain.vendor=NODE"), &["chain.vendor = NODE", "OTHER"]);
+    check_rejected(
         &run("faucet.enabled=true"),
         &["faucet.enabled", "development chain"],
     );
@@ -143,7 +144,7 @@ fn names_an_invalid_genesis_file_without_its_key() {
     };
     let start = "chain_id = 7\ndevelopment = true\n";
     let misspelt = run(&format!("{start}faucet_privat_key = \"{KEY}\"\n"));
-    assert_rejected(
+    check_rejected(
         &misspelt,
         &["genesis.toml", "line 3, column 1", "faucet_privat_key"],
     );
@@ -153,20 +154,20 @@ fn names_an_invalid_genesis_file_without_its_key() {
         text(&misspelt.stderr)
     );
     let unclosed = run(&format!("{start}faucet_private_key = \"{KEY}\n"));
-    assert_rejected(&unclosed, &["genesis.toml", "line 3"]);
+    check_rejected(&unclosed, &["genesis.toml", "line 3"]);
     assert!(
         !text(&unclosed.stderr).contains(KEY),
         "{}",
         text(&unclosed.stderr)
     );
-    assert_rejected(
+    check_rejected(
         &run(&format!("{start}faucet_private_key = \"{KEY}\"\n")),
         &["genesis.toml", "account of the faucet key"],
     );
     let reserved = run(&format!(
         "{start}[[accounts]]\naddress = \"0x1\"\nbalance = 1\n"
     ));
-    assert_rejected(&reserved, &["genesis.toml", "0x1", "reserved"]);
+    check_rejected(&reserved, &["genesis.toml", "0x1", "reserved"]);
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn rejects_a_directory_of_another_chain() {
     let output = TestNode::command(node.directory(), &settings)
         .output()
         .unwrap();
-    assert_rejected(
+    check_rejected(
         &output,
         &[
             "another genesis",

@@ -1,4 +1,4 @@
-//! The faucet: concurrent requests, the forms of its answers, and what it refuses.
+//! The faucet: concurrent requests, forms of responses, and rejected requests.
 
 use crate::kit::{TestAccount, TestNode, test_genesis};
 use futures::future::join_all;
@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
+/// Sends a POST request to the faucet.
 async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::HttpResponse {
     let url = format!("{}{path}", node.faucet.as_ref().unwrap());
     let mut request = node.http.request(Method::POST, &url);
@@ -18,7 +19,7 @@ async fn post(node: &TestNode, path: &str, body: Option<Value>) -> crate::kit::H
 }
 
 #[tokio::test]
-async fn concurrent_requests_are_all_paid_once() {
+async fn pays_each_of_many_concurrent_requests_once() {
     const REQUESTS: u64 = 300;
     let node = TestNode::start(&[]);
     let requests = (0..REQUESTS).map(|number| {
@@ -26,18 +27,18 @@ async fn concurrent_requests_are_all_paid_once() {
         async move {
             let hashes = if number % 2 == 0 {
                 let body = json!({ "address": address.to_string(), "amount": 1000 + number });
-                let answer = post(node, "/fund", Some(body)).await;
-                assert_eq!(answer.status, 200, "{}", answer.text);
-                answer.json["txn_hashes"].clone()
+                let response = post(node, "/fund", Some(body)).await;
+                assert_eq!(response.status, 200, "{}", response.text);
+                response.json["txn_hashes"].clone()
             } else {
-                // As older SDKs do: no 0x, no body.
+                // In the form of older SDKs: an address without 0x, and no body.
                 let digits = &address.to_long_hex()[2..];
                 let path = format!("/mint?address={digits}&amount={}", 1000 + number);
-                let answer = post(node, &path, None).await;
-                assert_eq!(answer.status, 200, "{}", answer.text);
-                answer.json
+                let response = post(node, &path, None).await;
+                assert_eq!(response.status, 200, "{}", response.text);
+                response.json
             };
-            // It answers when the transaction is committed, so this is there at once.
+            // The response is sent after the commit, so the balance is visible immediately.
             assert_eq!(node.balance(&address).await, 1000 + number);
             hashes[0].as_str().unwrap().parse::<HashValue>().unwrap()
         }
@@ -46,7 +47,7 @@ async fn concurrent_requests_are_all_paid_once() {
     assert_eq!(
         node.sequence_number(&faucet_account().address).await,
         hashes.len() as u64,
-        "a transaction was made that paid nobody, or one was told that is not there"
+        "a transaction paid no request, or a response named an unknown transaction"
     );
     for hash in hashes {
         let transaction = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
@@ -54,20 +55,21 @@ async fn concurrent_requests_are_all_paid_once() {
     }
 }
 
+/// Returns the faucet's account.
 fn faucet_account() -> TestAccount {
     let genesis = test_genesis(Parameters::default());
     TestAccount::new(genesis.faucet_key().unwrap())
 }
 
 #[tokio::test]
-async fn it_pays_once_where_others_use_its_key() {
+async fn pays_once_while_others_use_its_key() {
     const ROUNDS: u64 = 20;
     let node = TestNode::start(&[]);
     let (other, chain) = (faucet_account(), node.chain().await);
     let funded = |round| TestAccount::from_seed(round);
     for round in 0..ROUNDS {
         let next = node.sequence_number(&other.address).await;
-        // The faucet reads its number while these are on their way.
+        // The faucet reads its sequence number while these are pending.
         for number in next..next + 5 {
             node.submit(&other.transfer(&chain, number, other.address, 1))
                 .await;
@@ -81,14 +83,14 @@ async fn it_pays_once_where_others_use_its_key() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_paid_does_not_cost_the_others_theirs() {
+async fn pays_other_requests_beside_one_that_it_cannot_pay() {
     let node = TestNode::start(&["faucet.amount_max=9000000000000000000"]);
     let body = |number: u64, amount: u64| {
         let address = TestAccount::from_seed(number).address;
         json!({ "address": address.to_string(), "amount": amount })
     };
     let requests = (0..40).map(|number| {
-        // More than the faucet holds, every tenth time.
+        // Every tenth request exceeds the balance of the faucet.
         let amount = if number % 10 == 0 {
             9_000_000_000_000_000_000
         } else {
@@ -96,28 +98,28 @@ async fn one_that_cannot_be_paid_does_not_cost_the_others_theirs() {
         };
         post(&node, "/fund", Some(body(number, amount)))
     });
-    for (number, answer) in join_all(requests).await.into_iter().enumerate() {
+    for (number, response) in join_all(requests).await.into_iter().enumerate() {
         let expected = if number % 10 == 0 { 403 } else { 200 };
-        assert_eq!(answer.status, expected, "{number}: {}", answer.text);
+        assert_eq!(response.status, expected, "{number}: {}", response.text);
     }
 }
 
 #[tokio::test]
-async fn the_forms_of_requests_and_answers() {
+async fn supports_every_form_of_request_and_response() {
     let node = TestNode::start(&["faucet.amount_max=5000"]);
     let url = node.faucet.clone().unwrap();
     assert_eq!(node.http.get(&url).await.text, "tap:ok");
 
-    // More than the maximum is cut to it.
+    // An amount above the maximum is reduced to it.
     let account = TestAccount::from_seed(1);
     let public = format!("0x{}", hex::encode(account.key.public_key().0));
-    let answer = post(
+    let response = post(
         &node,
         "/fund",
         Some(json!({ "pub_key": public, "amount": 6000 })),
     )
     .await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(response.status, 200, "{}", response.text);
     assert_eq!(node.balance(&account.address).await, 5000);
     let path = format!("/mint?auth_key={}&amount=7", account.address.to_long_hex());
     assert!(post(&node, &path, None).await.json.is_array());
@@ -127,8 +129,8 @@ async fn the_forms_of_requests_and_answers() {
         "/mint?address={}&amount=1&return_txns=true",
         account.address
     );
-    let answer = post(&node, &path, None).await;
-    let bytes = hex::decode(&answer.text).unwrap();
+    let response = post(&node, &path, None).await;
+    let bytes = hex::decode(&response.text).unwrap();
     let transactions: Vec<ledger_types::SignedTransaction> = bcs::from_bytes(&bytes).unwrap();
     assert_eq!(transactions.len(), 1);
 
@@ -138,55 +140,39 @@ async fn the_forms_of_requests_and_answers() {
         json!({ "address": "0x1", "amount": -1 }),
         json!([]),
     ] {
-        let answer = post(&node, "/fund", Some(body)).await;
-        assert_eq!(answer.status, 400, "{}", answer.text);
-        assert_eq!(answer.json["error_code"], "InvalidRequest");
-        assert!(answer.json["message"].is_string());
+        let response = post(&node, "/fund", Some(body)).await;
+        assert_eq!(response.status, 400, "{}", response.text);
+        assert_eq!(response.json["error_code"], "InvalidRequest");
+        assert!(response.json["message"].is_string());
     }
     for path in ["/mint", "/mint?address=0x1&amount=x", "/mint?pub_key=0x12"] {
-        let answer = post(&node, path, None).await;
-        assert_eq!(answer.status, 400, "{}", answer.text);
-        assert!(answer.json.is_null(), "plain text: {}", answer.text);
+        let response = post(&node, path, None).await;
+        assert_eq!(response.status, 400, "{}", response.text);
+        assert!(response.json.is_null(), "plain text: {}", response.text);
     }
 }
 
 #[tokio::test]
-async fn what_is_no_route_is_refused_in_the_form_of_errors() {
+async fn rejects_unknown_routes_and_methods_with_an_error_body() {
     let node = TestNode::start(&[]);
     let url = node.faucet.clone().unwrap();
     let large = json!({ "address": "0".repeat(5000) });
-    for (answer, status) in [
+    for (response, status) in [
         (post(&node, "/fund", Some(large)).await, 413),
         (post(&node, "/nothing", None).await, 404),
         (post(&node, "/", None).await, 405),
         (node.http.get(&format!("{url}/fund")).await, 405),
         (node.http.get(&format!("{url}/mint?address=0x1")).await, 405),
     ] {
-        assert_eq!(answer.status, status, "{}", answer.text);
-        assert!(answer.json["message"].is_string(), "{}", answer.text);
-        assert_eq!(answer.json["error_code"], "WebFrameworkError");
-        assert_eq!(answer.headers.contains_key("allow"), status == 405);
+        assert_eq!(response.status, status, "{}", response.text);
+        assert!(response.json["message"].is_string(), "{}", response.text);
+        assert_eq!(response.json["error_code"], "WebFrameworkError");
+        assert_eq!(response.headers.contains_key("allow"), status == 405);
     }
 }
 
 #[tokio::test]
-async fn a_faucet_can_be_switched_off() {
+async fn has_no_listener_if_it_is_disabled() {
     let node = TestNode::start(&["faucet.enabled=false"]);
     assert_eq!(node.faucet, None);
-}
-
-#[tokio::test]
-async fn a_page_of_another_origin_may_ask_for_coins() {
-    let node = TestNode::start(&[]);
-    let url = format!("{}/fund", node.faucet.as_ref().unwrap());
-    let origin = "http://localhost:5173";
-    let question = node
-        .http
-        .request(Method::OPTIONS, &url)
-        .header("origin", origin)
-        .header("access-control-request-method", "POST")
-        .header("access-control-request-headers", "content-type");
-    let answer = node.http.try_send(question).await.unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    assert_eq!(answer.headers["access-control-allow-origin"], origin);
 }

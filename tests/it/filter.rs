@@ -1,31 +1,38 @@
-//! The submission filter and the switches of the interface: from the configuration, over a restart, and live
-//! on the operator's listener.
+//! The submission filter and the switches of the API: from the configuration, after a restart, and
+//! changed on the admin listener while the node runs.
 
 use crate::kit::{HttpResponse, TestAccount, TestNode, binary};
 use ledger_types::SignedTransaction;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+/// Funds of an account, in the coin's smallest unit.
 const FUNDS: u64 = 1_000_000_000;
 
+/// Replaces the rules of the filter.
 async fn put_rules(node: &TestNode, rules: &[&str]) -> HttpResponse {
     let url = format!("{}/filter", node.admin);
     let body = json!({ "rules": rules });
     node.http.send_json(Method::PUT, &url, &body).await
 }
 
-/// Status, `error_code` and message of a submission.
-async fn submitted(node: &TestNode, transaction: &SignedTransaction) -> (u16, Value, String) {
-    let answer = node.try_submit(transaction).await.unwrap();
-    let message = answer.json["message"]
+/// Submits a transaction. Returns status, `error_code` and message of the response.
+async fn submit(node: &TestNode, transaction: &SignedTransaction) -> (u16, Value, String) {
+    let response = node.try_submit(transaction).await.unwrap();
+    let message = response.json["message"]
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    (answer.status, answer.json["error_code"].clone(), message)
+    (
+        response.status,
+        response.json["error_code"].clone(),
+        message,
+    )
 }
 
-async fn kept_out(node: &TestNode, transaction: &SignedTransaction, rule: &str) {
-    let (status, error_code, message) = submitted(node, transaction).await;
+/// Checks that the filter rejects a transaction by this rule.
+async fn check_rejected(node: &TestNode, transaction: &SignedTransaction, rule: &str) {
+    let (status, error_code, message) = submit(node, transaction).await;
     assert_eq!(
         (status, error_code),
         (403, json!("rejected_by_filter")),
@@ -35,20 +42,20 @@ async fn kept_out(node: &TestNode, transaction: &SignedTransaction, rule: &str) 
 }
 
 #[tokio::test]
-async fn rules_come_from_the_configuration_and_are_changed_live() {
+async fn applies_configured_rules_and_changes_them_while_running() {
     let [alice, bob] = [1, 2].map(TestAccount::from_seed);
     let rule = format!("deny sender {}", alice.address);
     let node = TestNode::start(&[&format!("filter.rules= {rule} ,allow   all")]);
     let url = format!("{}/filter", node.admin);
-    let shown = node.http.get(&url).await;
+    let configured = node.http.get(&url).await;
     assert_eq!(
-        (shown.status, shown.json),
+        (configured.status, configured.json),
         (200, json!({ "rules": [rule, "allow all"] }))
     );
     let chain = node.chain().await;
     node.fund(&alice, FUNDS).await;
     node.fund(&bob, FUNDS).await;
-    kept_out(
+    check_rejected(
         &node,
         &alice.transfer(&chain, 0, bob.address, 1),
         &format!("rule 1: {rule}"),
@@ -67,7 +74,7 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
         (200, &json!({ "rules": only_alice }))
     );
     assert_eq!(node.http.get(&url).await.json, changed.json);
-    kept_out(
+    check_rejected(
         &node,
         &bob.transfer(&chain, 1, bob.address, 1),
         "rule 2: deny all",
@@ -75,7 +82,7 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
     .await;
     node.submit_and_wait(&alice.transfer(&chain, 0, bob.address, 1))
         .await;
-    // What the node itself sends is not asked.
+    // Transactions of the node itself pass no filter.
     node.fund(&bob, 1).await;
 
     assert_eq!(put_rules(&node, &[]).await.status, 200);
@@ -85,12 +92,12 @@ async fn rules_come_from_the_configuration_and_are_changed_live() {
 }
 
 #[tokio::test]
-async fn what_the_pool_took_stays_over_a_change_and_over_a_restart_with_other_rules() {
+async fn keeps_pending_transactions_after_a_change_and_a_restart_with_other_rules() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
     let alice = TestAccount::from_seed(1);
     node.fund(&alice, FUNDS).await;
-    // Waits for its predecessor.
+    // This transaction waits for its predecessor.
     let parked = node
         .submit(&alice.transfer(&chain, 1, alice.address, 1))
         .await;
@@ -102,15 +109,16 @@ async fn what_the_pool_took_stays_over_a_change_and_over_a_restart_with_other_ru
     let node = node.restart_with(&["filter.rules=deny all"]);
     assert_eq!(node.get(&path).await.json["type"], "pending_transaction");
     let first = alice.transfer(&chain, 0, alice.address, 1);
-    kept_out(&node, &first, "deny all").await;
+    check_rejected(&node, &first, "deny all").await;
     assert_eq!(put_rules(&node, &[]).await.status, 200);
     node.submit(&first).await;
     assert_eq!(node.try_wait(&parked).await.unwrap()["success"], true);
 }
 
-/// The interface of the operator takes a full set of the longest rules, and names the limit for one more.
+/// The admin listener accepts the maximum number of rules of maximum length, and names the limit
+/// for one more.
 #[tokio::test]
-async fn replaces_the_filter_by_as_many_of_the_longest_rules_as_it_may_have() {
+async fn replaces_the_filter_by_the_maximum_number_of_the_longest_rules() {
     const RULES_MAX: usize = 10_000;
     let node = TestNode::start(&[]);
     let name = |number: usize| format!("{number:_>254}x");
@@ -128,17 +136,17 @@ async fn replaces_the_filter_by_as_many_of_the_longest_rules_as_it_may_have() {
     let changed = put_rules(&node, &rules[..RULES_MAX]).await;
     assert_eq!(changed.status, 200, "{}", changed.text);
     assert_eq!(changed.json["rules"].as_array().unwrap().len(), RULES_MAX);
-    let refused = put_rules(&node, &rules).await;
-    assert_eq!(refused.status, 400, "{}", refused.text);
+    let rejected = put_rules(&node, &rules).await;
+    assert_eq!(rejected.status, 400, "{}", rejected.text);
     assert!(
-        refused.text.contains("at most 10000 rules"),
+        rejected.text.contains("at most 10000 rules"),
         "{}",
-        refused.text
+        rejected.text
     );
 }
 
 #[tokio::test]
-async fn a_change_lasts_until_the_next_start() {
+async fn forgets_a_change_at_the_next_start() {
     let mut node = TestNode::start(&[
         "filter.rules=deny sender 0x1",
         "api.simulation_enabled=false",
@@ -146,8 +154,8 @@ async fn a_change_lasts_until_the_next_start() {
     assert_eq!(put_rules(&node, &["deny all"]).await.status, 200);
     let switches = format!("{}/switches", node.admin);
     let change = json!({ "simulation_enabled": true, "submission_enabled": false });
-    let turned = node.http.send_json(Method::PATCH, &switches, &change).await;
-    assert_eq!(turned.status, 200, "{}", turned.text);
+    let changed = node.http.send_json(Method::PATCH, &switches, &change).await;
+    assert_eq!(changed.status, 200, "{}", changed.text);
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
     let node = node.restart();
     let rules = node.http.get(&format!("{}/filter", node.admin)).await.json;
@@ -167,7 +175,7 @@ async fn a_change_lasts_until_the_next_start() {
 }
 
 #[tokio::test]
-async fn what_is_no_filter_changes_nothing() {
+async fn rejects_an_invalid_filter_without_a_change() {
     let node = TestNode::start(&["filter.rules=deny sender 0x1"]);
     let url = format!("{}/filter", node.admin);
     let too_many = vec!["deny sender 0x2"; 10_001];
@@ -189,28 +197,22 @@ async fn what_is_no_filter_changes_nothing() {
         (json!({ "rules": ["x".repeat(8 << 20)] }), 413, "at most"),
     ];
     for (body, status, words) in cases {
-        let answer = node.http.send_json(Method::PUT, &url, &body).await;
-        assert_eq!(answer.status, status, "{words}: {}", answer.text);
-        assert!(answer.text.contains(words), "{words}: {}", answer.text);
-        assert!(answer.json["error_code"].is_string(), "{}", answer.text);
+        let response = node.http.send_json(Method::PUT, &url, &body).await;
+        assert_eq!(response.status, status, "{words}: {}", response.text);
+        assert!(response.text.contains(words), "{words}: {}", response.text);
+        assert!(response.json["error_code"].is_string(), "{}", response.text);
     }
-    let kept = node.http.get(&url).await.json;
-    assert_eq!(kept, json!({ "rules": ["deny sender 0x1"] }));
-    let answer = node.http.send_json(Method::PATCH, &url, &json!({})).await;
+    let unchanged = node.http.get(&url).await.json;
+    assert_eq!(unchanged, json!({ "rules": ["deny sender 0x1"] }));
+    let response = node.http.send_json(Method::PATCH, &url, &json!({})).await;
     assert_eq!(
-        (answer.status, &answer.headers["allow"]),
+        (response.status, &response.headers["allow"]),
         (405, &"GET, PUT".parse().unwrap())
     );
-    // As many as there may be, each with a whole address, fit into one change.
-    let rules: Vec<_> = (0..10_000)
-        .map(|number| format!("deny sender 0xf{number:063x}"))
-        .collect();
-    let answer = put_rules(&node, &rules.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
 }
 
 #[tokio::test]
-async fn switches_come_from_the_configuration_and_are_turned_live() {
+async fn applies_configured_switches_and_changes_them_while_running() {
     let node = TestNode::start(&[
         "api.submission_enabled=false",
         "api.bcs_output_enabled=false",
@@ -228,39 +230,39 @@ async fn switches_come_from_the_configuration_and_are_turned_live() {
     let alice = TestAccount::from_seed(1);
     node.fund(&alice, FUNDS).await;
     let transfer = alice.transfer(&chain, 0, alice.address, 1);
-    let (status, error_code, message) = submitted(&node, &transfer).await;
+    let (status, error_code, message) = submit(&node, &transfer).await;
     assert_eq!((status, error_code), (403, json!("api_disabled")));
     assert!(message.contains("api.submission_enabled"), "{message}");
 
     let change = json!({ "submission_enabled": true, "encode_submission_enabled": false });
-    let turned = node.http.send_json(Method::PATCH, &url, &change).await;
-    assert_eq!(turned.json["submission_enabled"], true, "{}", turned.text);
-    assert_eq!(turned.json["encode_submission_enabled"], false);
+    let changed = node.http.send_json(Method::PATCH, &url, &change).await;
+    assert_eq!(changed.json["submission_enabled"], true, "{}", changed.text);
+    assert_eq!(changed.json["encode_submission_enabled"], false);
     assert_eq!(
-        turned.json["bcs_output_enabled"], false,
-        "what is not named stays"
+        changed.json["bcs_output_enabled"], false,
+        "a switch that the request does not name has changed"
     );
     node.submit_and_wait(&transfer).await;
     node.logged("switches changed").await;
 
-    for wrong in [
+    for invalid in [
         json!({ "submission": false }),
         json!({ "submission_enabled": "no" }),
         json!([1]),
     ] {
-        let answer = node.http.send_json(Method::PATCH, &url, &wrong).await;
-        assert_eq!(answer.status, 400, "{wrong}: {}", answer.text);
+        let response = node.http.send_json(Method::PATCH, &url, &invalid).await;
+        assert_eq!(response.status, 400, "{invalid}: {}", response.text);
     }
-    assert_eq!(node.http.get(&url).await.json, turned.json);
-    let answer = node.http.send_json(Method::PUT, &url, &json!({})).await;
+    assert_eq!(node.http.get(&url).await.json, changed.json);
+    let response = node.http.send_json(Method::PUT, &url, &json!({})).await;
     assert_eq!(
-        (answer.status, &answer.headers["allow"]),
+        (response.status, &response.headers["allow"]),
         (405, &"GET, PATCH".parse().unwrap())
     );
 }
 
 #[test]
-fn rules_that_are_none_end_the_start_with_key_and_cause() {
+fn rejects_invalid_rules_at_the_start_with_key_and_cause() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("rules.toml");
     std::fs::write(

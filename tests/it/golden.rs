@@ -1,11 +1,12 @@
-//! Golden files of what users and operators rely on: `tests/golden/surface/`.
+//! Golden files of the interfaces that users and operators rely on, in `tests/golden/surface/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test it golden::` writes them anew. A change of one is listed in
-//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them.
+//! `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites them. Every change of one is listed in
+//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them. The
+//! metrics are those of `config/metrics.md`, and `metrics::` compares them.
 
 use crate::{
     kit::{TestCertificate, TestNode, binary},
-    metrics::{Scrape, node_at_work},
+    metrics::node_at_work,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -66,19 +67,6 @@ async fn the_openapi_document_is_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
     compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
-}
-
-// Metrics of the process are read on Linux only.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn names_labels_and_types_of_metrics_are_the_golden_file() {
-    let (node, ..) = node_at_work(&[]).await;
-    let families = Scrape::of(&node).await.families();
-    let lines = families.iter().map(|(name, family)| {
-        let labels: Vec<_> = family.labels.iter().map(String::as_str).collect();
-        format!("{} {name}{{{}}}\n", family.kind, labels.join(","))
-    });
-    compare("metrics.txt", &lines.collect::<String>());
 }
 
 #[tokio::test]

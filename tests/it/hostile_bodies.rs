@@ -1,32 +1,39 @@
-//! Bodies that no client sends who means well, to every operation that takes one: none is answered with a
-//! failure of the node, none makes it panic, and none takes more memory than a body may.
+//! Malformed and oversized bodies for every operation that reads one.
+//!
+//! None may get a response with a server error, make the node panic, or use more memory than a body
+//! may.
 
 use crate::kit::{RawConnection, TestAccount, TestNode, development_chain, post_bytes};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-/// The largest body that the node takes.
+/// Maximum size of a body that the node accepts, in bytes.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Reading one body may take 64 MiB beside itself, and two are read at once; the rest is for what the allocator
-/// keeps. Without a bound the worst of these bodies takes a gigabyte.
+/// Maximum growth of memory. A body may take 64 MiB while it is parsed, and two are parsed
+/// concurrently; the rest is for what the allocator retains. Without a bound the worst of these
+/// bodies takes a gigabyte.
 const MEMORY_MAX: usize = 320 * 1024 * 1024;
-/// How many connections send them.
+/// Number of connections that send bodies.
 const SENDERS: usize = 4;
 
 const JSON: &str = "application/json";
 const TRANSACTION_BCS: &str = "application/x.node.signed_transaction+bcs";
 const CALL_BCS: &str = "application/x.node.view_function+bcs";
 
-/// A request that means harm.
-struct Hostile {
+/// A hostile request.
+struct HostileRequest {
     path: &'static str,
     media_type: &'static str,
     body: Vec<u8>,
 }
 
-/// Every operation with a body in JSON, with one that is well formed.
+/// Returns every operation with a JSON body, with a well-formed body.
 fn operations(submission: &Value) -> Vec<(&'static str, Value)> {
-    let call = json!({ "function": "0x1::coin::name", "type_arguments": ["0x1::a::B<u8>"], "arguments": [] });
+    let call = json!({
+        "function": "0x1::coin::name",
+        "type_arguments": ["0x1::a::B<u8>"],
+        "arguments": []
+    });
     let item =
         json!({ "key_type": "vector<0x1::string::String>", "value_type": "u8", "key": ["a", "b"] });
     let graphql =
@@ -47,7 +54,7 @@ fn operations(submission: &Value) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Texts that are no JSON, or JSON that nothing asks for.
+/// Returns texts that are not JSON, or not JSON of any operation.
 fn texts() -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = [
         "",
@@ -110,7 +117,7 @@ fn texts() -> Vec<Vec<u8>> {
     texts
 }
 
-/// What every value of a well-formed body is replaced with.
+/// Returns the values that replace each value of a well-formed body.
 fn values() -> Vec<Value> {
     let mut deep = json!(0);
     for _ in 0..120 {
@@ -151,7 +158,7 @@ fn values() -> Vec<Value> {
     ]
 }
 
-/// Copies of a value in each of which one value in it, at any depth, is another.
+/// Returns copies of a value, each with one value at any depth replaced.
 fn with_each_replaced(value: &Value, by: &[Value]) -> Vec<Value> {
     let mut pointers = Vec::new();
     pointers_of(value, String::new(), &mut pointers);
@@ -159,8 +166,8 @@ fn with_each_replaced(value: &Value, by: &[Value]) -> Vec<Value> {
     for pointer in &pointers {
         for other in by {
             let mut copy = value.clone();
-            if let Some(place) = copy.pointer_mut(pointer) {
-                *place = other.clone();
+            if let Some(index) = copy.pointer_mut(pointer) {
+                *index = other.clone();
             }
             copies.push(copy);
         }
@@ -168,6 +175,7 @@ fn with_each_replaced(value: &Value, by: &[Value]) -> Vec<Value> {
     copies
 }
 
+/// Collects the JSON pointers of a value and of all values in it.
 fn pointers_of(value: &Value, here: String, pointers: &mut Vec<String>) {
     let below = |name: &dyn std::fmt::Display| format!("{here}/{name}");
     match value {
@@ -177,8 +185,8 @@ fn pointers_of(value: &Value, here: String, pointers: &mut Vec<String>) {
             }
         }
         Value::Array(items) => {
-            for (place, item) in items.iter().enumerate() {
-                pointers_of(item, below(&place), pointers);
+            for (index, item) in items.iter().enumerate() {
+                pointers_of(item, below(&index), pointers);
             }
         }
         _ => {}
@@ -186,8 +194,8 @@ fn pointers_of(value: &Value, here: String, pointers: &mut Vec<String>) {
     pointers.push(here);
 }
 
-/// Copies of a BCS form: each cut somewhere, or with a byte replaced, among others by lengths of up to four
-/// thousand million.
+/// Returns copies of a BCS form, each truncated or with a byte replaced, also by lengths of up to
+/// four billion.
 fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
     let replacements: [&[u8]; 8] = [
         &[0x00],
@@ -200,8 +208,8 @@ fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
         &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80],
     ];
     let mut copies = vec![bytes.repeat(2)];
-    for place in 0..bytes.len() {
-        let (before, after) = (&bytes[..place], &bytes[place + 1..]);
+    for index in 0..bytes.len() {
+        let (before, after) = (&bytes[..index], &bytes[index + 1..]);
         copies.push(before.to_vec());
         copies.extend(
             replacements
@@ -212,10 +220,10 @@ fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
     copies
 }
 
-/// Bodies as large as the node takes, of as many values as fit: where they go, how they begin, what follows
-/// without end.
+/// Returns the parts of bodies of the maximum size with as many values as possible: path, start,
+/// and the repeated part.
 fn giants() -> Vec<(&'static str, &'static str, &'static str)> {
-    let tiny = [
+    let repeated = [
         "0,",
         "[],",
         "{\"\":0},",
@@ -226,7 +234,7 @@ fn giants() -> Vec<(&'static str, &'static str, &'static str)> {
         "[[[[0]]]],",
         " ",
     ];
-    let begins = [
+    let starts = [
         (
             "/v1/view",
             "{\"function\":\"0x1::coin::name\",\"type_arguments\":[],\"arguments\":[",
@@ -238,46 +246,50 @@ fn giants() -> Vec<(&'static str, &'static str, &'static str)> {
             "{\"key_type\":\"u8\",\"value_type\":\"u8\",\"key\":[",
         ),
     ];
-    let pairs = begins
+    let pairs = starts
         .iter()
-        .flat_map(|&(path, begin)| tiny.map(|tiny| (path, begin, tiny)));
+        .flat_map(|&(path, start)| repeated.map(|repeated| (path, start, repeated)));
     pairs.collect()
 }
 
-fn giant(begin: &str, tiny: &str) -> Vec<u8> {
-    let count = (BODY_BYTES_MAX - begin.len()) / tiny.len();
-    format!("{begin}{}", tiny.repeat(count)).into_bytes()
+/// Builds a body of the maximum size.
+fn giant(start: &str, repeated: &str) -> Vec<u8> {
+    let count = (BODY_BYTES_MAX - start.len()) / repeated.len();
+    format!("{start}{}", repeated.repeat(count)).into_bytes()
 }
 
-/// Sends it, and gives the status.
+/// Sends a request and returns the status of its response.
 ///
 /// # Panics
-/// When there is no answer, or one that says that the node failed.
-async fn send(node: &TestNode, connection: &mut RawConnection, hostile: &Hostile) -> u16 {
-    let request = post_bytes(hostile.path, hostile.media_type, &hostile.body);
-    let answer = connection.exchange(&request).await;
-    let shown = String::from_utf8_lossy(&hostile.body)
+///
+/// Panics if there is no response, or one with a server error.
+async fn send(node: &TestNode, connection: &mut RawConnection, request: &HostileRequest) -> u16 {
+    let encoded = post_bytes(request.path, request.media_type, &request.body);
+    let response = connection.exchange(&encoded).await;
+    let excerpt = String::from_utf8_lossy(&request.body)
         .chars()
         .take(300)
         .collect::<String>();
-    let answer = answer.unwrap_or_else(|| panic!("no answer from {}: {shown}", hostile.path));
-    let (status, body) = (answer.status, answer.text());
+    let response =
+        response.unwrap_or_else(|| panic!("no response from {}: {excerpt}", request.path));
+    let (status, body) = (response.status, response.text());
     assert!(
         (200..500).contains(&status),
-        "{} {status} {body}: {shown}",
-        hostile.path
+        "{} {status} {body}: {excerpt}",
+        request.path
     );
-    if answer.headers.get("connection").map(String::as_str) == Some("close") {
+    if response.headers.get("connection").map(String::as_str) == Some("close") {
         *connection = RawConnection::connect(node.authority()).await;
     }
     status
 }
 
-async fn send_all(node: &TestNode, all: &[Hostile]) {
+/// Sends all requests over several connections.
+async fn send_all(node: &TestNode, all: &[HostileRequest]) {
     let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
         let mut connection = RawConnection::connect(node.authority()).await;
-        for hostile in part {
-            send(node, &mut connection, hostile).await;
+        for request in part {
+            send(node, &mut connection, request).await;
         }
     });
     join_all(senders).await;
@@ -286,9 +298,9 @@ async fn send_all(node: &TestNode, all: &[Hostile]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[allow(
     clippy::print_stdout,
-    reason = "how many there were is a figure of tests/README.md"
+    reason = "the number of bodies is a figure of tests/README.md"
 )]
-async fn no_body_makes_the_node_fail() {
+async fn responds_to_no_body_with_a_server_error() {
     let node = TestNode::start(&[]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
@@ -303,7 +315,7 @@ async fn no_body_makes_the_node_fail() {
         let replaced = replaced.iter().map(|value| value.to_string().into_bytes());
         for body in texts.iter().cloned().chain(replaced) {
             let media_type = JSON;
-            all.push(Hostile {
+            all.push(HostileRequest {
                 path,
                 media_type,
                 body,
@@ -320,7 +332,7 @@ async fn no_body_makes_the_node_fail() {
         ("/v1/view", CALL_BCS, &call),
     ] {
         for body in damaged(valid) {
-            all.push(Hostile {
+            all.push(HostileRequest {
                 path,
                 media_type,
                 body,
@@ -328,12 +340,12 @@ async fn no_body_makes_the_node_fail() {
         }
     }
     send_all(&node, &all).await;
-    println!("{} hostile bodies, none answered with a failure", all.len());
-    assert_well(&node, &account).await;
+    println!("{} hostile bodies, none with a server error", all.len());
+    check_healthy(&node, &account).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_body_takes_more_memory_than_one_may() {
+async fn bounds_the_memory_of_every_body() {
     let node = TestNode::start(&["api.workers=2"]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
@@ -341,23 +353,23 @@ async fn no_body_takes_more_memory_than_one_may() {
     let all = giants();
     let senders = all.chunks(all.len().div_ceil(SENDERS)).map(async |part| {
         let mut connection = RawConnection::connect(node.authority()).await;
-        for &(path, begin, tiny) in part {
-            let hostile = Hostile {
+        for &(path, start, repeated) in part {
+            let request = HostileRequest {
                 path,
                 media_type: JSON,
-                body: giant(begin, tiny),
+                body: giant(start, repeated),
             };
-            send(&node, &mut connection, &hostile).await;
+            send(&node, &mut connection, &request).await;
         }
     });
     join_all(senders).await;
     let grown = node.resident_bytes_peak().saturating_sub(before);
-    assert!(grown < MEMORY_MAX, "{} MiB more", grown / 1024 / 1024);
-    assert_well(&node, &account).await;
+    assert!(grown < MEMORY_MAX, "{} MiB of growth", grown / 1024 / 1024);
+    check_healthy(&node, &account).await;
 }
 
-/// Nothing has panicked, and an honest client is served.
-async fn assert_well(node: &TestNode, account: &TestAccount) {
+/// Checks that nothing has panicked and that an honest client is served.
+async fn check_healthy(node: &TestNode, account: &TestAccount) {
     assert_eq!(node.get("/v1/-/healthy").await.status, 200);
     let transfer = account.transfer(&development_chain(), 0, account.address, 1);
     assert_eq!(node.submit_and_wait(&transfer).await["success"], true);

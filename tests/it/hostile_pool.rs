@@ -1,5 +1,6 @@
-//! Clients that mean harm to the pool and to those who wait: whatever they send, honest ones still get through,
-//! and nothing of theirs is kept.
+//! Clients that abuse the mempool or waits.
+//!
+//! Honest clients are served meanwhile, and no memory of an abandoned request is retained.
 
 use crate::kit::{
     NodeClient, RawConnection, TestAccount, TestNode, TransactionBuilder, batch_bytes, until,
@@ -15,70 +16,78 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
 };
 
-/// Enough for every transaction of a test.
+/// Funds for every transaction of a test.
 const FUNDS: u64 = 1_000_000_000_000;
 
-/// An account with funds.
-async fn funded(node: &TestNode, number: u64) -> TestAccount {
+/// Returns an account with funds.
+async fn funded_account(node: &TestNode, number: u64) -> TestAccount {
     let account = TestAccount::from_seed(number);
     node.fund(&account, FUNDS).await;
     account
 }
 
-/// A transfer to itself.
-fn own(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
+/// Returns a transfer of an account to itself.
+fn self_transfer(account: &TestAccount, chain: &Chain, sequence_number: u64) -> SignedTransaction {
     account.transfer(chain, sequence_number, account.address, 1)
 }
 
-/// What the node says of a transaction.
-async fn told(node: &TestNode, hash: &HashValue) -> (u16, String) {
-    let answer = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-    (answer.status, answer.text)
+/// Returns the status and the body of the response for a transaction.
+async fn status_and_body(node: &TestNode, hash: &HashValue) -> (u16, String) {
+    let response = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+    (response.status, response.text)
 }
 
-/// Keeps as many transactions of one account in the pool as it takes, until it is told to end; counts the
-/// batches of which nothing was taken, as there was no room. In batches, as one at a time may come no faster
-/// than it is committed.
+/// Keeps as many transactions of one account in the mempool as it accepts until `is_over`. Counts
+/// the batches of which none was accepted because the mempool was full.
+///
+/// It submits batches because single transactions may be committed as fast as they are submitted.
 async fn spam(
     node: NodeClient,
     chain: Chain,
     account: TestAccount,
-    over: Arc<AtomicBool>,
-    refused: Arc<AtomicU64>,
+    is_over: Arc<AtomicBool>,
+    rejected: Arc<AtomicU64>,
 ) {
     const BATCH: u64 = 10;
     let mut connection = RawConnection::connect(node.authority()).await;
     let mut next = 0;
-    while !over.load(SeqCst) {
+    while !is_over.load(SeqCst) {
         let batch: Vec<_> = (next..next + BATCH)
-            .map(|number| own(&account, &chain, number))
+            .map(|number| self_transfer(&account, &chain, number))
             .collect();
         let request = batch_bytes(&batch);
-        let answer = connection.exchange(&request).await.unwrap();
-        match answer.status {
+        let response = connection.exchange(&request).await.unwrap();
+        match response.status {
             202 => next += BATCH,
-            206 => next += first_without_room(&answer.text()).unwrap_or(BATCH),
+            206 => next += first_over_capacity(&response.text()).unwrap_or(BATCH),
             507 => {
-                assert!(answer.headers.contains_key("retry-after"), "{answer:?}");
-                refused.fetch_add(1, SeqCst);
+                assert!(response.headers.contains_key("retry-after"), "{response:?}");
+                rejected.fetch_add(1, SeqCst);
             }
-            _ => panic!("{answer:?}"),
+            _ => panic!("{response:?}"),
         }
     }
 }
 
-/// Where in a batch the first stands for which the pool had no room. One behind it may have found some, and be
-/// committed when it comes again: that is refused too, and not for want of room.
-fn first_without_room(answer: &str) -> Option<u64> {
-    let told: Value = serde_json::from_str(answer).unwrap();
-    let mut failures = told["transaction_failures"].as_array().unwrap().iter();
+/// Returns the index of the first transaction of a batch that was rejected because the mempool was
+/// full.
+///
+/// A later one of the batch may have been accepted, and be committed when it is submitted again.
+/// That is rejected too, with another error.
+fn first_over_capacity(response: &str) -> Option<u64> {
+    let status_and_body: Value = serde_json::from_str(response).unwrap();
+    let mut failures = status_and_body["transaction_failures"]
+        .as_array()
+        .unwrap()
+        .iter();
     let first = failures.find(|failure| failure["error"]["error_code"] == "mempool_is_full")?;
     Some(first["transaction_index"].as_u64().unwrap())
 }
 
-/// Blocks of one, so that a hundred pending ones are a hundred blocks: who waits behind all of them waits long.
+/// The blocks have one transaction, so that a hundred pending ones are a hundred blocks. A
+/// transaction that waits for all of them waits long.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn spam_from_one_account_does_not_hold_up_others() {
+async fn commits_transactions_of_others_during_spam_from_one_account() {
     const PENDING_MAX: u64 = 100;
     const ROUNDS: u64 = 10;
     let node = TestNode::start(&[
@@ -87,99 +96,110 @@ async fn spam_from_one_account_does_not_hold_up_others() {
         "mempool.capacity_per_account=100",
     ]);
     let chain = node.chain().await;
-    let (spammer, honest) = (funded(&node, 1).await, funded(&node, 2).await);
-    let (over, refused) = (
+    let (spammer, honest) = (
+        funded_account(&node, 1).await,
+        funded_account(&node, 2).await,
+    );
+    let (is_over, rejected) = (
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicU64::new(0)),
     );
-    let spamming = spam(
+    let spam_task = spam(
         node.client.clone(),
         chain.clone(),
         spammer.clone(),
-        Arc::clone(&over),
-        Arc::clone(&refused),
+        Arc::clone(&is_over),
+        Arc::clone(&rejected),
     );
-    let spamming = tokio::spawn(spamming);
-    until("a pool full of spam", || async {
-        (refused.load(SeqCst) > 0).then_some(())
+    let spam_task = tokio::spawn(spam_task);
+    until("a mempool full of spam", || async {
+        (rejected.load(SeqCst) > 0).then_some(())
     })
     .await;
     let mut overtaken = 0;
     for number in 0..ROUNDS {
         let before = node.sequence_number(&spammer.address).await;
-        let committed = node.submit_and_wait(&own(&honest, &chain, number)).await;
+        let committed = node
+            .submit_and_wait(&self_transfer(&honest, &chain, number))
+            .await;
         assert_eq!(committed["success"], true, "{committed}");
         overtaken += node.sequence_number(&spammer.address).await - before;
     }
-    over.store(true, SeqCst);
-    spamming.await.unwrap();
-    // In the order of arrival each would have waited for some ninety.
+    is_over.store(true, SeqCst);
+    spam_task.await.unwrap();
+    // In the order of arrival about ninety transactions would be committed before each.
     assert!(
         overtaken < ROUNDS * PENDING_MAX / 2,
-        "{overtaken} of the spam went before {ROUNDS}"
+        "{overtaken} spam transactions overtook {ROUNDS}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn parked_transactions_that_fill_the_pool_give_way_to_those_that_can_run() {
+async fn evicts_parked_transactions_for_ready_ones_if_the_mempool_is_full() {
     const PARKED: u64 = 1_000;
     let node = TestNode::start(&[&format!("mempool.capacity_transactions={PARKED}")]);
     let chain = node.chain().await;
     let mut spammers = Vec::new();
     for numbers in (100..100 + PARKED).collect::<Vec<_>>().chunks(200) {
-        spammers.extend(join_all(numbers.iter().map(|&number| funded(&node, number))).await);
+        spammers
+            .extend(join_all(numbers.iter().map(|&number| funded_account(&node, number))).await);
     }
-    let honest = funded(&node, 1).await;
+    let honest = funded_account(&node, 1).await;
     let mut parked = Vec::new();
     for spammer in &spammers {
-        parked.push(node.submit(&own(spammer, &chain, 1)).await);
+        parked.push(node.submit(&self_transfer(spammer, &chain, 1)).await);
     }
     let late = node
-        .try_submit(&own(&spammers[0], &chain, 2))
+        .try_submit(&self_transfer(&spammers[0], &chain, 2))
         .await
         .unwrap();
     assert_eq!(
         late.status, 507,
-        "a parked one takes no place: {}",
+        "a parked transaction was accepted in a full mempool: {}",
         late.text
     );
     assert!(late.headers.contains_key("retry-after"));
 
     for number in 0..20 {
-        let committed = node.submit_and_wait(&own(&honest, &chain, number)).await;
+        let committed = node
+            .submit_and_wait(&self_transfer(&honest, &chain, number))
+            .await;
         assert_eq!(committed["success"], true, "{committed}");
-        // The room that it leaves is filled again.
+        // The capacity that the commit frees is filled again.
         let spammer = &spammers[number as usize];
-        if let Some(answer) = node.try_submit(&own(spammer, &chain, 3)).await
-            && answer.status == 202
+        if let Some(response) = node.try_submit(&self_transfer(spammer, &chain, 3)).await
+            && response.status == 202
         {
-            parked.push(answer.json["hash"].as_str().unwrap().parse().unwrap());
+            parked.push(response.json["hash"].as_str().unwrap().parse().unwrap());
         }
     }
     let mut evicted = 0;
     for hash in &parked {
-        match told(&node, hash).await {
+        match status_and_body(&node, hash).await {
             (200, text) => assert!(text.contains("pending_transaction"), "{text}"),
             (404, text) => {
                 assert!(
                     text.contains("to make room"),
-                    "it left without a reason: {text}"
+                    "removed without a reason: {text}"
                 );
                 evicted += 1;
             }
             (status, text) => panic!("{status} {text}"),
         }
     }
-    assert!((1..=20).contains(&evicted), "{evicted} were evicted for 20");
+    assert!(
+        (1..=20).contains(&evicted),
+        "{evicted} were evicted for 20 transactions"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_so() {
+async fn replaces_a_transaction_at_a_higher_price_and_names_its_replacement() {
     const REPLACED: u64 = 1_000;
     let node = TestNode::start(&["mempool.capacity_transactions=2"]);
     let chain = node.chain().await;
-    let account = funded(&node, 1).await;
-    let first = own(&account, &chain, 1).raw;
+    let account = funded_account(&node, 1).await;
+    let first = self_transfer(&account, &chain, 1).raw;
     let at_price = |gas_unit_price: u64| {
         TransactionBuilder::from_raw(&chain, first.clone())
             .gas_unit_price(gas_unit_price)
@@ -201,13 +221,14 @@ async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_s
         (400, &"invalid_transaction_update".into())
     );
     for pair in hashes.windows(2) {
-        let (status, text) = told(&node, &pair[0]).await;
+        let (status, text) = status_and_body(&node, &pair[0]).await;
         assert_eq!(status, 404, "{text}");
         assert!(text.contains(&format!("replaced by {}", pair[1])), "{text}");
     }
-    // There is room for the one before it, so that both can run.
+    // The mempool has capacity for the transaction before it, so that both can be executed.
     assert_eq!(
-        node.submit_and_wait(&own(&account, &chain, 0)).await["success"],
+        node.submit_and_wait(&self_transfer(&account, &chain, 0))
+            .await["success"],
         true
     );
     let last = node.try_wait(hashes.last().unwrap()).await.unwrap();
@@ -217,10 +238,10 @@ async fn a_price_that_rises_forever_costs_one_place_and_each_replaced_one_says_s
     );
 }
 
-/// Without an end of their own within the test, of which far fewer may be there than are begun.
+/// The waits do not time out within the test, and there may be far fewer than are started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_abandoned_waits_leave_nothing() {
-    const AT_ONCE: usize = 250;
+async fn releases_ten_thousand_abandoned_waits() {
+    const CONCURRENT: usize = 250;
     const ROUNDS: usize = 40;
     const MEMORY_MAX: usize = 64 * 1024 * 1024;
     let node = TestNode::start(&[
@@ -230,8 +251,8 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
         "api.max_connections=1000",
     ]);
     let chain = node.chain().await;
-    let account = funded(&node, 1).await;
-    let parked = node.submit(&own(&account, &chain, 1)).await;
+    let account = funded_account(&node, 1).await;
+    let parked = node.submit(&self_transfer(&account, &chain, 1)).await;
     let request = wait_bytes(&parked);
     let committer = async || {
         let url = format!("{}/actors/committer", node.admin);
@@ -241,15 +262,16 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
     for round in 0..ROUNDS {
         let before = committer().await;
         let mut waits = Vec::new();
-        for _ in 0..AT_ONCE {
+        for _ in 0..CONCURRENT {
             let mut connection = RawConnection::connect(node.authority()).await;
             connection.send(&request).await;
             waits.push(connection);
         }
-        // Who has no place is answered at once, without a question to the committer, and asks again: those of
-        // the last round give theirs back when the node has seen that they are gone.
-        park(&request, &mut waits, async || {
-            committer().await >= before + AT_ONCE as u64
+        // A request without a permit gets a response immediately, without a message to the
+        // committer, and is sent again. The permits of the last round are released when the node
+        // has seen that their connections are closed.
+        resend_until_waiting(&request, &mut waits, async || {
+            committer().await >= before + CONCURRENT as u64
         })
         .await;
         drop(waits);
@@ -258,27 +280,33 @@ async fn ten_thousand_abandoned_waits_leave_nothing() {
         }
     }
     let grown = node.resident_bytes().saturating_sub(resident_before);
-    assert!(grown < MEMORY_MAX, "{grown} bytes are kept");
+    assert!(grown < MEMORY_MAX, "{grown} bytes are retained");
 
     let mut honest = RawConnection::connect(node.authority()).await;
     let before = committer().await;
     honest.send(&request).await;
     let mut honest = [honest];
-    park(&request, &mut honest, async || committer().await > before).await;
-    node.submit_and_wait(&own(&account, &chain, 0)).await;
-    let answer = honest[0].response().await.unwrap();
-    let text = answer.text();
-    assert_eq!(answer.status, 200, "{text}");
+    resend_until_waiting(&request, &mut honest, async || committer().await > before).await;
+    node.submit_and_wait(&self_transfer(&account, &chain, 0))
+        .await;
+    let response = honest[0].response().await.unwrap();
+    let text = response.text();
+    assert_eq!(response.status, 200, "{text}");
     assert!(text.contains("user_transaction"), "{text}");
 }
 
-/// Sends the request again over each connection that was answered at once, until all wait.
+/// Resends the request on each connection that got a response immediately, until all requests wait.
 ///
 /// # Panics
-/// When they never do.
-async fn park(request: &[u8], waits: &mut [RawConnection], all_wait: impl AsyncFn() -> bool) {
-    const LOOKS_MAX: usize = 20_000;
-    for _ in 0..LOOKS_MAX {
+///
+/// Panics if they never do.
+async fn resend_until_waiting(
+    request: &[u8],
+    waits: &mut [RawConnection],
+    all_wait: impl AsyncFn() -> bool,
+) {
+    const POLLS_MAX: usize = 20_000;
+    for _ in 0..POLLS_MAX {
         if all_wait().await {
             return;
         }
@@ -289,5 +317,5 @@ async fn park(request: &[u8], waits: &mut [RawConnection], all_wait: impl AsyncF
             }
         }
     }
-    panic!("the places of those that are gone were not given back");
+    panic!("the permits of closed connections were not released");
 }

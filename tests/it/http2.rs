@@ -1,4 +1,4 @@
-//! HTTP/2, whose connections carry many requests at once: what it answers, and what bounds it.
+//! HTTP/2: concurrent requests on a connection, and their limits.
 
 use crate::kit::{
     Http2Connection, Http2Stream, HttpResponse, TestAccount, TestCertificate, TestNode,
@@ -9,17 +9,18 @@ use ledger_types::SignedTransaction;
 use ledger_vm::Chain;
 use reqwest::Method;
 
-/// The longest that `wait.timeout_ms` can be: a wait that ends was ended by what the test does.
-const LONGEST_WAIT: &str = "wait.timeout_ms=600000";
+/// The maximum of `wait.timeout_ms`: a wait that ends was ended by an action of the test.
+const MAXIMUM_WAIT: &str = "wait.timeout_ms=600000";
 
-/// An account with coins, and its chain.
-async fn rich_account(node: &TestNode) -> (TestAccount, Chain) {
+/// Returns a funded account and its chain.
+async fn funded_account(node: &TestNode) -> (TestAccount, Chain) {
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let chain = development_chain();
     (account, chain)
 }
 
+/// Submits a transaction, which must be accepted.
 async fn submit(
     connection: &Http2Connection,
     chain: &Chain,
@@ -30,12 +31,12 @@ async fn submit(
     let stream = connection
         .begin(Method::POST, "/v1/transactions", &media_type, &body)
         .await;
-    let answer = stream.response().await;
-    assert_eq!(answer.status, 202, "{}", answer.json);
-    answer
+    let response = stream.response().await;
+    assert_eq!(response.status, 202, "{}", response.json);
+    response
 }
 
-/// The path of a long poll for it.
+/// Returns the path of a long poll for the transaction.
 fn wait_path(chain: &Chain, transaction: &SignedTransaction) -> String {
     format!(
         "/v1/transactions/wait_by_hash/{}",
@@ -44,16 +45,17 @@ fn wait_path(chain: &Chain, transaction: &SignedTransaction) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reads_submissions_and_long_polls_share_a_connection() {
+async fn serves_reads_submissions_and_long_polls_on_one_connection() {
     let certificate = TestCertificate::new();
-    let node = TestNode::start_tls(&certificate, &[LONGEST_WAIT]);
-    let (account, chain) = rich_account(&node).await;
+    let node = TestNode::start_tls(&certificate, &[MAXIMUM_WAIT]);
+    let (account, chain) = funded_account(&node).await;
     let connection = certificate.connect_http2(node.authority()).await;
 
     let first = account.transfer(&chain, 0, account.address, 1);
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&connection, &chain, &second).await;
-    // The wait for the second lasts until the first is there; meanwhile others are answered.
+    // The wait for the second transaction lasts until the first one is submitted. Other requests
+    // are served meanwhile.
     let waiting = connection.begin_get(&wait_path(&chain, &second)).await;
     let newest = connection.get("/v1").await;
     assert_eq!((newest.status, &newest.json["chain_id"]), (200, &4.into()));
@@ -75,30 +77,30 @@ async fn reads_submissions_and_long_polls_share_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn as_many_requests_at_once_as_a_browser_sends_are_answered() {
+async fn serves_as_many_concurrent_requests_as_a_browser_sends() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     let connection = certificate.connect_http2(node.authority()).await;
     let streams = join_all((0..100).map(|_| connection.begin_get("/v1"))).await;
-    let answers = join_all(streams.into_iter().map(Http2Stream::response)).await;
-    assert!(answers.iter().all(|answer| answer.status == 200));
+    let responses = join_all(streams.into_iter().map(Http2Stream::response)).await;
+    assert!(responses.iter().all(|response| response.status == 200));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_connection_has_only_so_many_streams_at_once() {
+async fn bounds_the_concurrent_streams_of_a_connection() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
-        &[LONGEST_WAIT, "api.max_streams_per_connection=3"],
+        &[MAXIMUM_WAIT, "api.max_streams_per_connection=3"],
     );
-    let (account, chain) = rich_account(&node).await;
+    let (account, chain) = funded_account(&node).await;
     let connection = certificate.connect_http2(node.authority()).await;
     let other = certificate.connect_http2(node.authority()).await;
     let first = account.transfer(&chain, 0, account.address, 1);
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
 
-    // What the node allows is known with its first answer.
+    // The client knows the node's limit after the first response.
     assert_eq!(connection.get("/v1").await.status, 200);
     let path = wait_path(&chain, &second);
     let waiting = join_all((0..3).map(|_| connection.begin_get(&path))).await;
@@ -111,15 +113,15 @@ async fn one_connection_has_only_so_many_streams_at_once() {
         assert_eq!(
             other.get("/v1").await.status,
             200,
-            "another connection has its own places"
+            "another connection has its own streams"
         );
     }
 
     submit(&other, &chain, &first).await;
     for stream in waiting {
-        let answer = stream.response().await;
+        let response = stream.response().await;
         assert_eq!(
-            (answer.status, &answer.json["success"]),
+            (response.status, &response.json["success"]),
             (200, &true.into())
         );
     }
@@ -127,18 +129,18 @@ async fn one_connection_has_only_so_many_streams_at_once() {
     assert_eq!(
         connection.get("/v1").await.status,
         200,
-        "the places are free again"
+        "the streams are free again"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_are_taken_back_give_their_places_back() {
+async fn releases_the_streams_of_reset_requests() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
-        &[LONGEST_WAIT, "api.max_streams_per_connection=3"],
+        &[MAXIMUM_WAIT, "api.max_streams_per_connection=3"],
     );
-    let (account, chain) = rich_account(&node).await;
+    let (account, chain) = funded_account(&node).await;
     let connection = certificate.connect_http2(node.authority()).await;
     let other = certificate.connect_http2(node.authority()).await;
     let first = account.transfer(&chain, 0, account.address, 1);
@@ -150,9 +152,9 @@ async fn requests_that_are_taken_back_give_their_places_back() {
     for stream in join_all((0..3).map(|_| connection.begin_get(&path))).await {
         stream.reset();
     }
-    // At once, although nothing of what they wait for comes.
+    // The streams are free immediately, although the awaited transaction is not committed.
     assert_eq!(connection.get("/v1").await.status, 200);
-    // Others count as the first ones did.
+    // New requests count as the first ones did.
     let waiting = join_all((0..2).map(|_| connection.begin_get(&path))).await;
     assert_eq!(connection.get("/v1").await.status, 200);
     submit(&other, &chain, &first).await;
@@ -162,35 +164,35 @@ async fn requests_that_are_taken_back_give_their_places_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_of_all_connections_together_are_bounded() {
+async fn bounds_the_concurrent_requests_of_all_connections() {
     let certificate = TestCertificate::new();
-    let node = TestNode::start_tls(&certificate, &[LONGEST_WAIT, "api.max_in_flight=3"]);
-    let (account, chain) = rich_account(&node).await;
+    let node = TestNode::start_tls(&certificate, &[MAXIMUM_WAIT, "api.max_in_flight=3"]);
+    let (account, chain) = funded_account(&node).await;
     let connection = certificate.connect_http2(node.authority()).await;
     let other = certificate.connect_http2(node.authority()).await;
     let second = account.transfer(&chain, 1, account.address, 1);
     submit(&other, &chain, &second).await;
 
     let path = wait_path(&chain, &second);
-    let (mut waiting, mut refused) = (Vec::new(), Vec::new());
-    // An answer is there before its place is free again, so a poll may find a place taken by what was asked just
-    // before it: one more takes it.
-    while refused.is_empty() {
-        assert!(waiting.len() < 100, "three places are never all taken");
+    let (mut waiting, mut rejected) = (Vec::new(), Vec::new());
+    // A permit is released after its response is sent, so a poll may be rejected because of the
+    // request before it. Then one more poll is sent.
+    while rejected.is_empty() {
+        assert!(waiting.len() < 100, "the three permits are never exhausted");
         waiting.push(connection.begin_get(&path).await);
-        // Requests of a connection are taken in their order.
-        let answers = [connection.get("/v1").await, other.get("/v1").await];
-        if answers.iter().all(|answer| answer.status == 503) {
-            refused.extend(answers);
+        // The node processes the requests of a connection in order.
+        let responses = [connection.get("/v1").await, other.get("/v1").await];
+        if responses.iter().all(|response| response.status == 503) {
+            rejected.extend(responses);
         }
     }
-    for answer in refused {
-        assert_eq!(answer.headers["retry-after"], "1", "{}", answer.json);
+    for response in rejected {
+        assert_eq!(response.headers["retry-after"], "1", "{}", response.json);
     }
     for stream in waiting {
         stream.reset();
     }
-    until("a place", || async {
+    until("a free permit", || async {
         (other.get("/v1").await.status == 200).then_some(())
     })
     .await;

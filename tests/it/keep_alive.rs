@@ -1,4 +1,4 @@
-//! How long connections stay, and how many: each setting of the listener does what it says.
+//! The lifetime and number of connections, as each setting of a listener bounds them.
 
 use crate::{
     hostile::{
@@ -16,6 +16,7 @@ use tokio::{
     net::TcpStream,
 };
 
+/// A request of an HTTP/1.1 client.
 const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
 
 async fn connect(node: &TestNode) -> RawConnection {
@@ -28,7 +29,7 @@ trait Stream: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
 /// Sends a GET and returns the version and status of the response.
-async fn ask(connection: &mut RawConnection<impl Stream>) -> String {
+async fn status_line(connection: &mut RawConnection<impl Stream>) -> String {
     exchange(connection, GET).await.status_line()
 }
 
@@ -37,14 +38,14 @@ async fn exchange(connection: &mut RawConnection<impl Stream>, request: &[u8]) -
     connection.exchange(request).await.unwrap()
 }
 
-/// A GET of this HTTP version with these header lines.
+/// Encodes a GET of this HTTP version with these header lines.
 fn get(version: &str, header_lines: &str) -> Vec<u8> {
     format!("GET /v1 HTTP/{version}\r\nhost: node\r\n{header_lines}\r\n").into_bytes()
 }
 
-/// Checks that clients with keep-alive connections are answered while other clients of the same
+/// Checks that clients with persistent connections are served while other clients of the same
 /// worker thread send HTTP/1.0 requests.
-async fn check_beside_http_1_0<S: Stream>(
+async fn check_serving_beside_http_1_0<S: Stream>(
     node: &TestNode,
     connect: impl AsyncFn() -> RawConnection<S>,
 ) {
@@ -55,42 +56,42 @@ async fn check_beside_http_1_0<S: Stream>(
         node.fund(&account, 1_000_000_000).await;
         clients.push((account, connect().await));
     }
-    let mut kept = connect().await;
+    let mut http_1_0 = connect().await;
     for round in 0..5 {
-        let mut stranger = connect().await;
-        stranger.send(&get("1.0", "")).await;
-        let response = stranger.rest().await;
+        let mut other = connect().await;
+        other.send(&get("1.0", "")).await;
+        let response = other.rest().await;
         assert!(response.starts_with("HTTP/1.0 200"), "{response}");
-        let response = exchange(&mut kept, &get("1.0", "connection: keep-alive\r\n")).await;
+        let response = exchange(&mut http_1_0, &get("1.0", "connection: keep-alive\r\n")).await;
         assert_eq!(response.status_line(), "HTTP/1.0 200", "{response:?}");
         for (account, connection) in &mut clients {
             let transfer = account.transfer(&chain, round, account.address, 1);
             let response = exchange(connection, &submission_bytes(&transfer)).await;
             assert_eq!(response.status_line(), "HTTP/1.1 202", "{response:?}");
-            assert_eq!(ask(connection).await, "HTTP/1.1 200");
+            assert_eq!(status_line(connection).await, "HTTP/1.1 200");
         }
     }
 }
 
 #[tokio::test]
-async fn answers_keep_alive_clients_beside_http_1_0_requests() {
+async fn serves_keep_alive_clients_beside_http_1_0_requests() {
     let node = TestNode::start(&["api.workers=1"]);
-    check_beside_http_1_0(&node, || connect(&node)).await;
+    check_serving_beside_http_1_0(&node, || connect(&node)).await;
 }
 
 #[tokio::test]
-async fn answers_keep_alive_clients_beside_http_1_0_requests_over_tls() {
+async fn serves_keep_alive_clients_beside_http_1_0_requests_over_tls() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["api.workers=1"]);
-    check_beside_http_1_0(&node, async || {
+    check_serving_beside_http_1_0(&node, async || {
         RawConnection::over(certificate.connect(node.authority(), &[HTTP_11]).await)
     })
     .await;
 }
 
 #[tokio::test]
-async fn does_with_the_connection_what_each_response_says() {
-    // HTTP version, header lines, whether the connection is kept, and the `Connection` header of
+async fn keeps_or_closes_the_connection_as_each_response_states() {
+    // HTTP version, header lines, whether the connection stays open, and the `Connection` header of
     // the response.
     let cases = [
         ("1.1", "", true, None),
@@ -126,12 +127,12 @@ async fn does_with_the_connection_what_each_response_says() {
     ];
     let node = TestNode::start(&["api.workers=1"]);
     for version_before in ["1.1", "1.0"] {
-        for (version, lines, is_kept, connection) in cases {
-            let mut stranger = connect(&node).await;
-            stranger
+        for (version, lines, is_open, connection) in cases {
+            let mut other = connect(&node).await;
+            other
                 .send(&get(version_before, "connection: close\r\n"))
                 .await;
-            assert_ne!(stranger.rest().await, "");
+            assert_ne!(other.rest().await, "");
             let case = format!("HTTP/{version} {lines:?} after HTTP/{version_before}");
             let mut stream = connect(&node).await;
             for _ in 0..3 {
@@ -140,7 +141,7 @@ async fn does_with_the_connection_what_each_response_says() {
                 assert_eq!(response.status_line(), status_line, "{case}: {response:?}");
                 let header = response.headers.get("connection");
                 assert_eq!(header.map(String::as_str), connection, "{case}");
-                if !is_kept {
+                if !is_open {
                     assert_eq!(stream.rest().await, "", "{case}");
                     break;
                 }
@@ -154,9 +155,9 @@ async fn closes_a_connection_that_was_idle_between_requests() {
     let node = TestNode::start(&["api.keep_alive_secs=1"]);
     let mut stream = connect(&node).await;
     for _ in 0..3 {
-        assert_eq!(ask(&mut stream).await, "HTTP/1.1 200");
+        assert_eq!(status_line(&mut stream).await, "HTTP/1.1 200");
     }
-    // Ends only when the node closes the connection.
+    // The read ends only when the node closes the connection.
     assert_eq!(stream.rest().await, "");
     assert_eq!(counted(&node, "closed_idle").await, 1);
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);
@@ -180,7 +181,7 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
     let mut http1 = certificate.connect(node.authority(), &[HTTP_11]).await;
     let mut http2 = certificate.connect(node.authority(), &[H2]).await;
     let mut preface_only = Frames::connect(&node, &certificate, WINDOW_MAX).await;
-    // TLS is closed too, which tells the client that nothing was cut off.
+    // TLS is closed too, so that the client knows that nothing was truncated.
     assert_eq!(http1.read(&mut [0; 16]).await.unwrap(), 0);
     assert_eq!(http2.read(&mut [0; 16]).await.unwrap(), 0);
     let reasons = preface_only.acknowledge_to_close().await.unwrap();
@@ -191,8 +192,8 @@ async fn closes_a_tls_connection_that_was_idle_before_its_first_request() {
     assert_eq!(counted(&node, "failed_handshakes").await, 0);
 }
 
-/// Waits until the head of a request that begins now has been too slow, on this connection.
-async fn until_head_is_late(mut connection: RawConnection<impl Stream>) {
+/// Waits until the head of a request that begins now is too slow, on this connection.
+async fn until_head_is_too_late(mut connection: RawConnection<impl Stream>) {
     connection.send(b"GET /v1 HTTP/1.1\r\nhost: no").await;
     let response = connection.rest().await;
     assert!(response.starts_with("HTTP/1.1 408"), "{response}");
@@ -202,8 +203,8 @@ async fn until_head_is_late(mut connection: RawConnection<impl Stream>) {
 async fn waits_longer_for_the_first_request_than_for_its_head() {
     let node = TestNode::start(&["api.client_request_timeout_ms=50"]);
     let mut idle = connect(&node).await;
-    until_head_is_late(connect(&node).await).await;
-    assert_eq!(ask(&mut idle).await, "HTTP/1.1 200");
+    until_head_is_too_late(connect(&node).await).await;
+    assert_eq!(status_line(&mut idle).await, "HTTP/1.1 200");
 }
 
 #[tokio::test]
@@ -215,8 +216,8 @@ async fn waits_longer_for_the_first_request_over_tls_than_for_its_head() {
     let http2 = certificate.connect(node.authority(), &[H2]).await;
     let preface_only = certificate.connect_http2(node.authority()).await;
     let late = certificate.connect(node.authority(), &[HTTP_11]).await;
-    until_head_is_late(RawConnection::over(late)).await;
-    assert_eq!(ask(&mut http1).await, "HTTP/1.1 200");
+    until_head_is_too_late(RawConnection::over(late)).await;
+    assert_eq!(status_line(&mut http1).await, "HTTP/1.1 200");
     assert_eq!(
         Http2Connection::over(http2).await.get("/v1").await.status,
         200
@@ -225,21 +226,21 @@ async fn waits_longer_for_the_first_request_over_tls_than_for_its_head() {
 }
 
 #[tokio::test]
-async fn answers_a_head_that_is_not_complete_in_time_with_408() {
+async fn responds_with_408_to_a_head_that_is_not_complete_in_time() {
     let node = TestNode::start(&["api.client_request_timeout_ms=50"]);
     for requests_before in 0..3 {
         let mut stream = connect(&node).await;
         for _ in 0..requests_before {
-            assert_eq!(ask(&mut stream).await, "HTTP/1.1 200");
+            assert_eq!(status_line(&mut stream).await, "HTTP/1.1 200");
         }
-        until_head_is_late(stream).await;
+        until_head_is_too_late(stream).await;
         assert_eq!(counted(&node, "cut_slow_heads").await, requests_before + 1);
     }
     assert_eq!(counted(&node, "closed_idle").await, 0);
 }
 
 #[tokio::test]
-async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
+async fn does_not_extend_the_deadline_of_a_head_that_arrives_byte_by_byte() {
     let node = TestNode::start(&[
         "api.client_request_timeout_ms=300",
         "api.keep_alive_secs=3600",
@@ -248,7 +249,7 @@ async fn does_not_wait_longer_for_a_head_that_arrives_byte_by_byte() {
     stream.write_all(b"GET /v1 HTTP/1.1\r\nx: ").await.unwrap();
     let mut response = [0; 12];
     until("a response", || {
-        // Fails once the node has closed the connection.
+        // An error means that the node has closed the connection.
         let _ = stream.try_write(b"y");
         let received = stream.try_read(&mut response);
         async move { received.is_ok().then_some(()) }
@@ -264,23 +265,23 @@ async fn closes_an_http_2_connection_whose_preface_is_not_complete_in_time() {
     let node = TestNode::start_tls(&certificate, &["api.client_request_timeout_ms=50"]);
     let mut stream = certificate.connect(node.authority(), &[H2]).await;
     stream.write_all(b"PRI * HTTP/2.0\r\n").await.unwrap();
-    // The node's own settings, or nothing, and then the end.
+    // The node sends its settings or nothing, and then closes the connection.
     let _ = stream.read_to_end(&mut Vec::new()).await;
     until_counted(&node, "cut_slow_heads", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_beyond_the_limit_wait_for_one_to_end() {
+async fn accepts_a_connection_above_the_limit_after_another_has_ended() {
     let node = TestNode::start(&["api.max_connections=2", "api.workers=1"]);
     let mut first = connect(&node).await;
     let mut second = connect(&node).await;
     for stream in [&mut first, &mut second] {
-        assert_eq!(ask(stream).await, "HTTP/1.1 200");
+        assert_eq!(status_line(stream).await, "HTTP/1.1 200");
     }
     let mut third = connect(&node).await;
     third.send(GET).await;
     for _ in 0..50 {
-        assert_eq!(ask(&mut first).await, "HTTP/1.1 200");
+        assert_eq!(status_line(&mut first).await, "HTTP/1.1 200");
         assert!(!third.is_answered());
     }
     drop(second);
@@ -289,14 +290,14 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
         "HTTP/1.1 200"
     );
     assert_eq!(
-        ask(&mut first).await,
+        status_line(&mut first).await,
         "HTTP/1.1 200",
-        "the first was not ended for it"
+        "the first connection was closed for the third"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_closes_its_side_while_it_waits_has_gone() {
+async fn cancels_a_long_poll_whose_client_has_closed_its_side() {
     let node = TestNode::start(&["wait.timeout_ms=600000", "api.max_in_flight=1"]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
@@ -307,11 +308,11 @@ async fn a_client_that_closes_its_side_while_it_waits_has_gone() {
     let mut stream = connect(&node).await;
     stream.send(&wait_bytes(&hash)).await;
     stream.shutdown().await;
-    // Not after the ten minutes that it would wait.
+    // The response ends long before the ten minutes of the wait.
     assert_eq!(stream.rest().await, "");
-    until("its place to be free", || async {
-        let answer = ask(&mut connect(&node).await).await;
-        (answer == "HTTP/1.1 200").then_some(())
+    until("a free permit", || async {
+        let line = status_line(&mut connect(&node).await).await;
+        (line == "HTTP/1.1 200").then_some(())
     })
     .await;
 }

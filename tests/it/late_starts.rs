@@ -1,7 +1,9 @@
-//! Starts that fail after the mempool was restored: its transactions are there at the next start.
+//! Starts that fail after the mempool was restored.
 //!
-//! Limits on threads do not bind root, so that test runs its nodes as another user. Without the right to do that
-//! it says so and passes, and fails where `CI` is set.
+//! Its transactions are pending after the next start.
+//!
+//! Limits on threads do not bind root, so that their test runs its nodes as another user. Without
+//! the right to do that the test prints so and passes, and fails if `CI` is set.
 
 use crate::kit::{TestAccount, TestNode, until, within_patience};
 use ledger_crypto::HashValue;
@@ -16,12 +18,12 @@ use std::{
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
-/// Number of transactions that wait in the mempool.
+/// Number of pending transactions in the mempool.
 const TRANSACTIONS: u64 = 20;
 /// Settings that fix the number of threads, and so the limits that a start needs.
 const THREADS: [&str; 2] = ["api.workers=2", "signatures.threads=2"];
 
-/// A user without rights, and a copy of the binary that it can execute.
+/// An unprivileged user, and a copy of the binary that it can execute.
 struct User {
     id: u32,
     program: PathBuf,
@@ -36,7 +38,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// Stops a node whose mempool holds [`TRANSACTIONS`] that wait for a predecessor.
+    /// Stops a node whose mempool has [`TRANSACTIONS`] transactions that wait for a predecessor.
     async fn new(user: Option<User>) -> Self {
         let mut saved = Self {
             directory: Arc::new(tempfile::tempdir().unwrap()),
@@ -68,7 +70,8 @@ impl Saved {
         }
     }
 
-    /// Starts a node by a command, as the user; returns its exit status if it ends before it is ready.
+    /// Starts a node by a command, as the user. Returns its exit status if it ends before it is
+    /// ready.
     fn spawn(&self, mut command: Command) -> Result<TestNode, ExitStatus> {
         if let Some(user) = &self.user {
             command.uid(user.id).gid(user.id);
@@ -76,13 +79,12 @@ impl Saved {
         TestNode::try_spawn(command, Arc::clone(&self.directory), self.settings.clone())
     }
 
-    /// Starts a node by a command, and stops it if it gets ready. Then checks that no transaction is lost.
-    ///
-    /// Returns whether the node got ready.
+    /// Starts a node by a command, and stops it if it becomes ready. Returns whether it did.
     ///
     /// # Panics
     ///
-    /// Panics if a transaction is lost, a start that fails does not end with 1, or a stop with 0.
+    /// Panics if a transaction is lost, or if the exit status is not 1 for a failed start and 0 for
+    /// a stop.
     async fn try_start(&self, command: Command, limit: &str) -> bool {
         let started = self.spawn(command);
         let (is_ready, status) = match started {
@@ -99,11 +101,12 @@ impl Saved {
         is_ready
     }
 
+    /// Returns the log of all nodes in the directory.
     fn log(&self) -> String {
         fs::read_to_string(self.directory.path().join("node.err")).unwrap_or_default()
     }
 
-    /// Checks that a start without limits has all transactions, and stops it.
+    /// Checks that all transactions are pending after a start without limits, and stops the node.
     async fn check(&self, after: &str) {
         let mut node = self.spawn(self.command()).unwrap();
         for hash in &self.hashes {
@@ -117,9 +120,10 @@ impl Saved {
         assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());
     }
 
-    /// Starts the node under limits, each a name and a command, from the lowest to the highest.
+    /// Starts the node under limits, each a name and a command, in ascending order.
     ///
-    /// The lowest must end the start, the highest must not, and no start may lose a transaction or panic.
+    /// The first start must fail and the last one succeed. No start may lose a transaction or
+    /// panic.
     async fn check_starts(&self, starts: impl Iterator<Item = (String, Command)>) {
         let mut outcomes = Vec::new();
         for (limit, command) in starts {
@@ -137,7 +141,7 @@ impl Saved {
         self.check_executed().await;
     }
 
-    /// Checks that the transactions are executed once their predecessor is there.
+    /// Checks that the transactions are executed after their predecessor.
     async fn check_executed(&self) {
         let node = self.spawn(self.command()).unwrap();
         let account = TestAccount::from_seed(1);
@@ -150,7 +154,7 @@ impl Saved {
 }
 
 #[tokio::test]
-async fn keeps_the_mempool_where_standard_output_is_full() {
+async fn keeps_the_mempool_if_standard_output_is_full() {
     let saved = Saved::new(None).await;
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let output = saved.command().stdout(full()).output().unwrap();
@@ -163,7 +167,7 @@ async fn keeps_the_mempool_where_standard_output_is_full() {
         "{log}"
     );
 
-    // Nor can the failure be printed.
+    // The second start cannot print its error either.
     let status = saved
         .command()
         .stdout(full())
@@ -178,7 +182,7 @@ async fn keeps_the_mempool_where_standard_output_is_full() {
 }
 
 #[tokio::test]
-async fn keeps_the_mempool_where_descriptors_run_out() {
+async fn keeps_the_mempool_if_descriptors_run_out() {
     let saved = Saved::new(None).await;
     let starts = (16..=136).step_by(8).map(|open_files_max| {
         let limit = format!("-n {open_files_max}");
@@ -190,7 +194,8 @@ async fn keeps_the_mempool_where_descriptors_run_out() {
 
 /// Returns a user that no process runs as, or `None` without the right to run processes as others.
 fn other_user(directory: &Path) -> Option<User> {
-    // Above the users of a system, and below the end of what containers map.
+    // Above the identifiers of a system's users, and below the end of the range that containers
+    // map.
     let id = 20_000 + std::process::id() % 40_000;
     let program = directory.join("ledger-node");
     let binary = crate::kit::binary();
@@ -205,12 +210,13 @@ fn other_user(directory: &Path) -> Option<User> {
         .output();
     match version {
         Ok(output) if output.status.success() => Some(User { id, program }),
-        refused => {
+        failed => {
             let words = format!(
-                "skipped: needs prlimit, and the right to run it as another user: {refused:?}\n"
+                "skipped: needs prlimit, and the right to run it as another user: {failed:?}\n"
             );
             assert!(std::env::var_os("CI").is_none(), "{words}");
-            // Past the test's captured output, which is shown only if it fails.
+            // Directly to standard error, because the captured output is printed only if the test
+            // fails.
             std::io::stderr().write_all(words.as_bytes()).unwrap();
             None
         }
@@ -218,7 +224,7 @@ fn other_user(directory: &Path) -> Option<User> {
 }
 
 #[tokio::test]
-async fn keeps_the_mempool_where_threads_run_out() {
+async fn keeps_the_mempool_if_threads_run_out() {
     let home = tempfile::tempdir().unwrap();
     let Some(user) = other_user(home.path()) else {
         return;
@@ -232,7 +238,7 @@ async fn keeps_the_mempool_where_threads_run_out() {
     saved.check_starts(starts).await;
 }
 
-/// Returns the number that `name` has in the only warning of a log.
+/// Returns the number of field `name` in the only warning of a log.
 fn number_in_warning(log: &str, name: &str) -> usize {
     let warnings: Vec<_> = log
         .lines()
@@ -250,7 +256,7 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
     let settings: Vec<_> = [
         "api.workers=2",
         "api.max_connections=1000",
-        // Connections without a request stay open.
+        // Connections without a request stay open for the duration of the test.
         "api.client_request_timeout_ms=600000",
         "api.keep_alive_secs=3600",
     ]
@@ -268,15 +274,15 @@ async fn serves_admin_and_faucet_while_all_api_connections_are_taken() {
         held.push(TcpStream::connect(&address).await.unwrap());
     }
     let connections = async || {
-        let answer = node.http.get(&format!("{}/connections", node.admin)).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
-        let mut listeners = answer.json.as_array().unwrap().iter();
+        let response = node.http.get(&format!("{}/connections", node.admin)).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        let mut listeners = response.json.as_array().unwrap().iter();
         let api = listeners
             .find(|listener| listener["listener"] == "api")
             .unwrap();
         usize::try_from(api["open"].as_u64().unwrap()).unwrap()
     };
-    within_patience("the faucet and the admin listener to answer", async {
+    within_patience("responses of the faucet and the admin listener", async {
         until("the connections of the API to be taken", || async {
             (connections().await >= allowed).then_some(())
         })

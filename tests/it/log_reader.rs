@@ -1,4 +1,4 @@
-//! A reader of the log that does not read: requests are answered, and the log reports the lost lines.
+//! A reader of the log that does not read. Requests are served, and the log reports the lost lines.
 
 use crate::kit::{RawConnection, TestNode, until};
 use std::{
@@ -10,25 +10,26 @@ use std::{
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-/// Lines about requests are on.
+/// Settings with which the node logs every request.
 const SETTINGS: [&str; 2] = ["log.level=debug,http=debug", "log.format=json"];
 
-/// Requests in one pipeline.
+/// Number of requests in one pipeline.
 const PIPELINE: usize = 100;
 
-/// Pipelines after which lines must have been lost: each request makes a line of more than 300 bytes, and 4 MiB
-/// of lines wait beside the content of the pipe.
+/// Number of pipelines after which lines must have been lost. Each request logs more than 300
+/// bytes, and 4 MiB of lines are queued in addition to the content of the pipe.
 const PIPELINES_MAX: usize = 500;
 
-/// How long an answer may take before the test has failed; generous, for machines that are busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit for a response, long enough for a busy machine.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A request whose line in the log is long.
+/// Encodes a request with a long line in the log.
 pub(crate) fn request() -> String {
     let client = "client".repeat(30);
     let trace = format!("00-{}-{}-01", "a".repeat(32), "b".repeat(16));
     format!(
-        "GET /v1/-/healthy HTTP/1.1\r\nhost: node\r\nx-node-client: {client}\r\ntraceparent: {trace}\r\n\r\n"
+        "GET /v1/-/healthy HTTP/1.1\r\nhost: node\r\nx-node-client: {client}\r\n\
+         traceparent: {trace}\r\n\r\n"
     )
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn unread_node() -> (TestNode, PipeReader) {
     )
 }
 
-/// How many lines of the log were lost.
+/// Returns the number of lost lines.
 pub(crate) async fn lost_lines(node: &TestNode) -> u64 {
     let metrics = node.http.get(&format!("{}/metrics", node.admin)).await.text;
     let sample = metrics
@@ -54,15 +55,15 @@ pub(crate) async fn lost_lines(node: &TestNode) -> u64 {
     sample.unwrap().parse().unwrap()
 }
 
-/// Sends requests, all of which are answered, until lines are lost.
+/// Sends requests, each of which gets a response, until lines are lost.
 async fn fill_log(node: &TestNode) {
     let mut connection = RawConnection::connect(node.authority()).await;
     let pipeline = request().repeat(PIPELINE).into_bytes();
     for _ in 0..PIPELINES_MAX {
         connection.send(&pipeline).await;
         for _ in 0..PIPELINE {
-            let answer = timeout(PATIENCE, connection.response()).await;
-            assert_eq!(answer.expect("an answer in time").unwrap().status, 200);
+            let response = timeout(RESPONSE_TIMEOUT, connection.response()).await;
+            assert_eq!(response.expect("a response in time").unwrap().status, 200);
         }
         if lost_lines(node).await > 0 {
             return;
@@ -71,7 +72,7 @@ async fn fill_log(node: &TestNode) {
     panic!("no line was lost");
 }
 
-/// The number in a line that reports lost lines.
+/// Returns the number in a line that reports lost lines.
 fn reported_lines(line: &str) -> Option<u64> {
     let entry: serde_json::Value = serde_json::from_str(line).unwrap();
     let fields = &entry["fields"];
@@ -82,19 +83,19 @@ fn reported_lines(line: &str) -> Option<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_requests_while_the_log_is_not_read_and_reports_lost_lines() {
+async fn serves_requests_while_the_log_is_not_read_and_reports_lost_lines() {
     let (mut node, reader) = unread_node();
     fill_log(&node).await;
     assert_eq!(node.get("/v1").await.status, 200);
     let lost = lost_lines(&node).await;
 
-    let reading = thread::spawn(move || {
+    let reader_thread = thread::spawn(move || {
         let lines = BufReader::new(reader).lines().map(Result::unwrap);
         let reports: Vec<_> = lines.filter_map(|line| reported_lines(&line)).collect();
         reports
     });
-    // Lines are taken again once the report is written.
-    until("room in the log", || async {
+    // No line is lost any more once the report is written.
+    until("capacity in the log", || async {
         let before = lost_lines(&node).await;
         node.get("/v1").await;
         (lost_lines(&node).await == before).then_some(())
@@ -103,7 +104,7 @@ async fn answers_requests_while_the_log_is_not_read_and_reports_lost_lines() {
     let total = lost_lines(&node).await;
     assert!(total >= lost);
     assert_eq!(node.stop("TERM").code(), Some(0));
-    let reports = reading.join().unwrap();
+    let reports = reader_thread.join().unwrap();
     assert!(!reports.is_empty());
     assert_eq!(reports.iter().sum::<u64>(), total, "{reports:?}");
 }
@@ -120,10 +121,14 @@ async fn stops_cleanly_while_the_log_is_not_read() {
 async fn ends_after_a_fatal_error_while_the_log_is_not_read() {
     let (mut node, reader) = unread_node();
     fill_log(&node).await;
-    // The stop waits for this request, whose body does not come, so that the second signal comes before its end.
+    // The stop waits for this request, whose body is incomplete, so that the second signal arrives
+    // before its end.
     let mut unfinished = RawConnection::connect(node.authority()).await;
     unfinished
-        .send(b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{")
+        .send(
+            b"POST /v1/view HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n\
+              content-length: 9\r\n\r\n{",
+        )
         .await;
     node.signal("TERM");
     node.signal("INT");

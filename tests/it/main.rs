@@ -1,4 +1,4 @@
-//! End to end: the real binary, over HTTP. One test binary, so that it is linked once.
+//! End-to-end tests of the real binary over HTTP, in one test binary, which links once.
 
 #![allow(
     clippy::disallowed_methods,

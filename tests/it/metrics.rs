@@ -1,5 +1,5 @@
-//! What is counted of a node, as Prometheus reads it: the counters move with the work, the names are those of
-//! `config/metrics.md`, and no client puts anything of its own into them.
+//! The metrics of a node, as Prometheus reads them: counters that move with the work, the names of
+//! `config/metrics.md`, and no text from clients.
 
 use crate::kit::{TestAccount, TestNode, until};
 use std::{
@@ -9,31 +9,37 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What names, types, labels and meanings are held against.
+/// The document that names, types, labels and help texts must match.
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
-/// One response of `GET /metrics`.
-pub struct Scrape {
+/// A response of `GET /metrics`.
+struct Scrape {
     text: String,
 }
 
 /// A metric family: its type, its help text and the names of its labels.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub kind: String,
+struct Family {
+    kind: String,
     help: String,
-    pub labels: BTreeSet<String>,
+    labels: BTreeSet<String>,
 }
 
 impl Scrape {
-    pub async fn of(node: &TestNode) -> Self {
-        let answer = node.http.get(&format!("{}/metrics", node.admin)).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
-        assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4");
-        Self { text: answer.text }
+    /// Requests the metrics of a node.
+    async fn of(node: &TestNode) -> Self {
+        let response = node.http.get(&format!("{}/metrics", node.admin)).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        assert_eq!(
+            response.headers["content-type"],
+            "text/plain; version=0.0.4"
+        );
+        Self {
+            text: response.text,
+        }
     }
 
-    /// The samples: name, labels, value.
+    /// Returns name, labels and value of each sample.
     fn samples(&self) -> impl Iterator<Item = (&str, BTreeMap<&str, &str>, f64)> {
         let lines = self.text.lines().filter(|line| !line.starts_with('#'));
         lines.map(|line| {
@@ -46,21 +52,21 @@ impl Scrape {
         })
     }
 
-    /// The sum of the samples of this name that have these labels.
+    /// Returns the sum of the samples with this name and these labels.
     fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let has = |of: &BTreeMap<&str, &str>| {
             labels
                 .iter()
                 .all(|(name, value)| of.get(name) == Some(value))
         };
-        let wanted = self
+        let selected = self
             .samples()
             .filter(|(of, with, _)| *of == name && has(with));
-        wanted.map(|(_, _, value)| value).sum()
+        selected.map(|(_, _, value)| value).sum()
     }
 
     /// Returns the families by name.
-    pub fn families(&self) -> BTreeMap<String, Family> {
+    fn families(&self) -> BTreeMap<String, Family> {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
@@ -71,13 +77,13 @@ impl Scrape {
                     continue;
                 };
                 let family = families.entry(name.to_owned()).or_default();
-                let place = if is_help {
+                let field = if is_help {
                     &mut family.help
                 } else {
                     &mut family.kind
                 };
-                assert!(place.is_empty(), "told twice: {line}");
-                *place = words.to_owned();
+                assert!(field.is_empty(), "duplicate: {line}");
+                *field = words.to_owned();
             }
         }
         for (name, labels, _) in self.samples() {
@@ -89,7 +95,7 @@ impl Scrape {
                 .unwrap_or(name);
             let family = families
                 .get_mut(of)
-                .unwrap_or_else(|| panic!("{name} says not what it is"));
+                .unwrap_or_else(|| panic!("{name} has no type"));
             let names = labels.into_keys().filter(|label| *label != "le");
             family.labels.extend(names.map(str::to_owned));
         }
@@ -97,13 +103,13 @@ impl Scrape {
     }
 }
 
-/// The families of the document's table.
+/// Returns the families of the document's table.
 fn documented() -> BTreeMap<String, Family> {
     let rows = DOCUMENT.lines().filter_map(|line| line.strip_prefix("| `"));
     let families = rows.map(|row| {
         let cells: Vec<_> = row.trim_end_matches(" |").split(" | ").collect();
         let [name, kind, labels, help] = cells[..] else {
-            panic!("a row of four cells: {row}");
+            panic!("the row does not have four cells: {row}");
         };
         let labels = labels.split(", ").filter(|label| !label.is_empty());
         let family = Family {
@@ -118,7 +124,7 @@ fn documented() -> BTreeMap<String, Family> {
     families.collect()
 }
 
-/// A row of the document.
+/// Returns the document's row of a family.
 fn row(name: &str, family: &Family) -> String {
     let labels: Vec<_> = family
         .labels
@@ -133,7 +139,7 @@ fn row(name: &str, family: &Family) -> String {
     )
 }
 
-/// Starts a node that has committed a transfer. Returns it with the accounts of the sender and the
+/// Starts a node and commits a transfer. Returns the node with the accounts of sender and
 /// recipient.
 pub async fn node_at_work(settings: &[&str]) -> (TestNode, TestAccount, TestAccount) {
     let node = TestNode::start(settings);
@@ -146,7 +152,7 @@ pub async fn node_at_work(settings: &[&str]) -> (TestNode, TestAccount, TestAcco
 }
 
 #[tokio::test]
-async fn every_name_is_documented_and_every_documented_name_is_served() {
+async fn serves_exactly_the_documented_metrics() {
     let (node, ..) = node_at_work(&[]).await;
     let served = Scrape::of(&node).await.families();
     let documented = documented();
@@ -161,7 +167,7 @@ async fn every_name_is_documented_and_every_documented_name_is_served() {
         .iter()
         .filter(|(name, _)| !served.contains_key(*name))
     {
-        // What the kernel counts is read on Linux only.
+        // Metrics of the kernel are read on Linux only.
         if cfg!(target_os = "linux") || !family.help.contains("(Linux)") {
             writeln!(differences, "only documented: {}", row(name, family)).unwrap();
         }
@@ -173,24 +179,24 @@ async fn every_name_is_documented_and_every_documented_name_is_served() {
 }
 
 #[tokio::test]
-async fn a_transfer_moves_the_counters() {
+async fn counts_the_work_of_a_transfer() {
     let (node, alice, bob) = node_at_work(&[]).await;
     let chain = node.chain().await;
-    // Answered by the mempool after all that it was told before: of the block, too.
-    let settled = || node.get("/v1/estimate_gas_price");
-    settled().await;
+    // The mempool responds after it has processed all earlier messages, also those about the block.
+    let mempool_settled = || node.get("/v1/estimate_gas_price");
+    mempool_settled().await;
     let before = Scrape::of(&node).await;
     let committed = node
         .submit_and_wait(&alice.transfer(&chain, 1, bob.address, 7))
         .await;
     let version: f64 = committed["version"].as_str().unwrap().parse().unwrap();
-    settled().await;
+    mempool_settled().await;
     let after = Scrape::of(&node).await;
-    let moved =
+    let increase =
         |name: &str, labels: &[(&str, &str)]| after.sum(name, labels) - before.sum(name, labels);
 
     let submit = ("route", "/v1/transactions");
-    let once = [
+    let increases_by_one = [
         ("ledger_block_transactions_sum", &[][..]),
         ("ledger_pool_left_total", &[("reason", "committed")]),
         (
@@ -219,10 +225,10 @@ async fn a_transfer_moves_the_counters() {
             &[("actor", "committer"), ("kind", "block_stored")],
         ),
     ];
-    for (name, labels) in once {
-        assert_eq!(moved(name, labels), 1.0, "{name} {labels:?}");
+    for (name, labels) in increases_by_one {
+        assert_eq!(increase(name, labels), 1.0, "{name} {labels:?}");
     }
-    let more = [
+    let increases = [
         ("ledger_version", &[][..]),
         ("ledger_store_syncs_total", &[]),
         ("ledger_store_sync_seconds_total", &[]),
@@ -239,8 +245,8 @@ async fn a_transfer_moves_the_counters() {
             &[("thread", "actors")],
         ),
     ];
-    for (name, labels) in more {
-        assert!(moved(name, labels) > 0.0, "{name} {labels:?}");
+    for (name, labels) in increases {
+        assert!(increase(name, labels) > 0.0, "{name} {labels:?}");
     }
     assert!(after.sum("ledger_version", &[]) >= version);
     assert_eq!(after.sum("ledger_pool_transactions", &[]), 0.0);
@@ -250,16 +256,16 @@ async fn a_transfer_moves_the_counters() {
 }
 
 #[tokio::test]
-async fn what_clients_make_up_is_counted_together() {
+async fn counts_unknown_paths_under_one_label() {
     let (node, ..) = node_at_work(&[]).await;
     let before = Scrape::of(&node).await;
-    let made_up = "deadbeef0123";
+    let unknown = "deadbeef0123";
     let long = "a".repeat(20_000);
     for (path, status) in [
-        (format!("/v1/{made_up}"), 404),
-        (format!("/v1/accounts/{made_up}/nothing"), 404),
+        (format!("/v1/{unknown}"), 404),
+        (format!("/v1/accounts/{unknown}/nothing"), 404),
         (
-            format!("/v1/transactions/by_hash/0x{}{made_up}", "0".repeat(52)),
+            format!("/v1/transactions/by_hash/0x{}{unknown}", "0".repeat(52)),
             404,
         ),
         (format!("/v1/accounts/{long}"), 414),
@@ -267,24 +273,24 @@ async fn what_clients_make_up_is_counted_together() {
         assert_eq!(node.get(&path).await.status, status, "{path}");
     }
     let url = format!("{}/v1/view", node.api);
-    let wrong = node.http.request(reqwest::Method::GET, &url);
-    assert_eq!(node.http.try_send(wrong).await.unwrap().status, 405);
+    let invalid = node.http.request(reqwest::Method::GET, &url);
+    assert_eq!(node.http.try_send(invalid).await.unwrap().status, 405);
     let after = Scrape::of(&node).await;
-    let moved = |route: &str, code: &str| {
+    let increase = |route: &str, code: &str| {
         let labels = [("route", route), ("code", code)];
         let name = "ledger_http_requests_total";
         after.sum(name, &labels) - before.sum(name, &labels)
     };
-    assert_eq!(moved("(none)", "404"), 2.0);
-    assert_eq!(moved("(none)", "405"), 1.0);
-    assert_eq!(moved("/v1/transactions/by_hash/{txn_hash}", "404"), 1.0);
-    // Refused before its route was looked for.
-    assert_eq!(moved("/v1/accounts/{address}", "414"), 1.0);
-    assert!(!after.text.contains(made_up) && !after.text.contains(&long));
+    assert_eq!(increase("(none)", "404"), 2.0);
+    assert_eq!(increase("(none)", "405"), 1.0);
+    assert_eq!(increase("/v1/transactions/by_hash/{txn_hash}", "404"), 1.0);
+    // The request is rejected by length before its route is looked up.
+    assert_eq!(increase("/v1/accounts/{address}", "414"), 1.0);
+    assert!(!after.text.contains(unknown) && !after.text.contains(&long));
 }
 
-/// Submits a transfer that lacks the one before it, and waits for it; gives who waits.
-async fn parked(
+/// Submits a transfer that lacks its predecessor. Returns the task of a long poll for it.
+async fn wait_for_parked(
     node: &TestNode,
     alice: &TestAccount,
     bob: &TestAccount,
@@ -299,11 +305,11 @@ async fn parked(
 }
 
 #[tokio::test]
-async fn who_waits_is_counted_while_waiting_and_by_how_that_ended() {
+async fn counts_waits_while_they_last_and_by_outcome() {
     let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000"]).await;
     let before = Scrape::of(&node).await;
     assert_eq!(before.sum("ledger_waits_parked", &[]), 0.0);
-    let waiting = parked(&node, &alice, &bob).await;
+    let waiting = wait_for_parked(&node, &alice, &bob).await;
     until("the client to wait", || async {
         let now = Scrape::of(&node).await;
         (now.sum("ledger_waits_parked", &[]) == 1.0).then_some(())
@@ -325,9 +331,12 @@ async fn who_waits_is_counted_while_waiting_and_by_how_that_ended() {
 }
 
 #[tokio::test]
-async fn waits_that_end_otherwise_are_told_apart() {
+async fn distinguishes_the_outcomes_of_waits() {
     let (node, alice, bob) = node_at_work(&["wait.timeout_ms=600000", "mempool.ttl_secs=1"]).await;
-    assert_eq!(parked(&node, &alice, &bob).await.await.unwrap(), 404);
+    assert_eq!(
+        wait_for_parked(&node, &alice, &bob).await.await.unwrap(),
+        404
+    );
     let after = Scrape::of(&node).await;
     assert_eq!(
         after.sum("ledger_waits_ended_total", &[("outcome", "left")]),
@@ -343,7 +352,10 @@ async fn waits_that_end_otherwise_are_told_apart() {
     let before = Scrape::of(&node)
         .await
         .sum("ledger_waits_ended_total", &timed_out);
-    assert_eq!(parked(&node, &alice, &bob).await.await.unwrap(), 200);
+    assert_eq!(
+        wait_for_parked(&node, &alice, &bob).await.await.unwrap(),
+        200
+    );
     let after = Scrape::of(&node)
         .await
         .sum("ledger_waits_ended_total", &timed_out);
@@ -352,7 +364,7 @@ async fn waits_that_end_otherwise_are_told_apart() {
 
 #[tokio::test]
 #[ignore = "needs promtool; .ci/run metrics has it"]
-async fn promtool_finds_nothing_to_say() {
+async fn passes_the_check_of_promtool() {
     let (node, ..) = node_at_work(&[]).await;
     let text = Scrape::of(&node).await.text;
     let mut child = Command::new("promtool")
@@ -369,7 +381,10 @@ async fn promtool_finds_nothing_to_say() {
         .write_all(text.as_bytes())
         .unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let output_text = [output.stdout, output.stderr].concat();
+    let output_text = String::from_utf8_lossy(&output_text);
+    assert!(
+        output.status.success() && output_text.is_empty(),
+        "{output_text}"
+    );
 }

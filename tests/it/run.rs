@@ -1,11 +1,11 @@
-//! `run`: what it says, and how it ends.
+//! The command `run`: its output and its end.
 
 use crate::kit::{HttpResponse, TestAccount, TestNode, until};
 use reqwest::Method;
 use tokio::task::JoinHandle;
 
 #[tokio::test]
-async fn a_development_chain_names_its_accounts_and_they_are_funded() {
+async fn prints_and_funds_the_accounts_of_a_development_chain() {
     let node = TestNode::start(&[]);
     let greeting = node.greeting.join("\n");
     assert!(greeting.contains("development only"), "{greeting}");
@@ -24,7 +24,7 @@ async fn a_development_chain_names_its_accounts_and_they_are_funded() {
 }
 
 #[tokio::test]
-async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
+async fn creates_a_chain_from_a_genesis_file_without_a_faucet() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("genesis.toml");
     let genesis =
@@ -33,9 +33,9 @@ async fn a_chain_from_a_genesis_file_has_its_accounts_and_no_faucet() {
     let node = TestNode::start(&[&format!("chain.genesis={}", file.display())]);
     assert_eq!(node.faucet, None);
     assert!(node.greeting.is_empty(), "{:?}", node.greeting);
-    let answer = node.get("/v1").await;
-    assert_eq!(answer.json["chain_id"], 77);
-    assert!(answer.headers.contains_key("x-other-chain-id"));
+    let response = node.get("/v1").await;
+    assert_eq!(response.json["chain_id"], 77);
+    assert!(response.headers.contains_key("x-other-chain-id"));
     assert_eq!(node.balance(&"0xabc".parse().unwrap()).await, 42);
 }
 
@@ -53,8 +53,8 @@ async fn starts_with_the_largest_number_of_worker_threads() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn its_threads_wait_their_turns_where_the_settings_say_so() {
-    // Of sched(7).
+fn sets_the_configured_scheduling_policy_of_its_threads() {
+    // The number of the policy in sched(7).
     const SCHED_BATCH: u32 = 3;
     let inherited = procfs::process::Process::myself()
         .unwrap()
@@ -71,7 +71,7 @@ fn its_threads_wait_their_turns_where_the_settings_say_so() {
     let node = TestNode::start(&[]);
     let policies = node.scheduling_policies();
     assert!(policies.len() > 5, "{policies:?}");
-    // Who starts the tests may have decided otherwise.
+    // The process that runs the tests may have selected another policy.
     if inherited == 0 {
         assert!(
             policies.iter().all(|&policy| policy == SCHED_BATCH),
@@ -81,7 +81,7 @@ fn its_threads_wait_their_turns_where_the_settings_say_so() {
 }
 
 #[test]
-fn both_signals_stop_it_cleanly() {
+fn stops_cleanly_on_both_signals() {
     for signal in ["INT", "TERM"] {
         let mut node = TestNode::start(&[]);
         let status = node.stop(signal);
@@ -90,33 +90,24 @@ fn both_signals_stop_it_cleanly() {
 }
 
 #[test]
-fn an_address_in_use_ends_it_with_1_and_names_the_listener() {
+fn exits_with_1_and_names_the_listener_if_an_address_is_in_use() {
     let first = TestNode::start(&[]);
-    let taken = first.api.strip_prefix("http://").unwrap();
+    let used = first.api.strip_prefix("http://").unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let settings = [format!("api.listen={taken}")];
+    let settings = [format!("api.listen={used}")];
     let output = TestNode::command(directory.path(), &settings)
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("api.listen") && message.contains(taken),
+        message.contains("api.listen") && message.contains(used),
         "{message}"
     );
 }
 
 #[test]
-fn a_directory_in_use_ends_it_with_1() {
-    let first = TestNode::start(&[]);
-    let output = TestNode::command(first.directory(), &[]).output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("in use"), "{message}");
-}
-
-#[test]
-fn the_log_is_json_where_that_is_asked_for() {
+fn logs_json_if_it_is_configured() {
     let mut node = TestNode::start(&["log.format=json"]);
     node.stop("TERM");
     let log = node.log();
@@ -127,69 +118,71 @@ fn the_log_is_json_where_that_is_asked_for() {
     }
 }
 
-/// How many requests committer and mempool have taken.
-async fn asked(node: &TestNode) -> (u64, u64) {
-    let taken = async |actor: &str| {
+/// Returns the numbers of requests that committer and mempool have accepted.
+async fn accepted(node: &TestNode) -> (u64, u64) {
+    let of_actor = async |actor: &str| {
         let url = format!("{}/actors/{actor}", node.admin);
         node.http.get(&url).await.json["accepted"].as_u64().unwrap()
     };
-    (taken("committer").await, taken("mempool").await)
+    (of_actor("committer").await, of_actor("mempool").await)
 }
 
-/// Begins a long poll that no commitment ends, and returns when it is parked.
-async fn park_a_wait(node: &TestNode) -> JoinHandle<Option<HttpResponse>> {
+/// Starts a long poll that no commit ends. Returns its task once it is parked.
+async fn start_long_poll(node: &TestNode) -> JoinHandle<Option<HttpResponse>> {
     let chain = node.chain().await;
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
-    // Waits for its predecessor, which never comes.
+    // This transaction waits for its predecessor, which is never submitted.
     let parked = account.transfer(&chain, 1, account.address, 1);
     let hash = node.submit(&parked).await;
-    let before = asked(node).await;
+    let before = accepted(node).await;
     let url = format!("{}/v1/transactions/wait_by_hash/{hash}", node.api);
     let http = node.http.clone();
-    let waiting = tokio::spawn(async move { http.try_send(http.request(Method::GET, &url)).await });
-    // It subscribes at the committer, then looks in the mempool: a stop in between would answer it.
-    until("the wait to begin", || async {
-        let now = asked(node).await;
+    let long_poll =
+        tokio::spawn(async move { http.try_send(http.request(Method::GET, &url)).await });
+    // The wait subscribes at the committer before it is looked up in the mempool. A stop in between
+    // would end it.
+    until("the wait to be parked", || async {
+        let now = accepted(node).await;
         (now.0 > before.0 && now.1 > before.1).then_some(())
     })
     .await;
-    waiting
+    long_poll
 }
 
-/// The longest that `wait.timeout_ms` can be.
-const LONGEST_WAIT: &str = "wait.timeout_ms=600000";
+/// The maximum of `wait.timeout_ms`.
+const MAXIMUM_WAIT: &str = "wait.timeout_ms=600000";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_answers_those_who_wait() {
+async fn completes_long_polls_at_a_stop() {
     let mut node = TestNode::start(&["wait.timeout_ms=1500"]);
-    let waiting = park_a_wait(&node).await;
+    let long_poll = start_long_poll(&node).await;
     let status = node.stop("TERM");
     assert_eq!(status.code(), Some(0), "{}", node.log());
-    let answer = waiting.await.unwrap().unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    assert_eq!(answer.json["type"], "pending_transaction");
+    let response = long_poll.await.unwrap().unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    assert_eq!(response.json["type"], "pending_transaction");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_does_not_wait_for_the_longest_waits() {
-    let mut node = TestNode::start(&[LONGEST_WAIT]);
-    let waiting = park_a_wait(&node).await;
+async fn does_not_wait_for_the_longest_long_polls_at_a_stop() {
+    let mut node = TestNode::start(&[MAXIMUM_WAIT]);
+    let long_poll = start_long_poll(&node).await;
     node.signal("TERM");
     let status = node.ended_within_patience().await;
     assert_eq!(status.code(), Some(0), "{}", node.log());
-    // Its connection is cut, or it is told in the moment before that the node is stopping.
-    if let Some(answer) = waiting.await.unwrap() {
-        assert_eq!(answer.status, 503, "{}", answer.text);
-        assert_eq!(answer.json["message"], "the node is stopping");
+    // The connection is closed, or the response says that the node is stopping.
+    if let Some(response) = long_poll.await.unwrap() {
+        assert_eq!(response.status, 503, "{}", response.text);
+        assert_eq!(response.json["message"], "the node is stopping");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_second_signal_ends_it_at_once() {
-    let mut node = TestNode::start(&[LONGEST_WAIT]);
-    let _waiting = park_a_wait(&node).await;
-    // Two kinds: of one kind the system may make one.
+async fn exits_with_1_on_a_second_signal() {
+    let mut node = TestNode::start(&[MAXIMUM_WAIT]);
+    let _long_poll = start_long_poll(&node).await;
+    // The signals differ, because pending signals of one kind are merged.
     node.signal("TERM");
     node.signal("INT");
     let status = node.ended_within_patience().await;
@@ -198,7 +191,7 @@ async fn a_second_signal_ends_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_second_start_continues_the_ledger() {
+async fn continues_the_ledger_after_a_restart() {
     let mut node = TestNode::start(&[]);
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1234).await;

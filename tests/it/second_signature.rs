@@ -1,4 +1,4 @@
-//! A pending transaction that is signed again, over a restart.
+//! A pending transaction that is signed again after a restart.
 
 use crate::kit::{TestAccount, TestNode, TransactionBuilder};
 
@@ -8,7 +8,7 @@ async fn rejects_another_signature_after_a_restart() {
     let chain = node.chain().await;
     let alice = TestAccount::from_seed(1);
     node.fund(&alice, 1_000_000_000).await;
-    // It waits for its predecessor.
+    // This transaction waits for its predecessor.
     let first = alice.transfer(&chain, 1, alice.address, 1);
     let pending = node.submit(&first).await;
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());

@@ -46,13 +46,13 @@ struct ConfiguredNode {
 }
 
 impl ConfiguredNode {
-    /// Starts a node with this text as its configuration file, and with the default settings of
-    /// tests, which have precedence over the file.
+    /// Starts a node with this text as its configuration file. The default settings of tests have
+    /// precedence over the file.
     fn start(text: &str) -> Self {
         Self::start_with(text, |_| {})
     }
 
-    /// Starts a node as [`Self::start`] does, by a changed command.
+    /// Starts a node as [`Self::start`] does, after a change of its command.
     fn start_with(text: &str, change_command: impl FnOnce(&mut Command)) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let file = directory.path().join("node.toml");
@@ -64,21 +64,22 @@ impl ConfiguredNode {
         Self { node, file }
     }
 
-    /// Writes a file into the directory of the node that only its owner can access.
-    fn secret(&self, name: &str, text: &str) -> PathBuf {
+    /// Writes a file that only its owner can access into the directory of the node.
+    fn write_secret(&self, name: &str, text: &str) -> PathBuf {
         let path = self.node.directory().join(name);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         path
     }
 
-    /// Replaces the text of the configuration file and reloads it. Returns what the node logs.
+    /// Replaces the text of the configuration file and reloads it. Returns the new lines of the
+    /// log.
     async fn reload(&self, text: &str) -> String {
         fs::write(&self.file, text).unwrap();
         self.hang_up("SIGHUP").await
     }
 
-    /// Sends the signal and returns what the node logs from then on, once it contains `words`.
+    /// Sends the signal. Returns the new lines of the log once they contain `words`.
     async fn hang_up(&self, words: &str) -> String {
         let before = self.node.log().len();
         self.node.signal("HUP");
@@ -120,7 +121,7 @@ async fn replaces_the_admin_token_on_a_hangup() {
         "third-token-of-20-chars",
     ];
     let node = ConfiguredNode::start("");
-    let [first, second] = ["first", "second"].map(|name| node.secret(name, ""));
+    let [first, second] = ["first", "second"].map(|name| node.write_secret(name, ""));
     fs::write(&first, TOKENS[0]).unwrap();
     let setting = |path: &Path| format!("[admin]\ntoken_file = {path:?}\n");
     let mut log = node.reload(&setting(&first)).await;
@@ -134,7 +135,7 @@ async fn replaces_the_admin_token_on_a_hangup() {
     );
     assert_eq!(node.status_with_token(TOKENS[0]).await, 200);
 
-    // The same file with another token.
+    // The same file has another token.
     fs::write(&first, TOKENS[1]).unwrap();
     log += &node.reload(&setting(&first)).await;
     assert_eq!(node.status_with_token(TOKENS[0]).await, 401);
@@ -186,13 +187,13 @@ async fn replaces_the_certificate_on_a_hangup() {
     let node = ConfiguredNode::start(&setting(&certificate, &key));
     assert!(presents(&node.node, &first).await);
 
-    // The same paths with other content.
+    // The same paths have other content.
     install(&second);
     node.reload(&setting(&certificate, &key)).await;
     assert!(presents(&node.node, &second).await);
     assert!(!presents(&node.node, &first).await);
 
-    // A key that is not that of the certificate.
+    // The key does not belong to the certificate.
     let mixed = setting(&third.certificate_file(), &second.key_file());
     let log = node.reload(&mixed).await;
     assert!(log.contains("ERROR"), "{log}");
@@ -206,7 +207,7 @@ async fn replaces_the_certificate_on_a_hangup() {
         assert!(log.contains(part), "{part}: {log}");
     }
 
-    // TLS itself needs a restart.
+    // A change between TLS and no TLS needs a restart.
     let log = node.reload("").await;
     let restart = log.lines().find(|line| line.contains("need a restart"));
     let restart = restart.expect(&log);
@@ -232,7 +233,7 @@ async fn replaces_filter_rules_on_a_hangup_only_if_the_files_change_them() {
     assert_eq!(node.filter_rules().await, json!(["deny sender 0x3"]));
     assert!(!log.contains("filter.rules"), "{log}");
 
-    // Compared with the last load, not with the rules that are in force.
+    // The node compares with the last load, and not with the current rules.
     node.reload(&setting("deny sender 0x3")).await;
     node.put_filter_rules(&[]).await;
     node.reload(&setting("deny sender 0x4")).await;
@@ -253,7 +254,7 @@ async fn changes_the_log_level_on_a_hangup() {
 
     fs::write(&node.file, setting("error")).unwrap();
     node.hang_up("log.level").await;
-    // The signal after it shows that the level was replaced: an error is logged.
+    // The next signal logs an error, which shows that the level was replaced.
     let before = node.node.log().len();
     node.node.get("/v1/spec").await;
     let log = node.reload("[log]\nlevel = \"loud\"\n").await;
@@ -268,7 +269,7 @@ async fn changes_the_log_level_on_a_hangup() {
 #[tokio::test]
 async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
     let node = ConfiguredNode::start("[filter]\nrules = \"deny sender 0x1\"\n");
-    let readable_by_all = node.secret("readable", "a-token-of-20-characters");
+    let readable_by_all = node.write_secret("readable", "a-token-of-20-characters");
     fs::set_permissions(&readable_by_all, Permissions::from_mode(0o644)).unwrap();
     let changed = "[filter]\nrules = \"deny all\"\n";
     for (invalid, cause) in [
@@ -307,7 +308,7 @@ async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
 async fn names_changed_settings_that_need_a_restart_on_a_hangup() {
     let node = ConfiguredNode::start("");
     let changed = "[wait]\ntimeout_ms = 7\n[mempool]\nttl_secs = 8\n";
-    // As long as the node runs with other values.
+    // The message is repeated as long as the node runs with other values.
     for _ in 0..2 {
         let log = node.reload(changed).await;
         let mut lines = log.lines();
@@ -347,19 +348,19 @@ async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
         .len();
     let mut node = node.restart_with_file_size_limit(size);
     let chain = node.chain().await;
-    // They wait for their predecessor, which does not come.
+    // These transactions wait for their predecessor, which is submitted after the restart.
     let mut accepted = Vec::new();
     for sequence_number in 1..=20 {
         let transaction = parker.transfer(&chain, sequence_number, payer.address, 1);
         accepted.push(node.submit(&transaction).await);
     }
     let mut committed = Vec::new();
-    let refused = loop {
+    let rejected = loop {
         let sequence_number = u64::try_from(committed.len()).unwrap();
         let transaction = payer.transfer(&chain, sequence_number, parker.address, 1);
-        let answer = node.try_submit(&transaction).await.unwrap();
-        if answer.status != 202 {
-            break answer;
+        let response = node.try_submit(&transaction).await.unwrap();
+        if response.status != 202 {
+            break response;
         }
         let hash = transaction.hash(chain.vendor());
         let wait = node
@@ -368,20 +369,18 @@ async fn reads_and_saves_the_mempool_at_a_file_size_limit() {
         match wait.status {
             200 if wait.json["type"] == "user_transaction" => committed.push(hash),
             200 => {}
-            // The write failed. Whether the block is durable is not known, so nothing is asserted of it.
+            // The write failed. Whether the block is durable is unknown, so the test asserts
+            // nothing about it.
             _ => break wait,
         }
     };
-    assert_eq!(refused.status, 503, "{}", refused.text);
-    let message = refused.json["message"].as_str().unwrap();
+    assert_eq!(rejected.status, 503, "{}", rejected.text);
+    let message = rejected.json["message"].as_str().unwrap();
     assert!(message.contains("File too large"), "{message}");
     let next = payer.transfer(&chain, u64::MAX, parker.address, 1);
-    let refused = node.try_submit(&next).await.unwrap();
-    assert_eq!(refused.status, 503, "{}", refused.text);
-    assert!(
-        !committed.is_empty(),
-        "the limit leaves no room for a block"
-    );
+    let rejected = node.try_submit(&next).await.unwrap();
+    assert_eq!(rejected.status, 503, "{}", rejected.text);
+    assert!(!committed.is_empty(), "the limit is too low for a block");
     for hash in &committed {
         let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
         assert_eq!(found.json["type"], "user_transaction", "{}", found.text);

@@ -1,4 +1,4 @@
-//! Limits on processes, as containers have them: all threads exist before the node is ready.
+//! Limits on processes, as containers have them. The node starts all threads before it is ready.
 
 use crate::kit::{TestNode, until};
 use rustix::process::geteuid;
@@ -13,26 +13,27 @@ use std::{
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-/// A user and group that are not root's: the limit does not bind root. `nobody` on common systems.
+/// A user and group other than root, which the limit does not bind: `nobody` on common systems.
 const USER: u32 = 65_534;
 
-/// Accounts of the genesis: its transaction then makes a response of more than 256 KiB, which is rendered on
-/// another thread than the HTTP worker.
+/// Number of accounts in the genesis. The response with its transaction is larger than 256 KiB, so
+/// that it is rendered on another thread than the HTTP worker.
 const ACCOUNTS: usize = 1_000;
 
-/// A response that is large.
+/// The path of a large response.
 const LARGE: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
-/// A response of more than 64 KiB, which is compressed on another thread than the HTTP worker.
+/// The path of a response of more than 64 KiB, which is compressed on another thread than the HTTP
+/// worker.
 pub(crate) const COMPRESSED: &str = "/v1/accounts/0x1/modules";
 
-/// Requests that are sent at the same time: more than there may be large responses at a time.
-const AT_ONCE: usize = 24;
+/// Number of concurrent requests, more than the limit on concurrent large responses.
+const CONCURRENT: usize = 24;
 
-/// The option of prlimit(1) after which a process can start no thread.
+/// The option of prlimit(1) that prevents a process from starting threads.
 const NO_FURTHER_THREADS: &str = "--nproc=0:0";
 
-/// Returns prlimit(1) as the node's user, which may lower the limits of its processes.
+/// Returns prlimit(1) as the node's user, which may lower the limits of its own processes.
 fn prlimit() -> Command {
     let mut command = Command::new("prlimit");
     command.arg(NO_FURTHER_THREADS);
@@ -42,31 +43,33 @@ fn prlimit() -> Command {
     command
 }
 
-/// Returns whether this process may start others as [`USER`]; only root needs to.
+/// Returns whether this process may start others as [`USER`], which only root needs.
 ///
 /// # Panics
 ///
 /// Panics if it may not and the environment variable `CI` is set.
 fn may_change_user() -> bool {
-    let may = !geteuid().is_root() || Command::new("true").uid(USER).gid(USER).status().is_ok();
-    let message = "not tested: root may not start a process as another user here, and limits on processes do not bind root";
-    assert!(may || std::env::var_os("CI").is_none(), "{message}");
-    if !may {
-        // Not captured, so that a test that tested nothing does not pass unnoticed.
+    let is_allowed =
+        !geteuid().is_root() || Command::new("true").uid(USER).gid(USER).status().is_ok();
+    let message = "not tested: root may not start a process as another user here, and limits on \
+                   processes do not bind root";
+    assert!(is_allowed || std::env::var_os("CI").is_none(), "{message}");
+    if !is_allowed {
+        // Directly to standard error, so that the message of a passed test is not captured.
         std::io::stderr()
             .write_all(format!("{message}\n").as_bytes())
             .unwrap();
     }
-    may
+    is_allowed
 }
 
-/// Returns the command line of a node that limits on processes bind, in a directory that its user owns.
+/// Returns the command of a node that limits on processes bind, in a directory that its user owns.
 fn bound_command(directory: &Path, settings: &[String]) -> Command {
     let command = TestNode::command(directory, settings);
     if !geteuid().is_root() {
         return command;
     }
-    // Another user may not be able to enter the directory of the build.
+    // Another user may not have access to the build directory.
     let program = directory.join("ledger-node");
     let built = command.get_program();
     if fs::hard_link(built, &program).is_err() {
@@ -84,7 +87,8 @@ fn bound_command(directory: &Path, settings: &[String]) -> Command {
     bound
 }
 
-/// Starts a node that may start no thread once it answers; `None` without the right.
+/// Starts a node that cannot start threads once it has served requests. Returns `None` without the
+/// right to limit it.
 pub(crate) async fn node_without_threads(
     directory: Arc<TempDir>,
     settings: Vec<String>,
@@ -110,8 +114,8 @@ pub(crate) async fn node_without_threads(
     Some(node)
 }
 
-/// Starts a node that may start no thread and whose genesis transaction makes a large response.
-async fn started_node() -> Option<TestNode> {
+/// Starts a node that cannot start threads and whose genesis transaction makes a large response.
+async fn node_with_large_genesis() -> Option<TestNode> {
     let directory = Arc::new(TempDir::new().unwrap());
     let genesis = directory.path().join("genesis.toml");
     let accounts = (1..=ACCOUNTS)
@@ -122,27 +126,29 @@ async fn started_node() -> Option<TestNode> {
     node_without_threads(directory, settings).await
 }
 
-/// The status of a GET, and how its response is coded; `None` when no response came.
+/// Returns the status of a GET and the content coding of its response, or `None` without a
+/// response.
 async fn get(node: &TestNode, path: &str, accepted: &str) -> Option<(u16, Option<String>)> {
     let url = format!("{}{path}", node.api);
     let request = node.http.request(reqwest::Method::GET, &url);
-    let answer = node
+    let response = node
         .http
         .try_send(request.header("accept-encoding", accepted))
         .await?;
-    let coding = answer.headers.get("content-encoding");
+    let coding = response.headers.get("content-encoding");
     let coding = coding.map(|value| value.to_str().unwrap().to_owned());
-    Some((answer.status, coding))
+    Some((response.status, coding))
 }
 
+/// Returns the number of threads of the node.
 fn thread_count(node: &TestNode) -> usize {
     let tasks = format!("/proc/{}/task", node.process_id());
     fs::read_dir(tasks).unwrap().count()
 }
 
 #[tokio::test]
-async fn answers_large_requests_where_no_further_thread_can_be_made() {
-    let Some(mut node) = started_node().await else {
+async fn serves_large_responses_if_no_further_thread_can_be_started() {
+    let Some(mut node) = node_with_large_genesis().await else {
         return;
     };
     let threads = thread_count(&node);
@@ -154,7 +160,9 @@ async fn answers_large_requests_where_no_further_thread_can_be_made() {
     );
     assert_eq!(get(&node, LARGE, "zstd").await, Some((200, zstd)));
     assert_eq!(
-        get(&node, "/v1/spec", "gzip").await.map(|answer| answer.0),
+        get(&node, "/v1/spec", "gzip")
+            .await
+            .map(|response| response.0),
         Some(200)
     );
     assert_eq!(
@@ -166,32 +174,32 @@ async fn answers_large_requests_where_no_further_thread_can_be_made() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_many_large_requests_with_200_or_503_where_no_further_thread_can_be_made() {
-    let Some(node) = started_node().await else {
+async fn serves_or_rejects_many_large_responses_if_no_further_thread_can_be_started() {
+    let Some(node) = node_with_large_genesis().await else {
         return;
     };
     let node = Arc::new(node);
     let mut requests = JoinSet::new();
-    for number in 0..AT_ONCE {
+    for number in 0..CONCURRENT {
         let node = Arc::clone(&node);
-        // Distinct, so that none is answered from the response cache.
+        // The paths differ, so that no response comes from the response cache.
         let path = format!("/v1/transactions?start=0&limit={}", number + 1);
         requests.spawn(async move { get(&node, &path, "zstd").await });
     }
-    for answer in requests.join_all().await {
-        let (status, _) = answer.expect("a response");
+    for response in requests.join_all().await {
+        let (status, _) = response.expect("a response");
         assert!(matches!(status, 200 | 503), "{status}");
     }
     until("a large response after the many", || async {
         get(&node, LARGE, "identity")
             .await
-            .filter(|answer| answer.0 == 200)
+            .filter(|response| response.0 == 200)
     })
     .await;
 }
 
 #[test]
-fn fails_to_start_with_its_reason_where_no_thread_can_be_made() {
+fn fails_to_start_with_its_reason_if_no_thread_can_be_started() {
     if !may_change_user() {
         return;
     }
@@ -210,6 +218,6 @@ fn fails_to_start_with_its_reason_where_no_thread_can_be_made() {
     assert!(!message.contains("panicked"), "{message}");
     assert!(
         !directory.path().join("data").exists(),
-        "nothing was written"
+        "a data directory was created"
     );
 }

@@ -1,9 +1,10 @@
-//! The interface over TLS: who may connect, and which certificates start a node.
+//! TLS of the API listener: protocols, and the certificates that a node starts with.
 
-use crate::kit::{
-    H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate, TestNode, tls_settings,
+use crate::{
+    kit::{H2, HTTP_11, RawConnection, SERVER_NAME, TestCertificate, TestNode, tls_settings},
+    security::rejected_start,
 };
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
+use std::{fs, os::unix::fs::PermissionsExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::{
     client::TlsStream,
@@ -13,8 +14,8 @@ use tokio_rustls::{
     },
 };
 
-/// Asks for `/v1` over HTTP/1.1 and checks that a node answers.
-async fn node_answers(stream: TlsStream<TcpStream>) {
+/// Requests `/v1` over HTTP/1.1 and checks that a node responds.
+async fn check_node_responds(stream: TlsStream<TcpStream>) {
     let request = format!("GET /v1 HTTP/1.1\r\nhost: {SERVER_NAME}\r\n\r\n");
     let mut connection = RawConnection::over(stream);
     let response = connection.exchange(request.as_bytes()).await.unwrap();
@@ -24,7 +25,7 @@ async fn node_answers(stream: TlsStream<TcpStream>) {
 }
 
 #[tokio::test]
-async fn http_1_1_over_both_versions_of_tls() {
+async fn serves_http_1_1_over_both_versions_of_tls() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     let versions = [
@@ -39,13 +40,13 @@ async fn http_1_1_over_both_versions_of_tls() {
             let connection = stream.get_ref().1;
             assert_eq!(connection.protocol_version(), Some(name));
             assert_eq!(connection.alpn_protocol(), protocols.first().copied());
-            node_answers(stream).await;
+            check_node_responds(stream).await;
         }
     }
 }
 
 #[tokio::test]
-async fn http_2_goes_before_http_1_1() {
+async fn prefers_http_2_to_http_1_1() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     let stream = certificate.connect(node.authority(), &[HTTP_11, H2]).await;
@@ -53,68 +54,44 @@ async fn http_2_goes_before_http_1_1() {
 }
 
 #[tokio::test]
-async fn plain_http_is_not_answered_and_harms_nobody() {
+async fn rejects_plain_http_without_an_error_in_the_log() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     let mut connection = RawConnection::connect(node.authority()).await;
     connection
         .send(b"GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n")
         .await;
-    let answer = connection.rest().await;
-    assert!(!answer.starts_with("HTTP"), "{answer}");
-    node_answers(certificate.connect(node.authority(), &[HTTP_11]).await).await;
+    let received = connection.rest().await;
+    assert!(!received.starts_with("HTTP"), "{received}");
+    check_node_responds(certificate.connect(node.authority(), &[HTTP_11]).await).await;
     assert!(!node.log().contains("ERROR"), "{}", node.log());
 }
 
-#[tokio::test]
-async fn a_handshake_that_is_not_made_is_not_waited_for() {
-    let certificate = TestCertificate::new();
-    let node = TestNode::start_tls(&certificate, &["api.tls_handshake_timeout_ms=50"]);
-    let mut connection = RawConnection::connect(node.authority()).await;
-    // Ends when the node closes the connection, which it does not while it waits for the client.
-    assert_eq!(connection.rest().await, "");
-}
-
-/// What a node says that does not start with these settings.
-fn refused(settings: &[String]) -> String {
-    let directory = tempfile::tempdir().unwrap();
-    let Output { status, stderr, .. } = TestNode::command(directory.path(), settings)
-        .output()
-        .unwrap();
-    let message = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{message}");
-    assert!(
-        !directory.path().join("data").exists(),
-        "a ledger was begun"
-    );
-    message
-}
-
 #[test]
-fn one_file_without_the_other_is_refused() {
+fn rejects_a_certificate_without_key_and_a_key_without_certificate() {
     let certificate = TestCertificate::new();
     let [with_certificate, with_key] =
         tls_settings(&certificate.certificate_file(), &certificate.key_file());
-    let message = refused(&[with_certificate]);
+    let message = rejected_start(&[with_certificate]);
     assert!(message.contains("api.tls_private_key is not"), "{message}");
-    let message = refused(&[with_key]);
+    let message = rejected_start(&[with_key]);
     assert!(message.contains("api.tls_certificate is not"), "{message}");
 }
 
 #[test]
-fn files_that_are_no_certificate_or_key_are_refused_by_name() {
-    let good = TestCertificate::new();
+fn rejects_files_without_a_certificate_or_key_by_name() {
+    let valid = TestCertificate::new();
     let other = TestCertificate::new();
-    let (certificate, key) = (good.certificate_file(), good.key_file());
-    let bad = tempfile::tempdir().unwrap();
+    let (certificate, key) = (valid.certificate_file(), valid.key_file());
+    let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
-        let path = bad.path().join(name);
+        let path = directory.path().join(name);
         fs::write(&path, text).unwrap();
         path
     };
-    let missing = bad.path().join("missing.pem");
+    let missing = directory.path().join("missing.pem");
     let empty = file("empty.pem", "");
-    let cut = file("cut.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n");
+    let truncated = file("cut.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n");
     let no_base64 = file(
         "no_base64.pem",
         "-----BEGIN PRIVATE KEY-----\n!!secret!!\n-----END PRIVATE KEY-----\n",
@@ -132,7 +109,7 @@ fn files_that_are_no_certificate_or_key_are_refused_by_name() {
         (&certificate, &missing, "missing.pem: No such file"),
         (&empty, &key, "empty.pem: holds no certificate"),
         (&certificate, &empty, "empty.pem: holds no private key"),
-        // The two files confused.
+        // The two files are exchanged.
         (&key, &certificate, "key.pem: holds no certificate"),
         (
             &certificate,
@@ -140,7 +117,7 @@ fn files_that_are_no_certificate_or_key_are_refused_by_name() {
             "certificate.pem: holds no private key",
         ),
         (
-            &cut,
+            &truncated,
             &key,
             "cut.pem: its certificate has a begin and no end",
         ),
@@ -158,21 +135,21 @@ fn files_that_are_no_certificate_or_key_are_refused_by_name() {
         ),
     ];
     for (certificate, key, words) in rows {
-        let message = refused(&tls_settings(certificate, key));
+        let message = rejected_start(&tls_settings(certificate, key));
         assert!(message.contains(words), "expected {words:?} in {message}");
         assert!(!message.contains("secret"), "{message}");
     }
 }
 
 #[test]
-fn a_key_that_everyone_may_read_is_warned_about() {
+fn warns_about_a_key_that_everyone_can_read() {
     let certificate = TestCertificate::new();
-    for (mode, warned) in [(0o600, false), (0o640, false), (0o644, true)] {
+    for (mode, is_warned) in [(0o600, false), (0o640, false), (0o644, true)] {
         fs::set_permissions(certificate.key_file(), fs::Permissions::from_mode(mode)).unwrap();
         let node = TestNode::start_tls(&certificate, &[]);
         assert_eq!(
             node.log().contains("api.tls_private_key"),
-            warned,
+            is_warned,
             "{mode:o}: {}",
             node.log()
         );

@@ -1,4 +1,4 @@
-//! `account` and `bench` over TLS: which servers they trust, and how they name what is wrong.
+//! `account` and `bench` over TLS: the servers that they trust, and the errors that they name.
 
 use crate::kit::{TestCertificate, TestNode, binary};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use tokio_rustls::{
     },
 };
 
-/// The account that commands ask for.
+/// The account that commands request.
 const ADDRESS: &str = "0x77";
 
 /// Returns a command of the binary in a system whose root certificates are in `system_roots`.
@@ -38,7 +38,7 @@ fn no_roots(node: &TestNode) -> PathBuf {
     path
 }
 
-/// Returns what a successful command printed.
+/// Returns the output of a successful command.
 fn printed(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
@@ -52,7 +52,7 @@ fn message(output: &Output) -> String {
     message
 }
 
-/// Runs `account show` on a system without root certificates, with a file of `--ca` if there is
+/// Runs `account show` on a system without root certificates, with a file of `--ca` if `ca` names
 /// one.
 fn show(node: &TestNode, url: &str, ca: Option<&Path>) -> Output {
     let mut command = command(&no_roots(node), &["account", "show", "--url", url, ADDRESS]);
@@ -60,7 +60,7 @@ fn show(node: &TestNode, url: &str, ca: Option<&Path>) -> Output {
     command.output().unwrap()
 }
 
-/// Returns the value of `name value` in what a command printed.
+/// Returns the value of `name value` in the output of a command.
 fn value<'a>(printed: &'a str, name: &str) -> &'a str {
     printed
         .lines()
@@ -68,7 +68,7 @@ fn value<'a>(printed: &'a str, name: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no {name} in {printed}"))
 }
 
-/// Starts a server that ends TLS with this certificate before `target`, which is `HOST:PORT`.
+/// Starts a server that terminates TLS with this certificate for `target`, which is `HOST:PORT`.
 /// Returns its URL.
 async fn start_tls_proxy(certificate: &TestCertificate, target: String) -> String {
     let chain = CertificateDer::from_pem_file(certificate.certificate_file()).unwrap();
@@ -87,7 +87,7 @@ async fn start_tls_proxy(certificate: &TestCertificate, target: String) -> Strin
             let (client, _) = listener.accept().await.unwrap();
             let mut client = acceptor.accept(client).await.unwrap();
             let mut server = TcpStream::connect(&target).await.unwrap();
-            // An error means that one side is gone.
+            // An error means that one side has closed its connection.
             let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
         }
     });
@@ -116,8 +116,8 @@ async fn account_commands_reach_node_and_faucet() {
         "transfer", "--url", &node.api, "--ca", ca, "--key", key, ADDRESS, "1000",
     ]);
     assert!(transfer.contains("committed at version "), "{transfer}");
-    let shown = run(&["show", "--url", &node.api, "--ca", ca, ADDRESS]);
-    assert_eq!(value(&shown, "balance"), "1000");
+    let state = run(&["show", "--url", &node.api, "--ca", ca, ADDRESS]);
+    assert_eq!(value(&state, "balance"), "1000");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn bench_commits_every_transfer() {
     assert!(!log.contains("ERROR"), "{log}");
 }
 
-/// A trusted certificate has the name of the server's, as after the server's was replaced.
+/// The trusted certificate has the name of the server's, as after a replacement of the server's.
 #[test]
 fn bench_names_an_untrusted_certificate() {
     let certificate = TestCertificate::for_names(&["127.0.0.1"]);
@@ -174,8 +174,8 @@ fn account_names_an_untrusted_certificate() {
     assert!(message.contains("--ca FILE adds"), "{message}");
 }
 
-/// Checks that `account show` printed what the node responded.
-fn check_shown(output: &Output) {
+/// Checks that `account show` printed the response of the node.
+fn check_output(output: &Output) {
     assert_eq!(value(&printed(output), "balance"), "0");
 }
 
@@ -185,11 +185,11 @@ fn trusts_the_root_certificates_of_the_system() {
     let node = TestNode::start_tls(&certificate, &[]);
     let arguments = ["account", "show", "--url", &node.api, ADDRESS];
     let mut command = command(&certificate.certificate_file(), &arguments);
-    check_shown(&command.output().unwrap());
-    // A file of `--ca` does not replace them.
+    check_output(&command.output().unwrap());
+    // A file of `--ca` is used in addition to them.
     let other = TestCertificate::new();
     command.arg("--ca").arg(other.certificate_file());
-    check_shown(&command.output().unwrap());
+    check_output(&command.output().unwrap());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn trusts_every_certificate_of_the_file() {
     )
     .unwrap();
     let by_name = node.api.replace("127.0.0.1", "localhost");
-    check_shown(&show(&node, &by_name, Some(&both)));
+    check_output(&show(&node, &by_name, Some(&both)));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn names_a_system_without_root_certificates() {
     let message = message(&show(&node, &node.api, None));
     assert!(message.contains("no root certificates"), "{message}");
     assert!(message.contains("--ca FILE"), "{message}");
-    check_shown(&show(
+    check_output(&show(
         &node,
         &node.api,
         Some(&certificate.certificate_file()),
@@ -262,7 +262,7 @@ fn names_a_file_without_certificates() {
 }
 
 #[test]
-fn names_a_server_that_speaks_tls() {
+fn names_a_server_that_requires_tls() {
     let certificate = TestCertificate::for_names(&["127.0.0.1"]);
     let node = TestNode::start_tls(&certificate, &[]);
     let plain = node.api.replace("https://", "http://");
@@ -271,7 +271,7 @@ fn names_a_server_that_speaks_tls() {
 }
 
 #[test]
-fn names_a_server_that_speaks_no_tls() {
+fn names_a_server_that_does_not_use_tls() {
     let certificate = TestCertificate::for_names(&["127.0.0.1"]);
     let node = TestNode::start(&[]);
     let tls = node.api.replace("http://", "https://");

@@ -1,4 +1,4 @@
-//! The certificate of the API listener, replaced while it serves: `POST /tls/reload`.
+//! The certificate of the API listener, replaced while it serves by `POST /tls/reload`.
 
 use crate::kit::{
     HTTP_11, HttpResponse, RawConnection, SERVER_NAME, TestCertificate, TestNode, within_patience,
@@ -24,9 +24,10 @@ use tokio_rustls::{
     },
 };
 
+/// A request that keeps its connection open.
 const REQUEST: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node.test\r\n\r\n";
 
-/// Returns the response of a node that is asked to read its certificate again.
+/// Requests a reload of the certificate, and returns the response.
 async fn reload(node: &TestNode) -> HttpResponse {
     let url = format!("{}/tls/reload", node.admin);
     let request = node.http.request(Method::POST, &url);
@@ -39,6 +40,7 @@ fn install(source: &TestCertificate, target: &TestCertificate) {
     fs::copy(source.key_file(), target.key_file()).unwrap();
 }
 
+/// Returns the encoded certificate.
 fn der(certificate: &TestCertificate) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(certificate.certificate_file()).unwrap()
 }
@@ -96,7 +98,7 @@ async fn presents_the_new_certificate_after_a_reload() {
 
     let expected = der(&second);
     install(&second, &first);
-    // The files alone change nothing.
+    // A change of the files alone has no effect.
     assert_ne!(presented(&connect().await), expected);
     let changed = reload(&node).await;
     assert_eq!(changed.status, 200, "{}", changed.text);
@@ -112,7 +114,7 @@ async fn presents_the_new_certificate_after_a_reload() {
     assert_eq!(presented(&stream), expected);
     let mut connection = RawConnection::over(stream);
     assert_eq!(connection.exchange(REQUEST).await.unwrap().status, 200);
-    // A connection of the previous certificate still works.
+    // A connection with the previous certificate still works.
     assert_eq!(open.exchange(REQUEST).await.unwrap().status, 200);
 }
 
@@ -167,7 +169,7 @@ async fn rejects_a_reload_without_tls() {
     assert!(response.text.contains("api.tls_certificate"));
 }
 
-/// Number of clients that make handshakes at the same time.
+/// Number of clients that make handshakes concurrently.
 const CLIENTS: usize = 8;
 /// Number of replacements of the certificate.
 const RELOADS: usize = 60;
@@ -213,7 +215,7 @@ async fn completes_every_handshake_while_certificates_change() {
         .await;
         let other = &others[round % 2];
         fs::copy(other.certificate_file(), served.certificate_file()).unwrap();
-        // Between the two files, the certificate has the key of another one.
+        // After the first copy, the certificate has the key of another one.
         assert_eq!(reload(&node).await.status, 400);
         fs::copy(other.key_file(), served.key_file()).unwrap();
         assert_eq!(reload(&node).await.status, 200);

@@ -1,4 +1,4 @@
-//! Versions of the framework that an operator switches on: on a chain that runs, at a height, over
+//! Framework versions that an operator activates on a running chain, at a height, and across
 //! restarts.
 
 use crate::kit::{TestAccount, TestNode, function_call};
@@ -10,16 +10,17 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+/// The type of the native coin.
 const COIN: &str = "0x1::node_coin::NodeCoin";
-/// What each escrow of these tests locks.
+/// The amount of each escrow of these tests.
 const AMOUNT: u64 = 7;
 
-/// The setting that lists upgrades.
+/// Returns the setting that lists upgrades.
 fn upgrades(list: &str) -> String {
     format!("chain.framework_upgrades={list}")
 }
 
-/// Opens an escrow, a function of version 2; gives the committed transaction.
+/// Opens an escrow, which is a function of version 2, and returns the committed transaction.
 async fn open(node: &TestNode, chain: &Chain, payer: &TestAccount, sequence_number: u64) -> Value {
     let now_secs = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -35,7 +36,7 @@ async fn open(node: &TestNode, chain: &Chain, payer: &TestAccount, sequence_numb
         .await
 }
 
-/// The status of the module's page, and of a call of its view.
+/// Returns the status of the module's resource, and status and body of a call of its view.
 async fn module_and_view(node: &TestNode, payer: &TestAccount) -> (u16, u16, Value) {
     let module = node.get("/v1/accounts/0x1/module/escrow").await;
     let url = format!("{}/v1/view", node.api);
@@ -48,6 +49,7 @@ async fn module_and_view(node: &TestNode, payer: &TestAccount) -> (u16, u16, Val
     (module.status, view.status, view.json)
 }
 
+/// Returns the height of the newest block.
 async fn height(node: &TestNode) -> u64 {
     node.get("/v1").await.json["block_height"]
         .as_str()
@@ -56,8 +58,9 @@ async fn height(node: &TestNode) -> u64 {
         .unwrap()
 }
 
-/// A node on the directory of one that has stopped refuses to start; its words have all the parts.
-fn refuses(stopped: &TestNode, settings: &[String], parts: &[&str]) {
+/// Checks that a node on the directory of a stopped one fails to start with a message with these
+/// parts.
+fn check_rejected(stopped: &TestNode, settings: &[String], parts: &[&str]) {
     let output = TestNode::command(stopped.directory(), settings)
         .output()
         .unwrap();
@@ -69,14 +72,14 @@ fn refuses(stopped: &TestNode, settings: &[String], parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_running_chain_switches_a_version_on_at_its_height() {
+async fn activates_a_framework_version_at_its_height() {
     let mut node = TestNode::start(&[&upgrades("1@0")]);
     let payer = TestAccount::from_seed(1);
     node.fund(&payer, 10_000_000_000).await;
     let chain = node.chain().await;
-    let early = open(&node, &chain, &payer, 0).await;
+    let too_early = open(&node, &chain, &payer, 0).await;
     assert_eq!(
-        (&early["success"], &early["vm_status"]),
+        (&too_early["success"], &too_early["vm_status"]),
         (&json!(false), &json!("LINKER_ERROR"))
     );
     let (module, view, _) = module_and_view(&node, &payer).await;
@@ -84,40 +87,43 @@ async fn a_running_chain_switches_a_version_on_at_its_height() {
     let newest = height(&node).await;
     node.stop("TERM");
 
-    let late = upgrades(&format!("1@0,2@{newest}"));
-    refuses(
+    let too_late = upgrades(&format!("1@0,2@{newest}"));
+    check_rejected(
         &node,
-        &[late],
+        &[too_late],
         &[
             "the framework upgrade 2@",
             "newest block",
             &newest.to_string(),
         ],
     );
-    refuses(
+    check_rejected(
         &node,
         &[upgrades("1@0,999@123456")],
         &["version 999", "height 123456"],
     );
-    refuses(&node, &[upgrades("2@123456")], &["1@0"]);
+    check_rejected(&node, &[upgrades("2@123456")], &["1@0"]);
 
-    let switch = newest + 3;
-    let mut node = node.restart_with(&[&upgrades(&format!("1@0,2@{switch}"))]);
-    let mut opened = 0;
+    let activation_height = newest + 3;
+    let mut node = node.restart_with(&[&upgrades(&format!("1@0,2@{activation_height}"))]);
+    let mut active_count = 0;
     let mut sequence_number = 1;
-    while opened < 2 {
+    while active_count < 2 {
         let transaction = open(&node, &chain, &payer, sequence_number).await;
-        // An idle node makes no other block.
-        let is_on = height(&node).await >= switch;
-        assert_eq!(transaction["success"], is_on, "{transaction}");
-        opened += u64::from(is_on);
+        // An idle node commits no other block.
+        let is_active = height(&node).await >= activation_height;
+        assert_eq!(transaction["success"], is_active, "{transaction}");
+        active_count += u64::from(is_active);
         sequence_number += 1;
     }
-    assert!(sequence_number > 3, "one was refused below the height");
+    assert!(
+        sequence_number > 3,
+        "no transaction was executed below the height"
+    );
     let locked = |count: u64| json!([(count * AMOUNT).to_string()]);
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(2)));
 
-    // It is in the ledger: no setting is needed any more, and none can take it away.
+    // The upgrade is in the ledger: it needs no setting any more, and no setting can remove it.
     node.stop("TERM");
     let mut node = node.restart_with(&[]);
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(2)));
@@ -125,11 +131,15 @@ async fn a_running_chain_switches_a_version_on_at_its_height() {
     assert_eq!(transaction["success"], true, "{transaction}");
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(3)));
     node.stop("TERM");
-    refuses(&node, &[upgrades("1@0")], &[&format!("2@{switch}")]);
+    check_rejected(
+        &node,
+        &[upgrades("1@0")],
+        &[&format!("2@{activation_height}")],
+    );
 }
 
 #[test]
-fn a_genesis_file_grows_by_upgrades_and_by_nothing_else() {
+fn accepts_upgrades_as_the_only_change_of_a_genesis_file() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("genesis.toml");
     let start = "chain_id = 77\n[[accounts]]\naddress = \"0xabc\"\nbalance = 42\n";
@@ -140,7 +150,7 @@ fn a_genesis_file_grows_by_upgrades_and_by_nothing_else() {
     node.stop("TERM");
 
     fs::write(&file, format!("{start}{upgrade}").replace("42", "43")).unwrap();
-    refuses(
+    check_rejected(
         &node,
         std::slice::from_ref(&setting),
         &["another genesis", "accounts"],
@@ -150,5 +160,5 @@ fn a_genesis_file_grows_by_upgrades_and_by_nothing_else() {
     assert!(node.log().contains("framework upgrades"), "{}", node.log());
     node.stop("TERM");
     fs::write(&file, start).unwrap();
-    refuses(&node, std::slice::from_ref(&setting), &["2@150000"]);
+    check_rejected(&node, std::slice::from_ref(&setting), &["2@150000"]);
 }

@@ -14,7 +14,7 @@ fn prints_version_commit_and_profile() {
     let (commit, profile) = build.and_then(|build| build.split_once(", ")).unwrap();
     let is_commit = commit.len() == 12 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     match profile {
-        // A commit would otherwise compile the binary again.
+        // The commit would otherwise cause a rebuild of the binary.
         "dev" => assert_eq!(commit, "unknown"),
         "release" => assert!(is_commit || commit == "unknown", "{text}"),
         _ => panic!("{text}"),

@@ -1,24 +1,25 @@
-"""Transcripts in Markdown: finding their steps, and comparing what they show with what happened.
+"""Transcripts in Markdown: their commands, and a comparison of expected with actual output.
 
-A transcript stands between `<!-- transcript -->` and `<!-- end of transcript -->`. In its `console`
-blocks a line that starts with `$ ` is a command, lines that start with `> ` continue it, and the
-lines up to the next command are what it prints. In these, `...` stands for any text within a line,
-and a line that is only `...` for any number of lines.
+The `console` blocks of a document form one transcript. In them, a line that begins with `$ ` is a
+command, following lines that begin with `> ` continue it, and the other lines are its output. In
+the output, `...` stands for any text within a line, and a line of only `...` for any number of
+lines.
 """
 
 import re
 from typing import NamedTuple
 
-BEGIN = "<!-- transcript -->"
-END = "<!-- end of transcript -->"
+FENCE = "```"
+COMMAND = "$ "
+CONTINUATION = "> "
 
 
 class TranscriptError(Exception):
-    """The Markdown file holds no transcript that can be checked."""
+    """The document has no transcript, or one that cannot be run."""
 
 
 class Step(NamedTuple):
-    """A command of a transcript and what it is said to print."""
+    """A command of a transcript and the output that the document states for it."""
 
     line: int
     command: str
@@ -26,40 +27,48 @@ class Step(NamedTuple):
 
 
 def steps_of(markdown: str) -> list[Step]:
-    """All steps, in order. Raises TranscriptError where the markers do not fit together."""
+    """Returns all steps in order.
+
+    Raises TranscriptError if there are none, if a `console` block does not begin with a command, or
+    if a block of another language has a command, because it would not be run.
+    """
     steps: list[Step] = []
-    inside = in_block = False
+    # Language of the block around the line, or None outside of blocks.
+    language: str | None = None
+    is_first_line = False
     for number, line in enumerate(markdown.splitlines(), start=1):
-        if line.strip() in (BEGIN, END):
-            if in_block or inside == (line.strip() == BEGIN):
-                raise TranscriptError(f"line {number}: {line.strip()} is not expected here")
-            inside = not inside
-        elif inside and not in_block and line.startswith("```"):
-            if line.strip() != "```console":
-                raise TranscriptError(f"line {number}: a transcript holds console blocks only")
-            in_block, block_begins = True, True
-        elif in_block and line.startswith("```"):
-            in_block = False
-        elif in_block:
-            if line.startswith("$ "):
-                steps.append(Step(number, line[2:], []))
-            elif block_begins:
-                raise TranscriptError(f"line {number}: a console block begins with a command")
-            elif line.startswith("> ") and not steps[-1].expected:
-                last = steps.pop()
-                steps.append(last._replace(command=f"{last.command}\n{line[2:]}"))
-            else:
-                steps[-1].expected.append(line.rstrip())
-            block_begins = False
-    if inside or in_block:
-        raise TranscriptError(f"{END} is missing")
+        if line.startswith(FENCE):
+            language = line.removeprefix(FENCE).strip() if language is None else None
+            is_first_line = True
+            continue
+        if language == "console":
+            _add_line(steps, number, line, is_first_line)
+        elif language is not None and line.startswith(COMMAND):
+            raise TranscriptError(f"line {number}: only a console block may have commands")
+        is_first_line = False
+    if language is not None:
+        raise TranscriptError(f"the last block has no {FENCE} at its end")
     if not steps:
-        raise TranscriptError(f"no command between {BEGIN} and {END}")
+        raise TranscriptError("no console block has a command")
     return steps
 
 
+def _add_line(steps: list[Step], number: int, line: str, is_first_line: bool) -> None:
+    """Adds a line of a `console` block to the steps."""
+    if line.startswith(COMMAND):
+        steps.append(Step(number, line.removeprefix(COMMAND), []))
+    elif is_first_line:
+        raise TranscriptError(f"line {number}: a console block begins with a command")
+    elif line.startswith(CONTINUATION) and not steps[-1].expected:
+        last = steps.pop()
+        command = f"{last.command}\n{line.removeprefix(CONTINUATION)}"
+        steps.append(last._replace(command=command))
+    else:
+        steps[-1].expected.append(line.rstrip())
+
+
 def matches(expected: list[str], actual: list[str]) -> bool:
-    """Whether the lines that a command printed are those that the transcript shows."""
+    """Returns whether the actual lines are those that the transcript states."""
     pattern = ""
     for line in expected:
         if line.strip() == "...":

@@ -1,5 +1,5 @@
-//! `docs/actors.md` against the code: its table of messages, its constants, and the names that it
-//! cites.
+//! `docs/actors.md` against the code: its tables of actors and messages, its constants, and the
+//! names that it cites.
 
 use super::root;
 use std::{
@@ -41,6 +41,30 @@ fn messages_are_those_of_the_code() {
         "the table of messages in {PAGE} is not that of the code:\n{}",
         differences.join("\n")
     );
+}
+
+#[test]
+fn actors_are_those_of_the_code() {
+    let mut in_code = BTreeSet::new();
+    for (file, text) in sources(&["actors"]) {
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        for item in &parsed.items {
+            if let Item::Impl(item) = item
+                && implemented_trait(item).is_some_and(|(name, _)| name == "Actor")
+            {
+                let folder = file.trim_end_matches("mod.rs");
+                in_code.insert((type_name(&item.self_ty).to_lowercase(), folder.to_owned()));
+            }
+        }
+    }
+    let rows = rows(&page(), "Owners");
+    let in_table = rows.iter().map(|row| {
+        let [actor, _, folder] = &row[..] else {
+            panic!("not three cells: {row:?}");
+        };
+        (actor.clone(), unquoted(folder).to_owned())
+    });
+    assert_eq!(in_table.collect::<BTreeSet<_>>(), in_code, "{PAGE}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn exists(path: &str) -> bool {
 fn finds_missing_tests() {
     let paths: Vec<_> = test_paths("| `tls::a`, `x` | `hostile::http1::b` |").collect();
     assert_eq!(paths, ["tls::a", "hostile::http1::b"]);
-    assert!(exists("tls::http_2_goes_before_http_1_1"));
-    assert!(!exists("tls::http_2_goes_before"));
-    assert!(!exists("nowhere::http_2_goes_before_http_1_1"));
+    assert!(exists("tls::prefers_http_2_to_http_1_1"));
+    assert!(!exists("tls::prefers_http_2"));
+    assert!(!exists("nowhere::prefers_http_2_to_http_1_1"));
 }

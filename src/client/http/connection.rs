@@ -85,7 +85,7 @@ impl Connection {
             if let Some(head) = &head
                 && let Some(response) = head.take_response(&mut self.received, is_closed)?
             {
-                // Bytes that are left are no response to the next request.
+                // Bytes behind the response do not belong to the next response.
                 if !head.is_last && self.received.is_empty() {
                     self.stream = Some(stream);
                 }

@@ -160,7 +160,7 @@ mod tests {
         sync::Notify,
     };
 
-    /// A server that sends the same response to each request.
+    /// A server that sends the same bytes to each request.
     struct Server {
         client: HttpClient,
         accepted: Arc<AtomicUsize>,
@@ -218,6 +218,30 @@ mod tests {
             server.closed.notified().await;
         }
         assert_eq!(server.accepted.load(Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn does_not_reuse_a_connection_with_bytes_behind_a_response() {
+        let responses = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}\
+            HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n";
+        let server = Server::start(responses, true).await;
+        for _ in 0..3 {
+            server.client.get("/").await.unwrap();
+        }
+        assert_eq!(server.accepted.load(Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn reuses_a_connection_after_interim_responses_and_trailers() {
+        let response = b"HTTP/1.1 100 Continue\r\n\r\n\
+            HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n\
+            2\r\n{}\r\n0\r\nx-digest: a\r\n\r\n";
+        let server = Server::start(response, true).await;
+        for _ in 0..3 {
+            let response = server.client.get("/").await.unwrap();
+            assert_eq!(response.body, "{}");
+        }
+        assert_eq!(server.accepted.load(Relaxed), 1);
     }
 
     #[tokio::test]

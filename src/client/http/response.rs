@@ -1,13 +1,25 @@
 //! HTTP/1.1 responses, parsed from received bytes.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use http::StatusCode;
 use std::str::FromStr;
 
 /// Maximum size of a response body, in bytes. Responses to a load have a few kilobytes.
 pub(super) const RESPONSE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum size of a head, in bytes. Servers send less than one kilobyte.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Maximum number of fields in a head, more than servers send.
 const FIELDS_MAX: usize = 64;
+/// Maximum number of interim responses before a response.
+const INTERIM_RESPONSES_MAX: usize = 8;
+/// Maximum size of all interim responses before a response, in bytes.
+const INTERIM_BYTES_MAX: usize = 16 * 1024;
+/// Maximum number of trailer fields after the last chunk.
+const TRAILERS_MAX: usize = 16;
+/// Maximum size of the trailer section with its empty line, in bytes.
+const TRAILER_BYTES_MAX: usize = 8 * 1024;
+/// The end of a chunk's data.
+const LINE_END: &[u8] = b"\r\n";
 
 /// A complete response.
 #[derive(Debug)]
@@ -29,6 +41,8 @@ pub struct InvalidResponse;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseHead {
     status: StatusCode,
+    /// Length of the interim responses before the head, in bytes.
+    interim_bytes: usize,
     /// Length of the head, in bytes.
     length: usize,
     end: BodyEnd,
@@ -50,13 +64,45 @@ enum BodyEnd {
 impl ResponseHead {
     /// Parses the head at the start of `received`. Returns `None` while the head is incomplete.
     ///
+    /// Interim responses (status 1xx), which a server may send before the response, are skipped.
+    ///
     /// # Errors
-    /// Returns [`InvalidResponse`] if the bytes are not the start of a head.
+    /// Returns [`InvalidResponse`] if the bytes are not the start of a head, if the head or the
+    /// interim responses are too large, or if the server switches the protocol, which no request
+    /// of this client allows.
     pub fn parse(received: &[u8]) -> Result<Option<Self>, InvalidResponse> {
+        let mut interim_bytes: usize = 0;
+        for _ in 0..=INTERIM_RESPONSES_MAX {
+            let rest = received.get(interim_bytes..).unwrap_or_default();
+            let Some(head) = Self::parse_one(rest)? else {
+                return Ok(None);
+            };
+            if head.status == StatusCode::SWITCHING_PROTOCOLS {
+                return Err(InvalidResponse);
+            }
+            if !head.status.is_informational() {
+                return Ok(Some(Self {
+                    interim_bytes,
+                    ..head
+                }));
+            }
+            interim_bytes += head.length;
+            if interim_bytes > INTERIM_BYTES_MAX {
+                return Err(InvalidResponse);
+            }
+        }
+        Err(InvalidResponse)
+    }
+
+    /// Parses one head, which may be that of an interim response, at the start of `received`.
+    fn parse_one(received: &[u8]) -> Result<Option<Self>, InvalidResponse> {
+        let is_cut = received.len() > HEAD_BYTES_MAX;
+        let received = received.get(..HEAD_BYTES_MAX).unwrap_or(received);
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut response = httparse::Response::new(&mut fields);
         let length = match response.parse(received).map_err(|_| InvalidResponse)? {
             httparse::Status::Complete(length) => length,
+            httparse::Status::Partial if is_cut => return Err(InvalidResponse),
             httparse::Status::Partial => return Ok(None),
         };
         let status = response
@@ -65,6 +111,7 @@ impl ResponseHead {
         let status = status.ok_or(InvalidResponse)?;
         let mut head = Self {
             status,
+            interim_bytes: 0,
             length,
             end: BodyEnd::Close,
             is_last: response.version == Some(0),
@@ -107,7 +154,8 @@ impl ResponseHead {
         received: &mut BytesMut,
         is_closed: bool,
     ) -> Result<Option<Response>, InvalidResponse> {
-        let behind = received.get(self.length..).ok_or(InvalidResponse)?;
+        let body_start = self.interim_bytes + self.length;
+        let behind = received.get(body_start..).ok_or(InvalidResponse)?;
         let (body, length) = match self.end {
             BodyEnd::Length(length) if length > RESPONSE_BYTES_MAX => return Err(InvalidResponse),
             BodyEnd::Length(length) if behind.len() >= length => (None, length),
@@ -118,6 +166,7 @@ impl ResponseHead {
             },
             _ => return self.need_more(received, is_closed),
         };
+        received.advance(self.interim_bytes);
         let head = received.split_to(self.length).freeze();
         let taken = received.split_to(length).freeze();
         Ok(Some(Response {
@@ -133,7 +182,8 @@ impl ResponseHead {
         received: &BytesMut,
         is_closed: bool,
     ) -> Result<Option<Response>, InvalidResponse> {
-        if is_closed || received.len() > self.length.saturating_add(RESPONSE_BYTES_MAX) {
+        let head_bytes = self.interim_bytes + self.length;
+        if is_closed || received.len() > head_bytes + RESPONSE_BYTES_MAX {
             Err(InvalidResponse)
         } else {
             Ok(None)
@@ -144,13 +194,12 @@ impl ResponseHead {
 /// A body that was decoded from chunks.
 struct DecodedBody {
     body: Bytes,
-    /// Length of the chunks with their framing, in bytes.
+    /// Length of the chunks with their framing and the trailer section, in bytes.
     encoded_bytes: usize,
 }
 
-/// Decodes the body in `chunks`. Returns `None` while the last chunk is missing.
+/// Decodes the body in `chunks`. Returns `None` while a chunk or the trailer section is incomplete.
 fn decode_chunks(chunks: &[u8]) -> Result<Option<DecodedBody>, InvalidResponse> {
-    const LINE_END: usize = 2;
     let mut body = Vec::new();
     let mut at = 0;
     loop {
@@ -163,17 +212,39 @@ fn decode_chunks(chunks: &[u8]) -> Result<Option<DecodedBody>, InvalidResponse> 
             .ok()
             .filter(|size| *size <= RESPONSE_BYTES_MAX);
         let size = size.ok_or(InvalidResponse)?;
-        let Some(chunk) = rest.get(line..line + size + LINE_END) else {
-            return Ok(None);
-        };
-        at += line + chunk.len();
+        let behind = rest.get(line..).unwrap_or_default();
         if size == 0 {
-            return Ok(Some(DecodedBody {
+            let trailer_bytes = trailer_section_bytes(behind)?;
+            return Ok(trailer_bytes.map(|trailer_bytes| DecodedBody {
                 body: body.into(),
-                encoded_bytes: at,
+                encoded_bytes: at + line + trailer_bytes,
             }));
         }
-        body.extend_from_slice(&chunk[..size]);
+        let Some((data, behind)) = behind.split_at_checked(size) else {
+            return Ok(None);
+        };
+        let Some(line_end) = behind.get(..LINE_END.len()) else {
+            return Ok(None);
+        };
+        if line_end != LINE_END {
+            return Err(InvalidResponse);
+        }
+        body.extend_from_slice(data);
+        at += line + size + LINE_END.len();
+    }
+}
+
+/// Returns the length of the trailer section at the start of `received`, with its empty line.
+///
+/// Returns `None` while the section is incomplete. The fields are ignored.
+fn trailer_section_bytes(received: &[u8]) -> Result<Option<usize>, InvalidResponse> {
+    let is_cut = received.len() > TRAILER_BYTES_MAX;
+    let received = received.get(..TRAILER_BYTES_MAX).unwrap_or(received);
+    let mut trailers = [httparse::EMPTY_HEADER; TRAILERS_MAX];
+    match httparse::parse_headers(received, &mut trailers).map_err(|_| InvalidResponse)? {
+        httparse::Status::Complete((length, _)) => Ok(Some(length)),
+        httparse::Status::Partial if is_cut => Err(InvalidResponse),
+        httparse::Status::Partial => Ok(None),
     }
 }
 
@@ -216,22 +287,22 @@ mod tests {
     /// Returns status and body of each response in `bytes`, received in pieces of this size.
     fn read(bytes: &[u8], piece: usize) -> Result<Vec<(u16, String)>, InvalidResponse> {
         let mut received = BytesMut::new();
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         let mut pieces = bytes.chunks(piece);
         loop {
             let head = ResponseHead::parse(&received)?;
             let is_closed = pieces.len() == 0;
-            let answer = head
+            let response = head
                 .map(|head| head.take_response(&mut received, is_closed))
                 .transpose()?;
-            if let Some(answer) = answer.flatten() {
-                let body = String::from_utf8(answer.body.to_vec()).unwrap();
-                answers.push((answer.status.as_u16(), body));
+            if let Some(response) = response.flatten() {
+                let body = String::from_utf8(response.body.to_vec()).unwrap();
+                responses.push((response.status.as_u16(), body));
             } else if let Some(piece) = pieces.next() {
                 received.extend_from_slice(piece);
             } else {
                 return if received.is_empty() {
-                    Ok(answers)
+                    Ok(responses)
                 } else {
                     Err(InvalidResponse)
                 };
@@ -271,10 +342,98 @@ mod tests {
             "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcde0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nx: y\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno field\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
             "HTTP/1.1 2000 OK\r\n\r\n",
             "SSH-2.0\r\n\r\n",
         ] {
             assert_eq!(read(bytes.as_bytes(), 7), Err(InvalidResponse), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn skips_interim_responses_and_trailers_in_pieces_of_every_size() {
+        let bytes = b"HTTP/1.1 100 Continue\r\n\r\n\
+            HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 7\r\n\r\n\
+            HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+            3\r\nabc\r\n0;x=y\r\nDigest: a\r\nX-Status: b\r\n\r\n\
+            HTTP/1.1 102 Processing\r\n\r\n\
+            HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nde";
+        let expected = [(200, "abc".to_owned()), (200, "de".to_owned())];
+        for piece in 1..bytes.len() {
+            assert_eq!(
+                read(bytes, piece).unwrap(),
+                expected,
+                "in pieces of {piece}"
+            );
+        }
+    }
+
+    #[test]
+    fn bounds_interim_responses_by_number_and_size() {
+        const RESPONSE: &str = "HTTP/1.1 204 No Content\r\n\r\n";
+        let after_interim = |number, field_bytes| {
+            let field = "a".repeat(field_bytes);
+            let interim = format!("HTTP/1.1 102 Processing\r\nx: {field}\r\n\r\n");
+            read((interim.repeat(number) + RESPONSE).as_bytes(), 1000)
+        };
+        let received = Ok(vec![(204, String::new())]);
+        assert_eq!(after_interim(INTERIM_RESPONSES_MAX, 1), received);
+        assert_eq!(
+            after_interim(INTERIM_RESPONSES_MAX + 1, 1),
+            Err(InvalidResponse)
+        );
+        assert_eq!(after_interim(2, INTERIM_BYTES_MAX / 2 - 100), received);
+        assert_eq!(
+            after_interim(2, INTERIM_BYTES_MAX / 2),
+            Err(InvalidResponse)
+        );
+    }
+
+    #[test]
+    fn bounds_trailers_by_number_and_size() {
+        let with_trailers = |number, field_bytes| {
+            let field = "a".repeat(field_bytes);
+            let trailers = format!("x: {field}\r\n").repeat(number);
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+            read(format!("{head}0\r\n{trailers}\r\n").as_bytes(), 1000)
+        };
+        let received = Ok(vec![(200, String::new())]);
+        assert_eq!(with_trailers(TRAILERS_MAX, 1), received);
+        assert_eq!(with_trailers(TRAILERS_MAX + 1, 1), Err(InvalidResponse));
+        assert_eq!(with_trailers(2, TRAILER_BYTES_MAX / 2 - 100), received);
+        assert_eq!(
+            with_trailers(2, TRAILER_BYTES_MAX / 2),
+            Err(InvalidResponse)
+        );
+    }
+
+    #[test]
+    fn rejects_heads_over_the_maximum_size_before_their_end() {
+        let field = "a".repeat(HEAD_BYTES_MAX);
+        let head = format!("HTTP/1.1 200 OK\r\nx: {field}");
+        assert_eq!(ResponseHead::parse(head.as_bytes()), Err(InvalidResponse));
+    }
+
+    #[test]
+    fn parses_responses_with_any_changed_byte_without_a_panic() {
+        let bytes = b"HTTP/1.1 103 Early Hints\r\n\r\n\
+            HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+            3\r\nabc\r\n0\r\nDigest: a\r\n\r\n";
+        for at in 0..bytes.len() {
+            for changed in 0..=u8::MAX {
+                let mut bytes = *bytes;
+                bytes[at] = changed;
+                let mut received = BytesMut::from(&bytes[..]);
+                if let Ok(Some(head)) = ResponseHead::parse(&received) {
+                    let response = head.take_response(&mut received, true);
+                    // Whether a changed response is valid is not the subject of this test.
+                    drop(response);
+                }
+            }
         }
     }
 
@@ -299,9 +458,9 @@ mod tests {
         let mut received =
             BytesMut::from(&b"HTTP/1.1 200 OK\r\nX-Version: 17\r\ncontent-length: 0\r\n\r\n"[..]);
         let head = ResponseHead::parse(&received).unwrap().unwrap();
-        let answer = head.take_response(&mut received, false).unwrap().unwrap();
-        assert_eq!(answer.number("x-version"), Some(17));
-        assert_eq!(answer.number("x-other"), None);
-        assert_eq!(answer.field("x-version").as_deref(), Some("17"));
+        let response = head.take_response(&mut received, false).unwrap().unwrap();
+        assert_eq!(response.number("x-version"), Some(17));
+        assert_eq!(response.number("x-other"), None);
+        assert_eq!(response.field("x-version").as_deref(), Some("17"));
     }
 }

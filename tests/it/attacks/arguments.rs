@@ -8,7 +8,7 @@ use crate::kit::{TestAccount, function_call, post_bytes};
 use ledger_types::SignedTransaction;
 use std::sync::Arc;
 
-/// One more than a call may have.
+/// Number of arguments, one more than a call may have.
 const ARGUMENTS: usize = 129;
 const MEDIA_TYPE: &str = "application/x.node.signed_transaction+bcs";
 
@@ -24,7 +24,7 @@ pub fn too_many(attacker: Arc<Attacker>) -> Preparation {
     };
     let requests = Requests {
         per_second: SMALL_PER_SECOND,
-        connections: Connections::Kept,
+        connections: Connections::Persistent,
         requests: vec![
             post("/v1/transactions", &signed),
             post("/v1/transactions/simulate", &unsigned),

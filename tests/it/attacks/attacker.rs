@@ -1,4 +1,4 @@
-//! An attack that runs: its rate, its end, and what it sent and received.
+//! A running attack: its rate, its end, and counts of its requests and responses.
 
 use super::target::Target;
 use futures::future::{BoxFuture, FutureExt as _, ready};
@@ -14,7 +14,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Seed of the first account of an attack; the bench derives its accounts in another way.
+/// Seed of the first account of an attack. The bench derives its accounts in another way.
 pub const ATTACKER_SEED: u64 = 1_000;
 /// Seed of the first client after an attack.
 pub const CLIENT_SEED: u64 = 2_000;
@@ -27,13 +27,13 @@ impl Assault {
         Self(attack.boxed())
     }
 
-    /// Attacks until [`Attacker::end`] is called.
+    /// Runs the attack until [`Attacker::end`] is called.
     pub async fn run(self) {
         self.0.await;
     }
 }
 
-/// The preparation of an attack, which returns it.
+/// The preparation of an attack, which returns the attack.
 pub type Preparation = BoxFuture<'static, Assault>;
 
 /// Returns the preparation of an attack that needs none.
@@ -41,18 +41,18 @@ pub fn prepared(attack: impl Future<Output = ()> + Send + 'static) -> Preparatio
     ready(Assault::new(attack)).boxed()
 }
 
-/// Counts of what an attack sent and of the responses by kind.
+/// Counts of sent requests, and of responses by kind.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub sent: u64,
     pub responses: BTreeMap<String, u64>,
 }
 
-/// One run of an attack.
+/// A run of an attack.
 pub struct Attacker {
     pub target: Arc<Target>,
     pub chain: Chain,
-    /// Number of the round, for accounts that no other round has.
+    /// Number of the round, which selects accounts that no other round uses.
     pub round: u64,
     is_over: watch::Sender<bool>,
     tally: Mutex<Tally>,
@@ -76,11 +76,11 @@ impl Attacker {
 
     /// Waits for the end of the attack.
     pub async fn ended(&self) {
-        // The sender lives as long as `self`.
+        // The sender lives as long as `self`, so the wait returns no error.
         let _ = self.is_over.subscribe().wait_for(|&is_over| is_over).await;
     }
 
-    /// Counts something that was sent: a request, a connection, a signal.
+    /// Counts a sent request, connection or signal.
     pub fn count_sent(&self) {
         self.tally.lock().unwrap().sent += 1;
     }
@@ -90,7 +90,7 @@ impl Attacker {
         self.count_many(response, 1);
     }
 
-    /// Counts that many responses of one kind.
+    /// Counts `number` responses of one kind.
     pub fn count_many(&self, response: impl Into<String>, number: u64) {
         let mut tally = self.tally.lock().unwrap();
         *tally.responses.entry(response.into()).or_default() += number;
@@ -101,10 +101,10 @@ impl Attacker {
     }
 }
 
-/// A fixed rate, which all senders of an attack share.
+/// A fixed rate that all senders of an attack share.
 pub struct Pace {
     attacker: Arc<Attacker>,
-    begun: Instant,
+    start: Instant,
     per_second: f64,
     issued: AtomicU64,
 }
@@ -113,16 +113,16 @@ impl Pace {
     pub fn new(attacker: &Arc<Attacker>, per_second: f64) -> Arc<Self> {
         Arc::new(Self {
             attacker: Arc::clone(attacker),
-            begun: Instant::now(),
+            start: Instant::now(),
             per_second,
             issued: AtomicU64::new(0),
         })
     }
 
-    /// Waits for the next turn and returns its number; `None` once the attack has ended.
+    /// Waits for the next turn and returns its number. Returns `None` after the end of the attack.
     pub async fn next(&self) -> Option<u64> {
         let number = self.issued.fetch_add(1, Relaxed);
-        let due = self.begun + Duration::from_secs_f64(number as f64 / self.per_second);
+        let due = self.start + Duration::from_secs_f64(number as f64 / self.per_second);
         tokio::select! {
             biased;
             () = self.attacker.ended() => None,

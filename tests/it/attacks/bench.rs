@@ -1,14 +1,14 @@
-//! `ledger-node bench` as a process of its own.
+//! `ledger-node bench` as a separate process.
 
 use crate::kit::{TestNode, binary};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 
-/// Connections of the bench.
+/// Number of connections of the bench.
 pub const CONNECTIONS: u64 = 64;
-/// Seconds of load before the measurement, during which the attack begins.
+/// Seconds of load before the measurement, during which the attack starts.
 const WARM_UP_SECS: &str = "1";
-/// Counts of the report that must be zero.
+/// Names of the counts in the report that must be zero.
 const COUNTS: [&str; 6] = [
     "failed",
     "lost",
@@ -18,7 +18,7 @@ const COUNTS: [&str; 6] = [
     "unanswered",
 ];
 
-/// A bench that runs.
+/// A running bench.
 pub struct Bench(Child);
 
 /// The report of a bench.
@@ -26,7 +26,7 @@ pub struct Report {
     pub committed_per_second: f64,
     /// Processor time of the node per committed transfer, in microseconds.
     pub node_cpu_us: f64,
-    /// Counts and errors that must not be in a report.
+    /// Violations: counts that are not zero, and errors.
     pub faults: Vec<String>,
 }
 
@@ -47,11 +47,11 @@ impl Bench {
         Self(command.spawn().unwrap())
     }
 
-    /// Waits for its end and returns its report.
+    /// Waits for the end of the bench and returns its report.
     ///
     /// # Panics
     ///
-    /// Panics if it ends without a report.
+    /// Panics if the bench ends without a report.
     pub async fn report(self) -> Report {
         let output = tokio::task::spawn_blocking(|| self.0.wait_with_output().unwrap());
         let output = output.await.unwrap();
@@ -70,7 +70,7 @@ impl Bench {
     }
 }
 
-/// Returns the counts and errors of a report that must not be in it.
+/// Returns the counts that are not zero, and the errors of a report.
 fn faults(report: &Value) -> Vec<String> {
     let counts = COUNTS.iter().filter(|&&name| report[name] != 0);
     let mut faults: Vec<_> = counts

@@ -2,19 +2,19 @@
 
 use super::{
     attacker::{Attacker, Pace, Preparation, prepared},
-    requests::{ANSWER_MAX, kind},
+    requests::{RESPONSE_TIME_MAX, kind},
 };
 use crate::kit::RawConnection;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};
 
-/// Tasks that send, each with one body at a time.
+/// Number of tasks, each of which sends one body at a time.
 const SENDERS: usize = 32;
-/// Time between a body and its end, so that all senders hold bodies at the same time.
+/// Time between a body and its end, so that all senders hold bodies concurrently.
 const HELD: Duration = Duration::from_secs(1);
 /// Bodies per second: one per second of each sender.
 const PER_SECOND: f64 = 32.0;
-/// Bytes of each chunk.
+/// Sizes of the chunks, in bytes.
 const CHUNKS: [usize; 3] = [1, 512 * 1024, 512 * 1024];
 const END: &[u8] = b"0\r\n\r\n";
 
@@ -40,8 +40,8 @@ async fn send_body(attacker: &Attacker, request: &[u8]) -> Option<String> {
         return Some(kind(&early?));
     }
     connection.send(END).await;
-    let answer = timeout(ANSWER_MAX, connection.response()).await;
-    Some(kind(&answer.ok()??))
+    let response = timeout(RESPONSE_TIME_MAX, connection.response()).await;
+    Some(kind(&response.ok()??))
 }
 
 /// Bodies that are held until the memory for bodies is exhausted.

@@ -1,4 +1,5 @@
-//! Connections that are held: idle ones, slow heads, and more than the limit on open files allows.
+//! Connections that are held open: idle ones, slow heads, and more than the limit on open files
+//! allows.
 
 use super::attacker::{Attacker, Pace, Preparation, prepared};
 use futures::future::{BoxFuture, FutureExt as _};
@@ -11,21 +12,21 @@ use tokio::{
     time::timeout,
 };
 
-/// Idle connections: a quarter of what the built-in settings allow of one address.
+/// Number of idle connections: a quarter of the default limit per address.
 const IDLE: usize = 5_000;
-/// Connections with a slow head.
+/// Number of connections with a slow head.
 const SLOW: usize = 1_000;
-/// Connections above the limit on open files: three times the limit.
+/// Number of connections above the limit on open files: three times the limit.
 const ABOVE_LIMIT: usize = 1_000;
-/// New connections per second: [`IDLE`] are open after the bench's warm-up and one second of its
-/// measurement.
+/// New connections per second. [`IDLE`] are open after the warm-up of the bench and one second of
+/// its measurement.
 const OPENED_PER_SECOND: f64 = 2_500.0;
-/// Between two bytes of a slow head: ten bytes before the node ends it after 5 s, and 2,000 bytes
-/// per second in all.
+/// Pause between two bytes of a slow head: ten bytes before the node closes the connection after 5
+/// s, and 2,000 bytes per second in all.
 const BYTE_PAUSE: Duration = Duration::from_millis(500);
-/// Looks at the admin listener per second.
-const LOOKS_PER_SECOND: f64 = 10.0;
-/// Open files that the test process keeps for other purposes than held connections.
+/// Requests to the admin listener per second.
+const ADMIN_REQUESTS_PER_SECOND: f64 = 10.0;
+/// Open files of the test process for other purposes than held connections.
 const SPARE_FILES: u64 = 200;
 
 /// Raises this process's limit on open files and returns how many connections it can hold, at most
@@ -36,15 +37,15 @@ fn allowed_connections(wanted: usize) -> usize {
         current: limit.maximum,
         ..limit
     };
-    // Without the right to raise it, fewer connections are held.
+    // An error means a missing right: then fewer connections are held.
     let _ = setrlimit(Resource::Nofile, raised);
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     wanted.min(files.saturating_sub(SPARE_FILES).try_into().unwrap())
 }
 
-/// Holds connections until the attack ends, and opens new ones for those that end.
+/// Holds connections open until the attack ends, and opens new ones for those that end.
 ///
-/// `hold_one` holds a connection until the node ends it, and returns how it did.
+/// `hold_one` holds a connection until the node closes it, and returns the response.
 async fn hold(
     attacker: Arc<Attacker>,
     count: usize,
@@ -87,7 +88,7 @@ async fn hold_idle(mut stream: TcpStream) -> String {
 async fn hold_slow(mut stream: TcpStream) -> String {
     let head = b"GET /v1 HTTP/1.1\r\nhost: node\r\nx: ".iter();
     for &byte in head.chain(std::iter::repeat(&b'y')) {
-        // A connection that the node has closed shows in the response.
+        // An error means that the node has closed the connection, which the response reports.
         let _ = stream.write_all(&[byte]).await;
         if let Ok(response) = timeout(BYTE_PAUSE, response(&mut stream)).await {
             return response;
@@ -106,21 +107,22 @@ pub fn slow_heads(attacker: Arc<Attacker>) -> Preparation {
     prepared(hold(attacker, SLOW, |stream| hold_slow(stream).boxed()))
 }
 
-/// More connections than the node can accept, and looks at the admin listener beside them.
+/// More connections than the node can accept, with requests to the admin listener meanwhile.
 pub fn above_limit(attacker: Arc<Attacker>) -> Preparation {
     prepared(async move {
         let held = hold(Arc::clone(&attacker), ABOVE_LIMIT, |stream| {
             hold_idle(stream).boxed()
         });
-        tokio::join!(held, look(&attacker));
+        tokio::join!(held, request_admin(&attacker));
     })
 }
 
-async fn look(attacker: &Arc<Attacker>) {
+/// Sends requests to the admin listener.
+async fn request_admin(attacker: &Arc<Attacker>) {
     let url = format!("{}/connections", attacker.target.admin);
-    let pace = Pace::new(attacker, LOOKS_PER_SECOND);
+    let pace = Pace::new(attacker, ADMIN_REQUESTS_PER_SECOND);
     while pace.next().await.is_some() {
-        let answer = attacker.target.http.get(&url).await;
-        attacker.count(format!("admin {}", answer.status));
+        let response = attacker.target.http.get(&url).await;
+        attacker.count(format!("admin {}", response.status));
     }
 }

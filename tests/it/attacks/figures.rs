@@ -1,4 +1,5 @@
-//! The measurements of an attack as a row of a table, and violations of what any machine must show.
+//! The measurements of an attack as a row of a table, and violations of the rules for every
+//! machine.
 
 use super::{Attack, attacker::Tally, bench::Report};
 use std::{collections::BTreeMap, time::Duration};
@@ -8,7 +9,7 @@ pub struct Figures {
     name: &'static str,
     pub without: Vec<Report>,
     pub with: Vec<Attacked>,
-    /// Words in the log that must not be there.
+    /// Words that the log must not have.
     pub faults: Vec<&'static str>,
 }
 
@@ -16,7 +17,7 @@ pub struct Figures {
 pub struct Attacked {
     pub report: Report,
     pub tally: Tally,
-    /// The node's API connections at the end of the bench.
+    /// Number of API connections of the node at the end of the bench.
     pub open_connections: u64,
     pub elapsed: Duration,
     /// Processor time of the attacker.
@@ -28,24 +29,24 @@ impl Attacked {
         self.tally.sent as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Returns how many cores the attacker used.
+    /// Returns the number of cores that the attacker used.
     fn cores(&self) -> f64 {
         self.processor_time.as_secs_f64() / self.elapsed.as_secs_f64()
     }
 }
 
 /// Prints the first lines of the table.
-#[allow(clippy::print_stdout, reason = "the table is what a long run is for")]
+#[allow(clippy::print_stdout, reason = "the table is the result of a long run")]
 pub fn print_heading() {
     println!(
-        "| attack | committed/s without it | committed/s with it | ratio | sent/s | responses | open connections | \
-         node CPU per transfer, us, without / with | cores of the attacker |"
+        "| attack | committed/s without it | committed/s with it | ratio | sent/s | responses \
+         | open connections | node CPU per transfer, us, without / with | cores of the attacker |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
 }
 
 /// Prints the row of an attack for which this process lacks a right.
-#[allow(clippy::print_stdout, reason = "the table is what a long run is for")]
+#[allow(clippy::print_stdout, reason = "the table is the result of a long run")]
 pub fn print_untested(name: &str) {
     println!("| {name} | not tested: a right is missing | | | | | | | |");
 }
@@ -60,8 +61,8 @@ impl Figures {
         }
     }
 
-    /// Prints the row: medians, and for committed transfers also the least and the most.
-    #[allow(clippy::print_stdout, reason = "the table is what a long run is for")]
+    /// Prints the row: medians, and for committed transfers also minimum and maximum.
+    #[allow(clippy::print_stdout, reason = "the table is the result of a long run")]
     pub fn print(&self) {
         let without = |figure: fn(&Report) -> f64| Spread::of(self.without.iter().map(figure));
         let with = |figure: fn(&Attacked) -> f64| Spread::of(self.with.iter().map(figure));
@@ -80,7 +81,7 @@ impl Figures {
             committed_attacked.median / committed.median,
             with(Attacked::sent_per_second).median,
             responses.join("; "),
-            with(|run| run.open_connections as f64).most,
+            with(|run| run.open_connections as f64).max,
             without(|report| report.node_cpu_us).median,
             with(|run| run.report.node_cpu_us).median,
             with(Attacked::cores).median,
@@ -130,12 +131,14 @@ impl Figures {
 
 /// The median of some figures, and their range.
 struct Spread {
-    least: f64,
+    min: f64,
     median: f64,
-    most: f64,
+    max: f64,
 }
 
 impl Spread {
+    /// Returns the median and range of `figures`.
+    ///
     /// # Panics
     ///
     /// Panics if there is no figure.
@@ -148,13 +151,13 @@ impl Spread {
             _ => figures[middle],
         };
         Self {
-            least: figures[0],
+            min: figures[0],
             median,
-            most: figures[figures.len() - 1],
+            max: figures[figures.len() - 1],
         }
     }
 
     fn text(&self) -> String {
-        format!("{:.0} ({:.0} to {:.0})", self.median, self.least, self.most)
+        format!("{:.0} ({:.0} to {:.0})", self.median, self.min, self.max)
     }
 }

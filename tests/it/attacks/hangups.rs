@@ -4,10 +4,10 @@ use super::attacker::{Attacker, Pace, Preparation, prepared};
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::Arc;
 
-/// Signals per second. The node writes at most one line each into its log.
+/// Signals per second. The node writes at most one line per signal into its log.
 const PER_SECOND: f64 = 100.0;
 
-/// Signals to the node.
+/// Signals to the node, and the lines about them.
 pub fn hangups(attacker: Arc<Attacker>) -> Preparation {
     prepared(async move {
         let target = &attacker.target;

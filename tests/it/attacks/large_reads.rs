@@ -12,15 +12,15 @@ use futures::future::FutureExt as _;
 
 use std::sync::Arc;
 
-/// Large transactions. With all of them a page of transactions holds more than 256 KiB, and so is
-/// rendered on another thread.
+/// Number of large transactions. A page with all of them is larger than 256 KiB, and so is rendered
+/// on another thread.
 const LARGE_TRANSACTIONS: u64 = 8;
-/// Bytes of their argument: less than a transaction may have.
+/// Size of their argument in bytes, less than a transaction may have.
 const ARGUMENT_BYTES: usize = 60_000;
-/// Transactions of a page that has all of the large ones, if each has a block of its own with the
+/// Number of transactions of a page with all large ones, if each has a block of its own with the
 /// block's two transactions.
 const PAGE: u64 = 3 * LARGE_TRANSACTIONS;
-/// Large GETs per second: each takes some milliseconds of the node.
+/// Large GETs per second, each of which takes the node some milliseconds.
 const PER_SECOND: f64 = 20.0;
 
 /// Commits large transactions and returns the version of the first one.
@@ -30,7 +30,7 @@ async fn commit_large_transactions(attacker: &Attacker) -> u64 {
     target.fund(&account, 1_000_000_000_000_000).await;
     let mut hashes = Vec::new();
     for sequence_number in 0..LARGE_TRANSACTIONS {
-        // No function fits, so that the call fails, but it is committed.
+        // No function takes these arguments. The call fails, but the transaction is committed.
         let call = function_call("0x1::coin::transfer", &[], vec![vec![1; ARGUMENT_BYTES]]);
         hashes.push(
             target
@@ -46,7 +46,7 @@ async fn commit_large_transactions(attacker: &Attacker) -> u64 {
     versions[0]
 }
 
-/// GETs of large responses, as they are and compressed.
+/// GETs of large responses, uncompressed and compressed.
 pub fn large_reads(attacker: Arc<Attacker>) -> Preparation {
     async move {
         let first = commit_large_transactions(&attacker).await;
@@ -57,7 +57,7 @@ pub fn large_reads(attacker: Arc<Attacker>) -> Preparation {
         };
         let requests = Requests {
             per_second: PER_SECOND,
-            connections: Connections::Kept,
+            connections: Connections::Persistent,
             requests: vec![
                 get(&page[..], "identity"),
                 get(&page, "zstd"),

@@ -1,7 +1,6 @@
-//! Attacks beside `ledger-node bench`: committed transfers per second with and without each of
-//! them.
+//! Attacks during `ledger-node bench`: committed transfers per second with and without each one.
 //!
-//! Each attack has a node of its own, with the built-in settings except for those that the attack
+//! Each attack has a node of its own, with the default settings except for those that the attack
 //! needs. The bench runs alternately without and with the attack on that node, and each attack
 //! prints one row of a table. Its throughput depends on the machine, and is printed only. A run
 //! fails if the bench reports an error under an attack, if the node responds to an attack with
@@ -43,7 +42,7 @@ use target::Target;
 /// Number of connections that may stay open between two runs: those of the clients of this process.
 const CONNECTIONS_BETWEEN_RUNS: u64 = 8;
 
-/// One kind of attack.
+/// A kind of attack.
 struct Attack {
     name: &'static str,
     /// Starts the node; `None` without the rights that the attack needs.
@@ -56,38 +55,39 @@ struct Attack {
     possible: &'static [&'static str],
 }
 
+/// All kinds of attacks.
 const ATTACKS: [Attack; 12] = [
     Attack {
         name: "HTTP/1.0 requests",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: requests::http_1_0,
         expected: &["HTTP/1.0 200, closed", "HTTP/1.0 200, kept"],
         possible: &[],
     },
     Attack {
         name: "idle connections",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: connections::idle,
         expected: &[],
         possible: &["closed"],
     },
     Attack {
         name: "slow heads",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: connections::slow_heads,
         expected: &[],
         possible: &["408"],
     },
     Attack {
         name: "second signatures, one each",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: second_signatures::alone,
         expected: &["400 invalid_transaction_update"],
         possible: &[],
     },
     Attack {
         name: "second signatures, in batches",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: second_signatures::in_batches,
         expected: &["206, 9 of invalid_transaction_update", "400 invalid_input"],
         possible: &[],
@@ -115,7 +115,7 @@ const ATTACKS: [Attack; 12] = [
     },
     Attack {
         name: "SIGHUP",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: hangups::hangups,
         expected: &["line of the log"],
         possible: &[],
@@ -129,14 +129,14 @@ const ATTACKS: [Attack; 12] = [
     },
     Attack {
         name: "more than 128 arguments",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: arguments::too_many,
         expected: &["400 invalid_input"],
         possible: &[],
     },
     Attack {
         name: "GETs that vary Accept",
-        start: target::built_in,
+        start: target::default_settings,
         prepare: requests::varied_accept,
         expected: &["200"],
         possible: &[],
@@ -152,7 +152,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn of_environment() -> Self {
+    /// Reads the options.
+    fn from_environment() -> Self {
         let number = |name, default| env::var(name).map_or(default, |text| text.parse().unwrap());
         Self {
             length_secs: number("ATTACK_SECS", 5),
@@ -161,6 +162,7 @@ impl Plan {
         }
     }
 
+    /// Returns whether the attack is selected.
     fn has(&self, attack: &Attack) -> bool {
         self.selected
             .split(',')
@@ -170,12 +172,12 @@ impl Plan {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a long run, whose command is benches/attacks"]
-async fn commits_beside_each_attack() {
-    let plan = Plan::of_environment();
+async fn commits_during_each_attack() {
+    let plan = Plan::from_environment();
     let mut violations = Vec::new();
     print_heading();
     for attack in ATTACKS.iter().filter(|attack| plan.has(attack)) {
-        let Some(figures) = measured(attack, &plan).await else {
+        let Some(figures) = measure(attack, &plan).await else {
             print_untested(attack.name);
             continue;
         };
@@ -185,9 +187,9 @@ async fn commits_beside_each_attack() {
     assert_eq!(violations, [""; 0]);
 }
 
-/// Runs the bench without and with the attack; `None` if the node cannot be started with the rights
-/// of this process.
-async fn measured(attack: &Attack, plan: &Plan) -> Option<Figures> {
+/// Runs the bench without and with the attack. Returns `None` if the node cannot be started with
+/// the rights of this process.
+async fn measure(attack: &Attack, plan: &Plan) -> Option<Figures> {
     let target = Arc::new((attack.start)().await?);
     let mut figures = Figures::new(attack.name);
     for round in 0..plan.rounds {
@@ -215,13 +217,14 @@ async fn attacked_run(attack: &Attack, target: &Arc<Target>, plan: &Plan, round:
     let attacker = Attacker::new(target, round).await;
     let assault = (attack.prepare)(Arc::clone(&attacker)).await;
     let bench = Bench::start(target, plan.length_secs);
-    // Its connections are open before the attack may keep others from being accepted.
+    // The connections of the bench are open before the attack may prevent others from being
+    // accepted.
     until_counted(target, "open", CONNECTIONS).await;
-    let (begun, processor_time_before) = (Instant::now(), attacker::processor_time());
+    let (start, processor_time_before) = (Instant::now(), attacker::processor_time());
     let assault = tokio::spawn(assault.run());
     let report = bench.report().await;
     let open_connections = counted(target, "open").await;
-    let elapsed = begun.elapsed();
+    let elapsed = start.elapsed();
     let processor_time = attacker::processor_time() - processor_time_before;
     attacker.end();
     within_patience("the attack to end", assault).await.unwrap();
@@ -242,7 +245,7 @@ async fn serve_new_client(target: &Target, round: u64) {
         http: HttpClient::new(),
         ..target.client.clone()
     };
-    within_patience("a new client to be served", async {
+    within_patience("the commit of a new client", async {
         client.fund(&account, 1_000_000_000).await;
         let transfer = account.transfer(&client.chain().await, 0, account.address, 1);
         let committed = client.submit_and_wait(&transfer).await;

@@ -9,16 +9,16 @@ use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::timeout};
 
-/// Tasks that send, each with one request at a time: enough to keep the rate while a response takes
+/// Number of tasks that send one request at a time: enough to reach the rate while a response takes
 /// 30 ms.
 const SENDERS: usize = 16;
 /// Maximum time for a response. A later one counts as none.
-pub const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// HTTP/1.0 requests per second: the health checks of a hundred load balancers. Each makes a
+pub const RESPONSE_TIME_MAX: Duration = Duration::from_secs(10);
+/// HTTP/1.0 requests per second: the health checks of a hundred load balancers. Each opens a
 /// connection, which costs the attacker as much as the node.
 const HTTP_1_0_PER_SECOND: f64 = 200.0;
-/// Requests per second that make lines in the log: they fill the pipe and the queue behind it in
-/// some seconds, beside the lines of the bench.
+/// Requests per second that write lines into the log. With the lines of the bench they fill the
+/// pipe and the queue behind it in some seconds.
 const LOGGED_PER_SECOND: f64 = 1_000.0;
 /// Requests per second whose responses are small: a tenth of what the bench sends.
 pub const SMALL_PER_SECOND: f64 = 1_000.0;
@@ -27,8 +27,8 @@ pub const SMALL_PER_SECOND: f64 = 1_000.0;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Connections {
     /// One of each sender, for all of its requests.
-    Kept,
-    /// A new one for each request. What becomes of it after the response is part of the response.
+    Persistent,
+    /// A new one for each request. The end of the connection is part of the response.
     New,
 }
 
@@ -40,7 +40,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Sends them until the attack ends, and counts the responses.
+    /// Sends the requests until the attack ends, and counts the responses.
     pub async fn send(self, attacker: Arc<Attacker>) {
         let pace = Pace::new(&attacker, self.per_second);
         let this = Arc::new(self);
@@ -54,16 +54,19 @@ impl Requests {
     }
 
     async fn send_paced(&self, attacker: &Attacker, pace: &Pace) {
-        let mut kept = None;
+        let mut persistent = None;
         while let Some(number) = pace.next().await {
             let request = &self.requests[usize::try_from(number).unwrap() % self.requests.len()];
             attacker.count_sent();
-            let exchange = timeout(ANSWER_MAX, self.exchange(attacker, request, &mut kept));
+            let exchange = timeout(
+                RESPONSE_TIME_MAX,
+                self.exchange(attacker, request, &mut persistent),
+            );
             match exchange.await.ok().flatten() {
                 Some(response) => attacker.count(response),
                 None => {
                     attacker.count("no response");
-                    kept = None;
+                    persistent = None;
                 }
             }
         }
@@ -74,18 +77,18 @@ impl Requests {
         &self,
         attacker: &Attacker,
         request: &[u8],
-        kept: &mut Option<RawConnection>,
+        persistent: &mut Option<RawConnection>,
     ) -> Option<String> {
-        let mut connection = match kept.take() {
+        let mut connection = match persistent.take() {
             Some(connection) => connection,
             None => RawConnection::try_connect(attacker.target.authority()).await?,
         };
-        let answer = connection.exchange(request).await?;
-        if self.connections == Connections::Kept {
-            *kept = Some(connection);
-            return Some(kind(&answer));
+        let response = connection.exchange(request).await?;
+        if self.connections == Connections::Persistent {
+            *persistent = Some(connection);
+            return Some(kind(&response));
         }
-        let is_kept = answer.headers.get("connection").map(String::as_str) == Some("keep-alive");
+        let is_kept = response.headers.get("connection").map(String::as_str) == Some("keep-alive");
         let end = if is_kept {
             connection.exchange(request).await.map(|_| "kept")?
         } else {
@@ -94,17 +97,17 @@ impl Requests {
                 .await
                 .map_or("closed", |_| "answered twice")
         };
-        Some(format!("{} {}, {end}", answer.version, kind(&answer)))
+        Some(format!("{} {}, {end}", response.version, kind(&response)))
     }
 }
 
 /// Returns the status of a response, and its error code if it has one.
-pub fn kind(answer: &RawResponse) -> String {
-    let status = answer.status;
+pub fn kind(response: &RawResponse) -> String {
+    let status = response.status;
     if status == 200 {
         return status.to_string();
     }
-    let json: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let json: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     if let Some(failures) = json["transaction_failures"].as_array() {
         let code = failures
             .first()
@@ -132,11 +135,11 @@ pub fn http_1_0(attacker: Arc<Attacker>) -> Preparation {
     prepared(requests.send(attacker))
 }
 
-/// Requests that make lines in the log while its reader is paused.
+/// Requests that write lines into the log while its reader is paused.
 pub fn logged(attacker: Arc<Attacker>) -> Preparation {
     let requests = Requests {
         per_second: LOGGED_PER_SECOND,
-        connections: Connections::Kept,
+        connections: Connections::Persistent,
         requests: vec![log_reader::request().into_bytes()],
     };
     prepared(async move {
@@ -152,8 +155,7 @@ pub fn logged(attacker: Arc<Attacker>) -> Preparation {
     })
 }
 
-/// GETs that ask for each format, for several, and for an unknown one, for which the response is
-/// JSON.
+/// GETs that accept each format, several, and an unknown one, whose response is JSON.
 pub fn varied_accept(attacker: Arc<Attacker>) -> Preparation {
     let accepted = [
         "application/json",
@@ -168,7 +170,7 @@ pub fn varied_accept(attacker: Arc<Attacker>) -> Preparation {
     };
     let requests = Requests {
         per_second: SMALL_PER_SECOND,
-        connections: Connections::Kept,
+        connections: Connections::Persistent,
         requests: accepted.map(get).to_vec(),
     };
     prepared(requests.send(attacker))

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 /// Number of pending transactions, which is also the maximum length of a batch.
 const PENDING: u64 = 10;
-/// Second signatures per second, alone or in batches: their checks take a few percent of a core.
+/// Second signatures per second, alone or in batches. Their checks take a few percent of a core.
 const PER_SECOND: f64 = 500.0;
 
-/// Pending transactions.
+/// Pending transactions, each with two signatures.
 struct Pending {
-    /// As they were submitted.
+    /// The transactions as they were submitted.
     first: Vec<SignedTransaction>,
-    /// With other signatures.
+    /// The transactions with other signatures.
     second: Vec<SignedTransaction>,
 }
 
@@ -31,7 +31,7 @@ async fn submit_pending(attacker: &Attacker) -> Pending {
         first: Vec::new(),
         second: Vec::new(),
     };
-    // They wait for a predecessor, which does not come.
+    // The transactions wait for an earlier one, which is never submitted.
     for sequence_number in 1..=PENDING {
         let first = account.transfer(&attacker.chain, sequence_number, account.address, 1);
         target.submit(&first).await;
@@ -48,7 +48,7 @@ pub fn alone(attacker: Arc<Attacker>) -> Preparation {
         let pending = submit_pending(&attacker).await;
         let requests = Requests {
             per_second: PER_SECOND,
-            connections: Connections::Kept,
+            connections: Connections::Persistent,
             requests: pending.second.iter().map(submission_bytes).collect(),
         };
         Assault::new(requests.send(attacker))
@@ -63,7 +63,7 @@ pub fn in_batches(attacker: Arc<Attacker>) -> Preparation {
         let pending = submit_pending(&attacker).await;
         let requests = Requests {
             per_second: PER_SECOND / PENDING as f64,
-            connections: Connections::Kept,
+            connections: Connections::Persistent,
             requests: vec![
                 batch_bytes(&pending.second),
                 batch_bytes(&[&pending.first[..1], &pending.second[1..]].concat()),

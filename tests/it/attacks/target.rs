@@ -1,4 +1,4 @@
-//! The nodes that are attacked.
+//! The nodes under attack.
 
 use crate::{
     kit::TestNode,
@@ -15,10 +15,10 @@ use std::{
 use tempfile::TempDir;
 
 /// Hard limit on open files of [`with_few_open_files`]: more than the bench has connections, and
-/// few enough that the attack exceeds them at once.
+/// few enough that the attack exceeds them immediately.
 const OPEN_FILES: &str = "-n 300";
-/// Memory for bodies of [`with_little_memory_for_bodies`], three quarters of which hold less than
-/// half of the bodies that the attack sends at the same time.
+/// Memory for bodies of [`with_little_memory_for_bodies`]. Three quarters of it hold less than half
+/// of the bodies that the attack sends concurrently.
 const BODIES: &str = "api.bodies_bytes_max=16777216";
 
 /// A node, and the reader of its log if that is a pipe.
@@ -45,7 +45,7 @@ impl From<TestNode> for Target {
 }
 
 impl Target {
-    /// Returns the log; empty if it is a pipe.
+    /// Returns the log, or an empty text if it is a pipe.
     pub fn log(&self) -> String {
         match self.log_reader {
             None => self.node.log(),
@@ -53,7 +53,7 @@ impl Target {
         }
     }
 
-    /// Stops reading the log, or reads it again.
+    /// Pauses or resumes reading the log.
     pub fn pause_log(&self, is_paused: bool) {
         self.log_reader.as_ref().unwrap().pause(is_paused);
     }
@@ -64,38 +64,38 @@ impl Target {
     }
 }
 
-/// Starts a node with the built-in settings.
-pub fn built_in() -> BoxFuture<'static, Option<Target>> {
-    started(TestNode::start(&[]))
+/// Starts a node with the default settings.
+pub fn default_settings() -> BoxFuture<'static, Option<Target>> {
+    ready_target(TestNode::start(&[]))
 }
 
 /// Starts a node with little memory for bodies.
 pub fn with_little_memory_for_bodies() -> BoxFuture<'static, Option<Target>> {
-    started(TestNode::start(&[BODIES]))
+    ready_target(TestNode::start(&[BODIES]))
 }
 
 /// Starts a node under a low limit on open files.
 pub fn with_few_open_files() -> BoxFuture<'static, Option<Target>> {
     let directory = Arc::new(TempDir::new().unwrap());
     let command = TestNode::limited(OPEN_FILES, &TestNode::command(directory.path(), &[]));
-    started(TestNode::spawn(command, directory, Vec::new()))
+    ready_target(TestNode::spawn(command, directory, Vec::new()))
 }
 
-/// Starts a node that can start no further thread; `None` without the right to limit it.
+/// Starts a node that cannot start further threads. Returns `None` without the right to limit it.
 pub fn without_threads() -> BoxFuture<'static, Option<Target>> {
     let directory = Arc::new(TempDir::new().unwrap());
     let node = node_without_threads(directory, Vec::new());
     async { Some(node.await?.into()) }.boxed()
 }
 
-/// Starts a node whose log, at debug, is a pipe. Its reader reads until it is paused.
+/// Starts a node whose log, at debug level, is a pipe. A thread reads the pipe until it is paused.
 pub fn with_piped_log() -> BoxFuture<'static, Option<Target>> {
     let (node, pipe) = unread_node();
     let log_reader = Some(LogReader::start(pipe));
     ready(Some(Target { node, log_reader })).boxed()
 }
 
-fn started(node: TestNode) -> BoxFuture<'static, Option<Target>> {
+fn ready_target(node: TestNode) -> BoxFuture<'static, Option<Target>> {
     ready(Some(node.into())).boxed()
 }
 

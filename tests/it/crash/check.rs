@@ -1,9 +1,9 @@
-//! What must hold of a ledger after each start. The cost of a check follows from what is new: of the past it
-//! looks at a sample.
+//! The checks of a ledger after each start. Their cost depends on what is new; of older commitments
+//! they look up a sample.
 
 use super::{
+    acknowledged::{Acknowledgments, Bounds, Committed, number},
     load::{CLIENTS, payer},
-    told::{Committed, Ends, News, number},
 };
 use crate::kit::{NodeClient, TestAccount};
 use fastrand::Rng;
@@ -17,80 +17,91 @@ const COIN: &str = "0x1::node_coin::NodeCoin";
 /// Maximum number of earlier commitments that a check looks up again.
 const SAMPLE: usize = 20;
 
-/// What is known of a ledger since it began.
+/// The recorded history of a ledger since its first start.
 #[derive(Debug, Default)]
 pub struct History {
-    ends: Ends,
+    bounds: Bounds,
     committed: Vec<Committed>,
     sequence_numbers: HashMap<AccountAddress, u64>,
-    /// The first block that was not looked at, and its first version.
+    /// The height of the first unchecked block, and its first version.
     next: (u64, u64),
-    /// Looks at commitments: those that were there, and those that are below the window.
+    /// Number of lookups that found the commitment.
     pub found: u64,
+    /// Number of lookups of a commitment below the window.
     pub pruned: u64,
 }
 
 impl History {
-    /// How many commitments clients were told of.
-    pub fn told(&self) -> usize {
+    /// Returns the number of commitments that the node acknowledged.
+    pub fn acknowledged(&self) -> usize {
         self.committed.len()
     }
 
-    /// Checks a ledger after a start, at the moment when it is first asked.
-    pub async fn check(&mut self, node: &NodeClient, news: News, sample_seed: u64) {
-        let ends = Ends::of(&node.get("/v1").await.json);
-        ends.check_not_before(&self.ends);
-        ends.check_not_before(&news.ends);
-        self.ends = ends;
-        self.check_committed(node, news.committed, sample_seed)
+    /// Checks a ledger right after a start, with what the node acknowledged before it.
+    pub async fn check(
+        &mut self,
+        node: &NodeClient,
+        acknowledged: Acknowledgments,
+        sample_seed: u64,
+    ) {
+        let bounds = Bounds::from_body(&node.get("/v1").await.json);
+        bounds.check_not_before(&self.bounds);
+        bounds.check_not_before(&acknowledged.bounds);
+        self.bounds = bounds;
+        self.check_committed(node, acknowledged.committed, sample_seed)
             .await;
         self.check_blocks(node).await;
         self.check_sequence_numbers(node).await;
-        check_supply(node, ends.version).await;
+        check_supply(node, bounds.version).await;
     }
 
-    /// What clients were told since the last start is there, and a sample of what they were told before.
+    /// Checks that the commitments acknowledged since the last start exist, and a sample of earlier
+    /// ones.
     async fn check_committed(&mut self, node: &NodeClient, new: Vec<Committed>, sample_seed: u64) {
         let mut random = Rng::with_seed(sample_seed);
         let old = self.committed.len();
         let sample = (0..SAMPLE.min(old)).map(|_| self.committed[random.usize(..old)]);
-        let looked_at: Vec<_> = sample.chain(new.iter().copied()).collect();
+        let looked_up: Vec<_> = sample.chain(new.iter().copied()).collect();
         self.committed.extend(new);
-        for Committed { hash, version } in looked_at {
-            let answer = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-            if answer.status == 200 {
-                assert_eq!(answer.json["type"], "user_transaction", "{}", answer.text);
-                assert_eq!(number(&answer.json["version"]), version, "{hash}");
+        for Committed { hash, version } in looked_up {
+            let response = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
+            if response.status == 200 {
+                assert_eq!(
+                    response.json["type"], "user_transaction",
+                    "{}",
+                    response.text
+                );
+                assert_eq!(number(&response.json["version"]), version, "{hash}");
                 self.found += 1;
                 continue;
             }
-            // The ledger may have pruned since its ends were read.
-            let oldest = Ends::of(&node.get("/v1").await.json).oldest_version;
-            let status = answer.status;
+            // The ledger may have pruned since its bounds were read.
+            let oldest = Bounds::from_body(&node.get("/v1").await.json).oldest_version;
+            let status = response.status;
             assert!(
                 version < oldest,
                 "{hash}, version {version}, is {status}: {}",
-                answer.text
+                response.text
             );
-            assert!(matches!(status, 404 | 410), "{}", answer.text);
+            assert!(matches!(status, 404 | 410), "{}", response.text);
             self.pruned += 1;
         }
     }
 
-    /// Blocks that were not looked at before follow one another and are whole.
+    /// Checks that the unchecked blocks are consecutive and complete.
     async fn check_blocks(&mut self, node: &NodeClient) {
         let (mut height, mut version) = self.next;
-        if height < self.ends.oldest_height {
-            (height, version) = (self.ends.oldest_height, self.ends.oldest_version);
+        if height < self.bounds.oldest_height {
+            (height, version) = (self.bounds.oldest_height, self.bounds.oldest_version);
         }
-        while height <= self.ends.height {
+        while height <= self.bounds.height {
             let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
             let block = node.get(&path).await;
             if block.status == 410 {
-                // Pruned meanwhile: goes on where the window begins now.
-                let ends = Ends::of(&node.get("/v1").await.json);
-                assert!(height < ends.oldest_height, "{}", block.text);
-                (height, version) = (ends.oldest_height, ends.oldest_version);
+                // The block has been pruned: continue at the current lower bound of the window.
+                let bounds = Bounds::from_body(&node.get("/v1").await.json);
+                assert!(height < bounds.oldest_height, "{}", block.text);
+                (height, version) = (bounds.oldest_height, bounds.oldest_version);
                 continue;
             }
             assert_eq!(
@@ -108,7 +119,7 @@ impl History {
             let transactions = block.json["transactions"].as_array().unwrap();
             let versions: Vec<_> = transactions
                 .iter()
-                .map(|one| number(&one["version"]))
+                .map(|transaction| number(&transaction["version"]))
                 .collect();
             assert_eq!(
                 versions,
@@ -117,11 +128,14 @@ impl History {
             );
             (height, version) = (height + 1, last + 1);
         }
-        assert!(version > self.ends.version, "the newest block is short");
+        assert!(
+            version > self.bounds.version,
+            "the newest block is incomplete"
+        );
         self.next = (height, version);
     }
 
-    /// No account's number goes back.
+    /// Checks that no account's sequence number has decreased.
     async fn check_sequence_numbers(&mut self, node: &NodeClient) {
         for number in 0..CLIENTS {
             let address = payer(number).address;
@@ -132,7 +146,8 @@ impl History {
     }
 }
 
-/// Who may hold coins: those of the genesis and the payers. No test pays others.
+/// Returns all accounts that can hold coins: those of the genesis and the payers, as no test pays
+/// others.
 fn holders() -> Vec<AccountAddress> {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let in_genesis = genesis.accounts.iter().map(|account| account.address);
@@ -141,29 +156,29 @@ fn holders() -> Vec<AccountAddress> {
         .collect()
 }
 
-/// The account whose transactions wait for one that is not there yet.
+/// Returns the account whose transactions wait for an earlier one.
 pub fn parker() -> TestAccount {
     payer(CLIENTS)
 }
 
-/// All that is held is all there is.
+/// Checks that the sum of all balances is the supply.
 async fn check_supply(node: &NodeClient, version: u64) {
-    let mut held = 0;
+    let mut sum = 0;
     for holder in holders() {
         let path = format!("/v1/accounts/{holder}/balance/0xa?ledger_version={version}");
-        let answer = node.get(&path).await;
-        assert_eq!(answer.status, 200, "{}", answer.text);
-        held += u128::from(answer.json.as_u64().unwrap());
+        let response = node.get(&path).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        sum += u128::from(response.json.as_u64().unwrap());
     }
     let url = format!("{}/v1/view?ledger_version={version}", node.api);
     let body =
         json!({ "function": "0x1::coin::supply", "type_arguments": [COIN], "arguments": [] });
-    let answer = node.http.send_json(Method::POST, &url, &body).await;
-    let supply: &Value = &answer.json[0]["vec"][0];
+    let response = node.http.send_json(Method::POST, &url, &body).await;
+    let supply: &Value = &response.json[0]["vec"][0];
     assert_eq!(
         supply.as_str(),
-        Some(held.to_string().as_str()),
+        Some(sum.to_string().as_str()),
         "{}",
-        answer.text
+        response.text
     );
 }

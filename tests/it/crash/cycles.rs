@@ -1,7 +1,7 @@
-//! Many cycles of ending the real binary, mostly with `kill -9`, and starting it again. After each start all
-//! that clients were told holds.
+//! Many cycles of ending the real binary, mostly with `kill -9`, and restarting it. After each
+//! start it must have everything that it acknowledged.
 //!
-//! The default run takes less than a minute. A night, of a release build:
+//! The default run takes less than a minute. A run of a night uses a release build:
 //!
 //! ```sh
 //! cargo build --release
@@ -9,16 +9,17 @@
 //!     cargo test --test it crash::cycles -- --nocapture
 //! ```
 //!
-//! `CRASH_SEED` replays the plan that a run has printed; at which instruction a node is hit stays chance.
+//! `CRASH_SEED` replays the plan that a run has printed. The instruction at which a node is killed
+//! remains random.
 
-// Seed, plan and figures: a long run is read, not only passed.
+// The output of a long run (seed, plan and figures) is meant to be read.
 #![allow(clippy::print_stdout)]
 
 use super::{
+    acknowledged::Acknowledged,
     check::{History, parker},
     load::{self, CLIENTS, payer},
     plan::{Cycle, Phase, plan},
-    told::Told,
 };
 use crate::kit::{TestNode, until};
 use ledger_crypto::HashValue;
@@ -32,56 +33,57 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What each client starts with: enough for the fees of a night.
+/// Funds of each client, enough for the fees of a night.
 const FUNDS: u64 = 10_000_000_000_000;
-/// How long after the window's lower end has moved a pruning node is ended at most.
+/// Maximum time from a move of the window's lower bound to the kill, in milliseconds.
 const PRUNING_MS: u64 = 60;
-/// How long after the signal a stopping node is ended at most: longer than most stops take.
+/// Maximum time from the signal to the kill, in milliseconds. Most stops take less.
 const STOP_MS: u64 = 300;
-/// A window that the load of one cycle fills, and steps that are many.
+/// A window that the load of one cycle fills, pruned in many steps.
 const SHORT_WINDOW: [&str; 2] = ["pruner.window_versions=120", "pruner.batch_versions=20"];
 
-/// A ledger that goes through the cycles.
+/// A ledger that the cycles run on.
 struct Ledger {
     node: Option<TestNode>,
-    told: Arc<Told>,
+    acknowledged: Arc<Acknowledged>,
     history: History,
 }
 
-/// What a graceful stop that was let keeps for the next start.
+/// What a graceful stop saved for the next start.
 #[derive(Debug, Default)]
-struct Kept {
-    /// Wait for a transaction that is not there.
+struct Saved {
+    /// Transactions that wait for one that was not submitted.
     parked: Vec<HashValue>,
-    /// Of the load; many are committed.
+    /// Transactions of the load, many of which are committed.
     accepted: Vec<HashValue>,
 }
 
-/// Figures of a run.
+/// The figures of a run.
 #[derive(Debug, Default)]
 struct Figures {
     cycles: BTreeMap<Phase, u64>,
     starts: u64,
     slowest_start: Duration,
-    /// Stops that had ended before they were to be killed.
-    stops_ended: u64,
-    /// Transactions that a graceful stop kept for the next start.
+    /// Number of stops that ended before the kill.
+    completed_stops: u64,
+    /// Number of transactions that were pending after a graceful stop and a restart.
     restored: u64,
 }
 
 impl Figures {
-    /// Starts a node, and measures how long that takes.
+    /// Starts a node and records the duration of the start.
     fn start(&mut self, start: impl FnOnce() -> TestNode) -> TestNode {
-        let begun = Instant::now();
+        let started = Instant::now();
         let node = start();
         self.starts += 1;
-        self.slowest_start = self.slowest_start.max(begun.elapsed());
+        self.slowest_start = self.slowest_start.max(started.elapsed());
         node
     }
 }
 
 impl Ledger {
-    async fn begin(settings: &[&str], figures: &mut Figures) -> Self {
+    /// Starts a node on a new ledger and funds the clients.
+    async fn start(settings: &[&str], figures: &mut Figures) -> Self {
         let node = figures.start(|| TestNode::start(settings));
         for number in 0..CLIENTS {
             node.fund(&payer(number), FUNDS).await;
@@ -89,7 +91,7 @@ impl Ledger {
         node.fund(&parker(), FUNDS).await;
         Self {
             node: Some(node),
-            told: Arc::default(),
+            acknowledged: Arc::default(),
             history: History::default(),
         }
     }
@@ -98,37 +100,37 @@ impl Ledger {
         self.node.as_mut().unwrap()
     }
 
-    /// Ends the node as the cycle says. Gives what it must know of after its next start.
-    async fn end(&mut self, cycle: Cycle, usual_start: Duration, figures: &mut Figures) -> Kept {
-        let mut kept = Kept::default();
-        if cycle.phase == Phase::StopAllowed {
-            kept.parked = self.park().await;
+    /// Ends the node as the cycle demands. Returns what the node must know after its next start.
+    async fn end(&mut self, cycle: Cycle, usual_start: Duration, figures: &mut Figures) -> Saved {
+        let mut saved = Saved::default();
+        if cycle.phase == Phase::GracefulStop {
+            saved.parked = self.park().await;
         }
-        let clients = load::begin(&self.node().client.clone(), &self.told).await;
+        let clients = load::start(&self.node().client.clone(), &self.acknowledged).await;
         tokio::time::sleep(cycle.load).await;
-        let told = Arc::clone(&self.told);
+        let acknowledged = Arc::clone(&self.acknowledged);
         let mut is_stopped = false;
         match cycle.phase {
             Phase::Pruning => {
-                let before = told.oldest_version();
+                let before = acknowledged.oldest_version();
                 until("pruning", || async {
-                    (told.oldest_version() > before).then_some(())
+                    (acknowledged.oldest_version() > before).then_some(())
                 })
                 .await;
-                wait_until(cycle, Duration::from_millis(PRUNING_MS)).await;
+                sleep_until(cycle, Duration::from_millis(PRUNING_MS)).await;
                 self.node().kill();
             }
             Phase::Stop => {
                 self.node().signal("TERM");
-                wait_until(cycle, Duration::from_millis(STOP_MS)).await;
+                sleep_until(cycle, Duration::from_millis(STOP_MS)).await;
                 if let Some(status) = self.node().try_ended() {
                     assert!(status.success(), "{}", self.node().log());
-                    figures.stops_ended += 1;
+                    figures.completed_stops += 1;
                     is_stopped = true;
                 }
                 self.node().kill();
             }
-            Phase::StopAllowed => {
+            Phase::GracefulStop => {
                 let status = self.node().stop("TERM");
                 assert!(status.success(), "{}", self.node().log());
                 is_stopped = true;
@@ -139,7 +141,7 @@ impl Ledger {
             client.await.unwrap();
         }
         if is_stopped {
-            kept.accepted = told.accepted();
+            saved.accepted = acknowledged.accepted();
         }
         if cycle.phase == Phase::Start {
             let node = self.node();
@@ -151,10 +153,10 @@ impl Ledger {
             )
             .await;
         }
-        kept
+        saved
     }
 
-    /// Submits what waits for a transaction that is not there; gives the hashes.
+    /// Submits transactions that wait for one that is not submitted. Returns their hashes.
     async fn park(&mut self) -> Vec<HashValue> {
         let node = self.node();
         let (chain, account) = (node.chain().await, parker());
@@ -167,44 +169,46 @@ impl Ledger {
         hashes
     }
 
-    /// Starts the node again, and checks it.
-    async fn restart(&mut self, cycle: Cycle, kept: &Kept, figures: &mut Figures) {
+    /// Restarts the node and checks it.
+    async fn restart(&mut self, cycle: Cycle, saved: &Saved, figures: &mut Figures) {
         let ended = self.node.take().unwrap();
         self.node = Some(figures.start(|| ended.restart()));
         let client = self.node().client.clone();
-        for hash in &kept.parked {
-            let answer = client
+        for hash in &saved.parked {
+            let response = client
                 .get(&format!("/v1/transactions/by_hash/{hash}"))
                 .await;
             assert_eq!(
-                answer.json["type"], "pending_transaction",
+                response.json["type"], "pending_transaction",
                 "{}",
-                answer.text
+                response.text
             );
             figures.restored += 1;
         }
-        for hash in &kept.accepted {
-            let answer = client
+        for hash in &saved.accepted {
+            let response = client
                 .get(&format!("/v1/transactions/by_hash/{hash}"))
                 .await;
-            // Committed and pruned: in the short window nobody knows it any more.
-            let may_be_pruned = cycle.prunes && matches!(answer.status, 404 | 410);
+            // A committed transaction may be pruned. The short window holds no trace of it.
+            let may_be_pruned = cycle.prunes && matches!(response.status, 404 | 410);
             assert!(
-                answer.status == 200 || may_be_pruned,
+                response.status == 200 || may_be_pruned,
                 "a graceful stop lost {hash}: {}",
-                answer.text
+                response.text
             );
-            figures.restored += u64::from(answer.json["type"] == "pending_transaction");
+            figures.restored += u64::from(response.json["type"] == "pending_transaction");
         }
-        if !kept.parked.is_empty() {
-            self.fill_the_gap(&kept.parked).await;
+        if !saved.parked.is_empty() {
+            self.submit_predecessor(&saved.parked).await;
         }
-        let news = self.told.take_news();
-        self.history.check(&client, news, cycle.sample_seed).await;
+        let acknowledged = self.acknowledged.take_new();
+        self.history
+            .check(&client, acknowledged, cycle.sample_seed)
+            .await;
     }
 
-    /// Submits what the parked transactions wait for; all are committed then.
-    async fn fill_the_gap(&mut self, parked: &[HashValue]) {
+    /// Submits the transaction that the parked ones wait for, and checks that all are committed.
+    async fn submit_predecessor(&mut self, parked: &[HashValue]) {
         let node = self.node();
         let (chain, account) = (node.chain().await, parker());
         let next = node.sequence_number(&account.address).await;
@@ -217,12 +221,12 @@ impl Ledger {
     }
 }
 
-/// Waits for the cycle's moment within a phase.
-async fn wait_until(cycle: Cycle, phase: Duration) {
-    tokio::time::sleep(phase * u32::try_from(cycle.moment).unwrap() / 1000).await;
+/// Sleeps until the cycle's time within a phase.
+async fn sleep_until(cycle: Cycle, phase: Duration) {
+    tokio::time::sleep(phase * u32::try_from(cycle.permille).unwrap() / 1000).await;
 }
 
-/// Starts a node, and kills it at the cycle's moment.
+/// Starts a node and kills it at the cycle's time.
 async fn kill_a_start(directory: &Path, settings: &[String], cycle: Cycle, limit: Duration) {
     let log = directory.join("killed.err");
     let mut child = TestNode::command(directory, settings)
@@ -230,7 +234,7 @@ async fn kill_a_start(directory: &Path, settings: &[String], cycle: Cycle, limit
         .stderr(File::create(&log).unwrap())
         .spawn()
         .unwrap();
-    wait_until(cycle, limit).await;
+    sleep_until(cycle, limit).await;
     if let Some(status) = child.try_wait().unwrap() {
         let log = std::fs::read_to_string(log).unwrap();
         panic!("a start ended by itself with {status}: {log}");
@@ -239,8 +243,8 @@ async fn kill_a_start(directory: &Path, settings: &[String], cycle: Cycle, limit
     child.wait().unwrap();
 }
 
-/// Kills a node that begins a ledger; the next one begins or continues it.
-async fn new_directory(cycle: Cycle, usual_start: Duration, figures: &mut Figures) {
+/// Kills a node that creates a ledger. The next node creates or completes it.
+async fn kill_in_a_new_directory(cycle: Cycle, usual_start: Duration, figures: &mut Figures) {
     let directory = Arc::new(TempDir::new().unwrap());
     kill_a_start(directory.path(), &[], cycle, usual_start * 5 / 4).await;
     let node = figures.start(|| TestNode::start_in(directory, Vec::new()));
@@ -251,13 +255,13 @@ async fn new_directory(cycle: Cycle, usual_start: Duration, figures: &mut Figure
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_told_survives_kill_9_at_any_moment() {
-    let begun = Instant::now();
+async fn has_everything_acknowledged_after_kill_9_at_any_time() {
+    let started = Instant::now();
     let number = |name: &str| {
         let text = std::env::var(name).ok()?;
         Some(
             text.parse::<u64>()
-                .unwrap_or_else(|_| panic!("{name}={text} is no number")),
+                .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
         )
     };
     let cycles = number("CRASH_CYCLES").unwrap_or(80);
@@ -268,33 +272,37 @@ async fn what_was_told_survives_kill_9_at_any_moment() {
     let seed = number("CRASH_SEED").unwrap_or(nanos as u64);
     println!("CRASH_CYCLES={cycles} CRASH_SEED={seed}");
     let mut figures = Figures::default();
-    let mut whole = Ledger::begin(&["pruner.enabled=false"], &mut figures).await;
+    let mut unpruned = Ledger::start(&["pruner.enabled=false"], &mut figures).await;
     let usual_start = figures.slowest_start;
-    let mut pruned = Ledger::begin(&SHORT_WINDOW, &mut figures).await;
+    let mut pruned = Ledger::start(&SHORT_WINDOW, &mut figures).await;
     for (at, cycle) in plan(seed, cycles as usize).into_iter().enumerate() {
         println!("{at}: {cycle:?}");
         *figures.cycles.entry(cycle.phase).or_default() += 1;
         if cycle.phase == Phase::NewDirectory {
-            new_directory(cycle, usual_start, &mut figures).await;
+            kill_in_a_new_directory(cycle, usual_start, &mut figures).await;
             continue;
         }
         let ledger = if cycle.prunes {
             &mut pruned
         } else {
-            &mut whole
+            &mut unpruned
         };
-        let kept = ledger.end(cycle, usual_start, &mut figures).await;
-        ledger.restart(cycle, &kept, &mut figures).await;
+        let saved = ledger.end(cycle, usual_start, &mut figures).await;
+        ledger.restart(cycle, &saved, &mut figures).await;
     }
-    println!("{figures:?} in {:?}", begun.elapsed());
-    for (name, history) in [("whole", &whole.history), ("short window", &pruned.history)] {
-        let (told, found, below) = (history.told(), history.found, history.pruned);
+    println!("{figures:?} in {:?}", started.elapsed());
+    for (name, history) in [
+        ("unpruned", &unpruned.history),
+        ("short window", &pruned.history),
+    ] {
+        let (acknowledged, found, below) = (history.acknowledged(), history.found, history.pruned);
         println!(
-            "{name}: {told} commitments told, looked at {found} that were there and {below} below the window; 0 lost"
+            "{name}: {acknowledged} commitments acknowledged; lookups: {found} found, {below} below \
+             the window, 0 lost"
         );
     }
     assert!(
-        whole.history.told() > 0 && pruned.history.told() > 0,
-        "there was no load"
+        unpruned.history.acknowledged() > 0 && pruned.history.acknowledged() > 0,
+        "the load committed nothing"
     );
 }

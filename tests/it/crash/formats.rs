@@ -1,8 +1,8 @@
-//! Directories that earlier programs wrote, `tests/formats/`: those of the formats that this program reads must
-//! open and give the answers that they gave when they were made; older ones are refused, with the way out.
+//! Directories that earlier programs wrote, in `tests/formats/`. Those of a readable format must
+//! open and give the responses recorded when they were made. Older ones are rejected with advice.
 //!
-//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of `mempool.bcs`) the fixture of
-//! the new one is made, and committed, by
+//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of `mempool.bcs`) the
+//! fixture of the new format is written and committed by
 //!
 //! ```sh
 //! cargo test --test it crash::formats::make -- --ignored
@@ -28,27 +28,27 @@ use tempfile::TempDir;
 
 /// The format that this program writes.
 pub(crate) const FORMAT: u64 = 3;
-/// The oldest that it reads.
+/// The oldest format that this program reads.
 const OLDEST: u64 = 2;
-/// How well the file is packed: it is nearly empty, and made once.
+/// The compression level of fixtures. A ledger file is nearly empty and is packed once.
 const ZSTD_LEVEL: i32 = 19;
-/// The largest file of a fixture, unpacked.
+/// Maximum size of an unpacked file of a fixture, in bytes.
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What a fixture knows of itself, `answers.json`.
+/// The content of `answers.json`: the recorded responses of a fixture.
 #[derive(Debug, Serialize, Deserialize)]
-struct Known {
-    /// Microseconds since the Unix epoch.
+struct RecordedResponses {
+    /// The time when the fixture was made, in microseconds since the Unix epoch.
     made_at_usecs: u64,
-    /// A transaction in the saved pool.
+    /// The hash of a transaction in the saved mempool.
     pending: String,
-    /// What is answered to GET of these paths.
+    /// The bodies of GET responses by path.
     answers: BTreeMap<String, Value>,
-    /// An item of a table.
+    /// A table item.
     item: Item,
 }
 
-/// A question that has a body, and its answer.
+/// A POST request for a table item, and the body of its response.
 #[derive(Debug, Serialize, Deserialize)]
 struct Item {
     path: String,
@@ -56,12 +56,13 @@ struct Item {
     answer: Value,
 }
 
+/// Returns the directory of a format's fixture.
 fn fixture(format: u64) -> PathBuf {
     let formats = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
     formats.join(format.to_string())
 }
 
-/// Unpacks the fixture of a format; the data directory is `data`.
+/// Unpacks the fixture of a format. The data directory is `data` in the returned one.
 pub(crate) fn unpack(format: u64) -> Arc<TempDir> {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
@@ -76,16 +77,17 @@ pub(crate) fn unpack(format: u64) -> Arc<TempDir> {
     Arc::new(directory)
 }
 
-fn known(format: u64) -> Known {
+/// Reads the recorded responses of a format's fixture.
+fn recorded(format: u64) -> RecordedResponses {
     serde_json::from_slice(&fs::read(fixture(format).join("answers.json")).unwrap()).unwrap()
 }
 
 #[test]
-fn a_directory_of_a_format_that_is_not_read_is_refused() {
+fn rejects_a_directory_of_an_unreadable_format() {
     let directory = unpack(OLDEST - 1);
     let file = directory.path().join("data/ledger.redb");
     let before = fs::read(&file).unwrap();
-    // The second time as the first: the refusal has not made anything else of it.
+    // The second start must be rejected as the first one: the first one has not converted the file.
     for _ in 0..2 {
         let output = TestNode::command(directory.path(), &[]).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
@@ -104,50 +106,50 @@ fn a_directory_of_a_format_that_is_not_read_is_refused() {
         assert_eq!(names, ["ledger.lock", "ledger.redb"]);
         assert!(
             fs::read(&file).unwrap() == before,
-            "the refused file was changed"
+            "the rejected file was changed"
         );
     }
 }
 
 #[tokio::test]
-async fn a_directory_of_each_format_gives_the_answers_it_gave() {
+async fn returns_the_recorded_responses_from_each_readable_format() {
     for format in OLDEST..=FORMAT {
-        let known = known(format);
-        // The newest block of a fixture gets older with each day.
+        let recorded = recorded(format);
+        // The time since a fixture's newest block grows from day to day.
         let settings = vec!["sequencer.clock_jump_max_secs=3153600000".to_owned()];
         let mut node = TestNode::start_in(unpack(format), settings);
-        // The second time it is one of this program's.
+        // In the second pass the directory is one that this program has written.
         for _ in 0..2 {
-            for (path, answer) in &known.answers {
+            for (path, answer) in &recorded.answers {
                 assert_eq!(
-                    &answer_to(&node, path).await,
+                    &get_json(&node, path).await,
                     answer,
                     "{path} of format {format}"
                 );
             }
-            let Item { path, body, answer } = &known.item;
+            let Item { path, body, answer } = &recorded.item;
             assert_eq!(
-                &item(&node, path, body).await,
+                &post_item(&node, path, body).await,
                 answer,
                 "{path} of format {format}"
             );
             node.kill();
             node = node.restart();
         }
-        // It goes on.
+        // The ledger accepts new transactions.
         node.fund(&TestAccount::from_seed(9), 1).await;
     }
 }
 
-/// The answer to GET of a path, which must have one.
-async fn answer_to(node: &TestNode, path: &str) -> Value {
+/// Returns the body of a GET response, which must have status 200.
+async fn get_json(node: &TestNode, path: &str) -> Value {
     let answer = node.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
     answer.json
 }
 
-/// The item of a table that `body` asks for.
-async fn item(node: &TestNode, path: &str, body: &Value) -> Value {
+/// Returns the table item that `body` requests.
+async fn post_item(node: &TestNode, path: &str, body: &Value) -> Value {
     let url = format!("{}{path}", node.api);
     let answer = node.http.send_json(Method::POST, &url, body).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
@@ -155,34 +157,34 @@ async fn item(node: &TestNode, path: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn a_pool_of_each_format_is_taken_in() {
+fn restores_the_mempool_of_each_readable_format() {
     for format in OLDEST..=FORMAT {
-        let known = known(format);
+        let recorded = recorded(format);
         let directory = unpack(format);
         let data = directory.path().join("data");
-        actix_web::rt::System::new().block_on(takes_in(&data, known));
+        actix_web::rt::System::new().block_on(check_restores_mempool(&data, recorded));
     }
 }
 
-/// A node on `data` has the transaction that waits.
-async fn takes_in(data: &Path, known: Known) {
+/// Checks that a node on `data` has the saved transaction.
+async fn check_restores_mempool(data: &Path, recorded: RecordedResponses) {
     let options = StoreOptions {
         cache_bytes: 1024 * 1024,
     };
     let store = Store::open(data, &options).unwrap();
     let chain = build_chain(&store.genesis().unwrap().unwrap()).unwrap();
-    let made_at_usecs = known.made_at_usecs;
-    // What waited then has expired long since.
+    let made_at_usecs = recorded.made_at_usecs;
+    // The saved transaction expired long ago by the current time.
     let clock = Clock::new(move || made_at_usecs);
     let node = Node::start_with_clock(chain, store, Some(data), NodeConfig::default(), clock);
     let node = node.await.unwrap();
-    let hash: HashValue = known.pending.parse().unwrap();
+    let hash: HashValue = recorded.pending.parse().unwrap();
     let (_, found) = node.handle().transaction_by_hash(hash).await.unwrap();
     assert!(matches!(found, TransactionStatus::Pending(_)), "{found:?}");
     node.stop().await.unwrap();
 }
 
-/// Calls a function of multisig accounts; gives the committed transaction.
+/// Calls a function of `0x1::multisig_account` and returns the committed transaction.
 async fn call_multisig(
     node: &TestNode,
     payer: &TestAccount,
@@ -207,8 +209,9 @@ async fn call_multisig(
     committed
 }
 
-/// Makes a multisig account with one transaction that waits; gives both of the payer's transactions, and how
-/// the waiting one is asked for as an item of the account's table.
+/// Creates a multisig account with one pending transaction. Returns both committed transactions of
+/// the payer, and path and body of the request for the pending one as an item of the account's
+/// table.
 async fn make_multisig(
     node: &TestNode,
     payer: &TestAccount,
@@ -223,7 +226,7 @@ async fn make_multisig(
         .find(|change| change["data"]["type"] == "0x1::multisig_account::MultisigAccount")
         .unwrap();
     let address: AccountAddress = account["address"].as_str().unwrap().parse().unwrap();
-    // Opaque until it runs.
+    // The payload is opaque until it is executed.
     let payload = bcs::to_bytes(&[0u8, 1, 2].as_slice()).unwrap();
     let args = vec![bcs::to_bytes(&address).unwrap(), payload];
     let proposed =
@@ -240,7 +243,8 @@ async fn make_multisig(
     ([made, proposed], path, body)
 }
 
-/// What is asked for about an account, now and after its ledger's version `version`.
+/// Returns the paths of all recorded requests for an account: its latest state, and that of
+/// `version`.
 fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec<String> {
     let version = version.as_str().unwrap();
     let store = format!("0x1::coin::CoinStore<{coin}>");
@@ -251,7 +255,7 @@ fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec
         "/transactions".to_owned(),
         "/transaction_summaries".to_owned(),
         format!("/events/{store}/deposit_events"),
-        // The coin store's, by the number that it was made with.
+        // The event handle of the coin store, by its creation number.
         "/events/2".to_owned(),
         format!("?ledger_version={version}"),
         format!("/resources?ledger_version={version}"),
@@ -263,9 +267,9 @@ fn paths_of_account(address: AccountAddress, coin: &str, version: &Value) -> Vec
         .into()
 }
 
-/// Writes the fixture of this format; see the head of this file.
+/// Writes the fixture of the current format; see the module documentation.
 #[tokio::test]
-#[ignore = "it writes into tests/formats"]
+#[ignore = "writes into tests/formats"]
 async fn make() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
@@ -295,24 +299,24 @@ async fn make() {
         paths.push(format!("/v1/transactions/by_hash/{hash}"));
         paths.push(format!("/v1/transactions/by_version/{version}"));
     }
-    let height: u64 = super::told::number(&node.get("/v1").await.json["block_height"]);
-    // Genesis has more transactions than a fixture may have.
+    let height: u64 = super::acknowledged::number(&node.get("/v1").await.json["block_height"]);
+    // The genesis block has too many transactions for a fixture.
     paths.push("/v1/blocks/by_height/0".to_owned());
     paths.extend(
         (1..=height).map(|height| format!("/v1/blocks/by_height/{height}?with_transactions=true")),
     );
     let mut answers = BTreeMap::new();
     for path in paths {
-        let answer = answer_to(&node, &path).await;
+        let answer = get_json(&node, &path).await;
         answers.insert(path, answer);
     }
     let item = Item {
-        answer: item(&node, &item_path, &body).await,
+        answer: post_item(&node, &item_path, &body).await,
         path: item_path,
         body,
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let known = Known {
+    let recorded = RecordedResponses {
         made_at_usecs: now.as_micros() as u64,
         pending,
         answers,
@@ -326,7 +330,7 @@ async fn make() {
     let packed = zstd::bulk::compress(&file, ZSTD_LEVEL).unwrap();
     fs::write(to.join("ledger.redb.zst"), packed).unwrap();
     fs::copy(data.join("mempool.bcs"), to.join("mempool.bcs")).unwrap();
-    let mut text = serde_json::to_string_pretty(&known).unwrap();
+    let mut text = serde_json::to_string_pretty(&recorded).unwrap();
     text.push('\n');
     fs::write(to.join("answers.json"), text).unwrap();
 }

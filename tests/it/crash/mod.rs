@@ -1,15 +1,17 @@
-//! What survives the end of the process: `kill -9` at any moment of its life, and a graceful stop.
+//! Tests of what survives the end of the process: `kill -9` at any point of its life, and a
+//! graceful stop.
 //!
-//! | to find | look in |
+//! | subject | file |
 //! |---|---|
-//! | the cycles of `kill -9`, and how to run more of them | `cycles.rs` |
-//! | which cycle does what and when, from a seed | `plan.rs` |
-//! | the load, and what its clients are told | `load.rs`, `told.rs` |
-//! | what must hold after each start | `check.rs` |
+//! | cycles of `kill -9`, and how to run more of them | `cycles.rs` |
+//! | the plan of the cycles, drawn from a seed | `plan.rs` |
+//! | the load, and what the node acknowledged to its clients | `load.rs`, `acknowledged.rs` |
+//! | the checks after each start | `check.rs` |
 //! | directories of this and earlier formats | `formats.rs` |
 //! | power loss, image by image | `powerloss/` |
-//! | graceful stops and full disks, one by one | `stops.rs` |
+//! | single cases: `kill -9` under load, a graceful stop | `stops.rs` |
 
+mod acknowledged;
 mod check;
 mod cycles;
 pub(crate) mod formats;
@@ -18,4 +20,3 @@ mod plan;
 #[cfg(target_os = "linux")]
 mod powerloss;
 mod stops;
-mod told;

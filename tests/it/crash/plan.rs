@@ -1,26 +1,26 @@
-//! Which cycle ends a node when, drawn from a seed.
+//! The plan of the cycles: when each one ends a node, drawn from a seed.
 
 use fastrand::Rng;
 use std::{ops::Range, time::Duration};
 
-/// When in its life a node is ended.
+/// The phase of its life in which a node is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// While it makes a ledger in a directory that is not there.
+    /// While it creates a ledger in a directory that does not exist.
     NewDirectory,
-    /// Between its start and the ready line or shortly after, on a ledger with history.
+    /// Between its start and shortly after the ready line, on a ledger with history.
     Start,
     /// Under load.
     Load,
-    /// Under load, just after the window's lower end has moved.
+    /// Under load, shortly after the lower bound of the window has moved.
     Pruning,
-    /// Between the signal that asks it to stop and its end.
+    /// Between the stop signal and its end.
     Stop,
-    /// Asked to stop and let.
-    StopAllowed,
+    /// After a graceful stop that is not interrupted.
+    GracefulStop,
 }
 
-/// One round of phases; every round is shuffled.
+/// The phases of one round. Every round is shuffled.
 const ROUND: [Phase; 10] = [
     Phase::NewDirectory,
     Phase::Start,
@@ -31,25 +31,26 @@ const ROUND: [Phase; 10] = [
     Phase::Pruning,
     Phase::Pruning,
     Phase::Stop,
-    Phase::StopAllowed,
+    Phase::GracefulStop,
 ];
 
-/// What one cycle does.
+/// One cycle of the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
-    /// When the node is ended.
+    /// The phase in which the node is ended.
     pub phase: Phase,
-    /// Whether the ledger with the short window is meant; else the one that keeps everything.
+    /// Whether the cycle is one of the ledger with the short window, or else of the one that is not
+    /// pruned.
     pub prunes: bool,
-    /// Where in the time that the phase takes, in thousandths.
-    pub moment: u64,
-    /// How long there is load before the phase begins.
+    /// The time within the phase at which the node is killed, in thousandths of the phase.
+    pub permille: u64,
+    /// Duration of the load before the phase begins.
     pub load: Duration,
-    /// Chooses what is looked at again of the past.
+    /// Seed of the sample of earlier commitments.
     pub sample_seed: u64,
 }
 
-/// Milliseconds of load before a node is ended.
+/// Duration of the load before a node is ended, in milliseconds.
 const LOAD_MS: Range<u64> = 20..250;
 
 /// Returns the first `cycles` cycles of a seed. A longer plan of the same seed begins with them.
@@ -62,7 +63,7 @@ pub fn plan(seed: u64, cycles: usize) -> Vec<Cycle> {
         plan.extend(round.map(|phase| Cycle {
             phase,
             prunes: random.bool() || phase == Phase::Pruning,
-            moment: random.u64(..1000),
+            permille: random.u64(..1000),
             load: Duration::from_millis(random.u64(LOAD_MS)),
             sample_seed: random.u64(..),
         }));

@@ -1,36 +1,37 @@
-//! Ends that are looked at one by one: `kill -9` under load, and a graceful stop.
+//! Single cases: `kill -9` under load, and a graceful stop.
 
 use crate::kit::{NodeClient, TestAccount, TestNode, until};
 use ledger_crypto::HashValue;
 use ledger_vm::Chain;
 use std::sync::{Arc, Mutex};
 
-/// How many clients transfer at once.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 16;
-/// After how many acknowledged commitments the node is killed.
+/// Number of acknowledged commitments per round after which the node is killed.
 const ACKNOWLEDGED: usize = 400;
 
-/// What clients were told is committed: the hash and the version.
-type Told = Arc<Mutex<Vec<(HashValue, u64)>>>;
+/// Hashes and versions of the commitments that the node acknowledged.
+type Acknowledged = Arc<Mutex<Vec<(HashValue, u64)>>>;
 
-/// Transfers until the node answers no more.
-async fn transfer(node: NodeClient, chain: Chain, number: u64, told: Told) {
+/// Transfers until the node stops responding.
+async fn transfer(node: NodeClient, chain: Chain, number: u64, acknowledged: Acknowledged) {
     let account = TestAccount::from_seed(number);
     let to = TestAccount::from_seed(number + 1_000).address;
     for sequence_number in node.sequence_number(&account.address).await.. {
         let transaction = account.transfer(&chain, sequence_number, to, 1);
-        let Some(answer) = node.try_submit(&transaction).await else {
+        let Some(response) = node.try_submit(&transaction).await else {
             return;
         };
-        if answer.status >= 500 {
+        if response.status >= 500 {
             return;
         }
-        assert_eq!(answer.status, 202, "{}", answer.text);
+        assert_eq!(response.status, 202, "{}", response.text);
         let hash = transaction.hash(chain.vendor());
         let Some(committed) = node.try_wait(&hash).await else {
             return;
         };
-        told.lock()
+        acknowledged
+            .lock()
             .unwrap()
             .push((hash, number_of(&committed["version"])));
     }
@@ -40,17 +41,17 @@ fn number_of(value: &serde_json::Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Checks that all that clients were told is there.
-async fn check_told(node: &TestNode, told: &Told) {
-    let told: Vec<_> = told.lock().unwrap().clone();
-    for (hash, version) in told {
+/// Checks that the node has every acknowledged commitment.
+async fn check_acknowledged(node: &TestNode, acknowledged: &Acknowledged) {
+    let acknowledged: Vec<_> = acknowledged.lock().unwrap().clone();
+    for (hash, version) in acknowledged {
         let found = node.get(&format!("/v1/transactions/by_hash/{hash}")).await;
-        assert_eq!(found.status, 200, "{hash} is gone");
+        assert_eq!(found.status, 200, "{hash} is lost");
         assert_eq!(number_of(&found.json["version"]), version, "{hash}");
     }
 }
 
-/// Checks that versions and heights are without a hole.
+/// Checks that versions and heights have no gaps.
 async fn check_chain(node: &TestNode) {
     let ledger = node.get("/v1").await.json;
     let (height, version) = (
@@ -86,14 +87,14 @@ async fn check_chain(node: &TestNode) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_told_as_committed_survives_kill_9() {
+async fn has_every_acknowledged_commitment_after_kill_9() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
     for number in 0..CLIENTS {
         node.fund(&TestAccount::from_seed(number), 1_000_000_000_000)
             .await;
     }
-    let told = Told::default();
+    let acknowledged = Acknowledged::default();
     for round in 1..=3 {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {
@@ -101,34 +102,34 @@ async fn what_was_told_as_committed_survives_kill_9() {
                     node.client.clone(),
                     chain.clone(),
                     number,
-                    Arc::clone(&told),
+                    Arc::clone(&acknowledged),
                 );
                 tokio::spawn(transfers)
             })
             .collect();
         until("commitments", || async {
-            (told.lock().unwrap().len() >= ACKNOWLEDGED * round).then_some(())
+            (acknowledged.lock().unwrap().len() >= ACKNOWLEDGED * round).then_some(())
         })
         .await;
-        // While all of them are under way; they end because nobody answers any more.
+        // All clients are transferring. They end because the node no longer responds.
         node.kill();
         for client in clients {
             client.await.unwrap();
         }
         node = node.restart();
-        check_told(&node, &told).await;
+        check_acknowledged(&node, &acknowledged).await;
         check_chain(&node).await;
     }
 }
 
 #[tokio::test]
-async fn a_graceful_stop_keeps_what_is_pending() {
+async fn restores_pending_transactions_after_a_graceful_stop() {
     let mut node = TestNode::start(&[]);
     let chain = node.chain().await;
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let to = TestAccount::from_seed(2).address;
-    // Waits for its predecessor, which is not there yet.
+    // This transaction waits for its predecessor, which is not submitted yet.
     let second = account.transfer(&chain, 1, to, 20);
     let hash = node.submit(&second).await;
     assert_eq!(node.stop("TERM").code(), Some(0), "{}", node.log());

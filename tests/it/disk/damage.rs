@@ -1,6 +1,8 @@
-//! A ledger that is damaged where nobody compared it: whoever reads there ends the process, and says why.
+//! Damage of a ledger's file that no check at the start found: a read of it ends the process with a
+//! message.
 //!
-//! The damage comes while the node runs: builds for tests look at every page at the start, release builds do not.
+//! The file is damaged while the node runs, because debug builds check every page at the start and
+//! release builds do not.
 
 use super::check_message;
 use crate::kit::{TestAccount, TestNode};
@@ -12,16 +14,17 @@ use std::{
 
 /// The page of the roots, which is read at the start only.
 const FIRST_PAGE_BYTES: u64 = 4096;
-/// How many transactions are asked for at most.
+/// Maximum number of reads before one must find the damage.
 const READS_MAX: u64 = 1_000;
 
 #[tokio::test]
-async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_directory() {
+async fn ends_with_a_message_that_names_the_directory_if_a_read_finds_damage() {
     let mut node = TestNode::start(&["storage.cache_bytes=1", "storage.check_bytes_max=0"]);
     for seed in 1..=20 {
         node.fund(&TestAccount::from_seed(seed), 1_000_000).await;
     }
-    // What reads the store waits until the database has all that was told: the writer is at rest then.
+    // A read of the store waits until the database has applied every acknowledged block. After it
+    // the writer is idle.
     let newest = node.get("/v1").await.json["ledger_version"].clone();
     let path = format!("/v1/transactions/by_version/{}", newest.as_str().unwrap());
     assert_eq!(node.get(&path).await.status, 200);
@@ -31,24 +34,24 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
         .open(data.join("ledger.redb"))
         .unwrap();
     let length = file.metadata().unwrap().len();
-    // No page of the database begins like this.
+    // No page of the database begins with these bytes.
     let damage = vec![0xFF; usize::try_from(length - FIRST_PAGE_BYTES).unwrap()];
     file.write_all_at(&damage, FIRST_PAGE_BYTES).unwrap();
 
     let mut version = 0;
     let ended = loop {
         let url = format!("{}/v1/transactions/by_version/{version}", node.api);
-        let answer = node
+        let response = node
             .http
             .try_send(node.http.request(Method::GET, &url))
             .await;
-        if answer.is_none() {
+        if response.is_none() {
             break node.ended_within_patience().await;
         }
         version += 1;
         assert!(
             version < READS_MAX,
-            "no read met the damage: {}",
+            "no read found the damage: {}",
             node.log()
         );
     };
@@ -58,7 +61,7 @@ async fn damage_that_a_reader_meets_ends_the_process_with_words_about_the_direct
     let words = [
         directory,
         "is damaged: ",
-        // A worker of HTTP: it reads single transactions itself.
+        // An HTTP worker thread, which reads single transactions itself.
         "thread actix-rt",
         "restore the directory from a copy",
     ];

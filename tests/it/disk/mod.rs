@@ -1,6 +1,6 @@
-//! The real binary on a disk that is full, fails, may not be written, or holds something damaged.
+//! The real binary on a disk that is full, fails, is read-only, or holds damaged files.
 //!
-//! What needs the right to mount says so where it is missing, and fails in the runs that decide (`CI` set).
+//! Tests that need the right to mount print that it is missing, and fail if `CI` is set.
 
 mod damage;
 mod full;
@@ -12,7 +12,7 @@ use std::{
     process::Command,
 };
 
-/// Fails unless a node that ended by itself said one thing, with all these words.
+/// Checks that a node that ended by itself printed exactly one message, with all these words.
 fn check_message(log: &str, words: &[&str]) {
     let messages: Vec<_> = log
         .lines()
@@ -26,11 +26,11 @@ fn check_message(log: &str, words: &[&str]) {
     }
 }
 
-/// A file system in memory over a directory, until it is dropped.
+/// A file system in memory that is mounted over a directory until it is dropped.
 struct Tmpfs(PathBuf);
 
 impl Tmpfs {
-    /// Lays a file system of `bytes` over `directory`; `None` where that is not allowed.
+    /// Mounts a file system of `bytes` over `directory`. Returns `None` if that is not permitted.
     fn over(directory: &Path, bytes: u64) -> Option<Self> {
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"])
@@ -38,17 +38,18 @@ impl Tmpfs {
             .output();
         match mounted {
             Ok(output) if output.status.success() => Some(Self(directory.to_owned())),
-            refused => {
-                let words = format!("skipped: needs the right to mount a tmpfs: {refused:?}\n");
+            failed => {
+                let words = format!("skipped: needs the right to mount a tmpfs: {failed:?}\n");
                 assert!(std::env::var_os("CI").is_none(), "{words}");
-                // Past what a test prints, which is shown only if it fails.
+                // Directly to standard error, because the captured output is printed only if the
+                // test fails.
                 std::io::stderr().write_all(words.as_bytes()).unwrap();
                 None
             }
         }
     }
 
-    /// Lets nobody write to it, or lets them again.
+    /// Makes the file system read-only, or writable again.
     fn set_read_only(&self, is_read_only: bool) {
         let options = if is_read_only {
             "remount,ro"
@@ -65,7 +66,7 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        // Lazily: a node may still run in it when a test fails.
+        // Detached lazily, because a node may still run in it if a test fails.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }

@@ -1,4 +1,5 @@
-//! A node that is started on a directory it cannot use says which and what to do, and changes nothing.
+//! Starts on a directory that a node cannot use. The node names the directory and the remedy, and
+//! changes nothing.
 
 use super::{Tmpfs, check_message};
 use crate::kit::{TestAccount, TestNode};
@@ -9,10 +10,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Places and lengths of damage are drawn with this seed.
+/// Seed of positions and lengths of damage.
 const SEED: u64 = 6;
 
-/// The bytes of a ledger that a node has left.
+/// Returns the bytes of the ledger of a stopped node.
 async fn ledger() -> Vec<u8> {
     let mut node = TestNode::start(&[]);
     for seed in 1..=20 {
@@ -22,8 +23,8 @@ async fn ledger() -> Vec<u8> {
     fs::read(node.directory().join("data/ledger.redb")).unwrap()
 }
 
-/// Runs a command that must end by itself, with 1 and one clear message that has all these words.
-fn check_refusal(mut command: Command, words: &[&str]) {
+/// Runs a command that must end with exit status 1 and one message with all these words.
+fn check_failure(mut command: Command, words: &[&str]) {
     let output = command.output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{log}");
@@ -31,18 +32,18 @@ fn check_refusal(mut command: Command, words: &[&str]) {
     check_message(&log, words);
 }
 
-/// Starts a node in `directory`, which must refuse its data with these words.
-fn check_refused(directory: &Path, words: &[&str]) {
+/// Starts a node in `directory`, which must reject its data with these words.
+fn check_rejected(directory: &Path, words: &[&str]) {
     let data = directory.join("data");
     let words = [&[data.to_str().unwrap()], words].concat();
-    check_refusal(TestNode::command(directory, &[]), &words);
+    check_failure(TestNode::command(directory, &[]), &words);
 }
 
 #[test]
-fn a_path_that_is_no_directory() {
+fn rejects_a_path_that_is_not_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("data"), "mine").unwrap();
-    check_refused(directory.path(), &["check that it is a directory"]);
+    check_rejected(directory.path(), &["check that it is a directory"]);
     assert_eq!(
         fs::read_to_string(directory.path().join("data")).unwrap(),
         "mine"
@@ -50,11 +51,11 @@ fn a_path_that_is_no_directory() {
 }
 
 #[test]
-fn a_directory_of_something_else() {
+fn rejects_a_directory_with_other_files() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("data")).unwrap();
     fs::write(directory.path().join("data/thesis.txt"), "mine").unwrap();
-    check_refused(directory.path(), &["thesis.txt", "name an empty directory"]);
+    check_rejected(directory.path(), &["thesis.txt", "name an empty directory"]);
     assert_eq!(
         fs::read_dir(directory.path().join("data")).unwrap().count(),
         1
@@ -62,22 +63,22 @@ fn a_directory_of_something_else() {
 }
 
 #[test]
-fn a_new_ledger_for_which_there_is_no_room() {
+fn rejects_a_disk_without_space_for_a_new_ledger() {
     let directory = tempfile::tempdir().unwrap();
     let limited = TestNode::limited("-f 64", &TestNode::command(directory.path(), &[]));
     let data = directory.path().join("data");
-    check_refusal(
+    check_failure(
         limited,
         &[data.to_str().unwrap(), "File too large", "make room"],
     );
-    // The next start, when there is room, is not disturbed by what this one left.
+    // Files of the failed start do not disturb the next one on a disk with space.
     let left: Vec<_> = fs::read_dir(&data).unwrap().collect();
     assert!(left.len() <= 1, "{left:?}");
 }
 
 #[tokio::test]
-async fn a_disk_that_may_only_be_read() {
-    let whole = ledger().await;
+async fn rejects_a_read_only_disk() {
+    let intact = ledger().await;
     for has_ledger in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
@@ -86,26 +87,27 @@ async fn a_disk_that_may_only_be_read() {
             return;
         };
         if has_ledger {
-            fs::write(data.join("ledger.redb"), &whole).unwrap();
+            fs::write(data.join("ledger.redb"), &intact).unwrap();
         }
         tmpfs.set_read_only(true);
-        check_refused(directory.path(), &["Read-only file system", "may write to"]);
+        check_rejected(directory.path(), &["Read-only file system", "may write to"]);
         if has_ledger {
             assert!(
-                fs::read(data.join("ledger.redb")).unwrap() == whole,
-                "it was changed"
+                fs::read(data.join("ledger.redb")).unwrap() == intact,
+                "the file was changed"
             );
         }
         tmpfs.set_read_only(false);
     }
 }
 
-/// So many processes are started at once, so many times.
+/// Number of processes that are started concurrently.
 const STARTS: usize = 3;
+/// Number of times that processes are started.
 const ROUNDS: usize = 6;
 
 #[test]
-fn of_many_processes_that_are_started_on_an_absent_directory_one_has_it() {
+fn lets_one_of_many_processes_create_a_ledger_in_a_new_directory() {
     for round in 0..ROUNDS {
         let directory = tempfile::tempdir().unwrap();
         let mut starts: Vec<_> = (0..STARTS)
@@ -119,7 +121,7 @@ fn of_many_processes_that_are_started_on_an_absent_directory_one_has_it() {
             .iter_mut()
             .map(|start| BufReader::new(start.stdout.take().unwrap()))
             .collect();
-        // Each says that it is ready, or ends.
+        // Each process prints its ready line or ends.
         let are_ready: Vec<_> = outputs
             .into_iter()
             .map(|output| {
@@ -145,11 +147,11 @@ fn of_many_processes_that_are_started_on_an_absent_directory_one_has_it() {
 }
 
 #[tokio::test]
-async fn a_second_process_on_the_same_directory() {
+async fn rejects_a_directory_in_use_by_another_node() {
     let mut first = TestNode::start(&[]);
     let account = TestAccount::from_seed(1);
     first.fund(&account, 1_000_000_000).await;
-    check_refused(first.directory(), &["in use by another node"]);
+    check_rejected(first.directory(), &["in use by another node"]);
     let chain = first.chain().await;
     let transfer = account.transfer(&chain, 0, TestAccount::from_seed(2).address, 7);
     assert_eq!(first.submit_and_wait(&transfer).await["success"], true);
@@ -157,8 +159,8 @@ async fn a_second_process_on_the_same_directory() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_whole_ledger_is_refused_as_it_is() {
-    let whole = ledger().await;
+async fn rejects_an_incomplete_or_foreign_file_without_changing_it() {
+    let intact = ledger().await;
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut files = vec![
         Vec::new(),
@@ -166,19 +168,19 @@ async fn a_file_that_is_no_whole_ledger_is_refused_as_it_is() {
         b"mine".to_vec(),
         vec![0xA5; 1 << 20],
     ];
-    // In the first pages, where what is needed to open it stands, and anywhere.
+    // Cuts within the first pages, which hold what an open reads, and at random positions.
     for length in [1, 63, 320, 4095, 4096, 8192] {
-        files.push(whole[..length].to_vec());
+        files.push(intact[..length].to_vec());
     }
     for _ in 0..4 {
-        files.push(whole[..random.usize(..whole.len() / 2)].to_vec());
+        files.push(intact[..random.usize(..intact.len() / 2)].to_vec());
     }
     for file in files {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
         fs::create_dir(&data).unwrap();
         fs::write(data.join("ledger.redb"), &file).unwrap();
-        check_refused(
+        check_rejected(
             directory.path(),
             &["is damaged", "restore the directory from a copy"],
         );
@@ -188,20 +190,20 @@ async fn a_file_that_is_no_whole_ledger_is_refused_as_it_is() {
 }
 
 /// An address that no machine has (RFC 5737).
-const NOWHERE: &str = "192.0.2.1:9";
+const UNREACHABLE: &str = "192.0.2.1:9";
 
-/// Runs a node on a damaged file until it answers or has ended; whether it was refused, as it must be then.
+/// Runs a node on a damaged file until it ends, and returns whether it rejected the file.
 ///
-/// Where it is not compared with its checksums at the start, the database may find the damage all the same.
-fn is_refused(file: &[u8], is_compared: bool) -> bool {
+/// Without a comparison of checksums at the start, the database may find the damage all the same.
+fn is_rejected(file: &[u8], is_compared: bool) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     fs::create_dir(&data).unwrap();
     fs::write(data.join("ledger.redb"), file).unwrap();
-    // A listener that cannot be: whatever the ledger is, the process ends by itself.
+    // The address cannot be bound, so that the process ends whatever the file is.
     let check_bytes_max = if is_compared { u32::MAX } else { 0 };
     let settings = [
-        format!("api.listen={NOWHERE}"),
+        format!("api.listen={UNREACHABLE}"),
         format!("storage.check_bytes_max={check_bytes_max}"),
     ];
     let mut command = TestNode::command(directory.path(), &settings);
@@ -209,47 +211,47 @@ fn is_refused(file: &[u8], is_compared: bool) -> bool {
     let log = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{log}");
     assert!(!log.contains("panicked"), "{log}");
-    let is_refused = log.contains("is damaged: ");
-    if is_refused {
+    let is_rejected = log.contains("is damaged: ");
+    if is_rejected {
         assert!(log.contains(data.to_str().unwrap()), "{log}");
         let after = fs::read(data.join("ledger.redb")).unwrap();
         assert!(
             after == file || !is_compared,
-            "a refused file was changed: {log}"
+            "a rejected file was changed: {log}"
         );
     } else {
-        // All that there is to say against this ledger is where it was to be served.
+        // The only error of this start is the address of its listener.
         let last = log.lines().last().unwrap_or_default();
-        let is_listener = last.starts_with("ledger-node: ") && last.contains(NOWHERE);
+        let is_listener = last.starts_with("ledger-node: ") && last.contains(UNREACHABLE);
         assert!(is_listener, "{log}");
     }
-    is_refused
+    is_rejected
 }
 
 #[tokio::test]
-async fn a_ledger_with_damaged_bytes_is_refused_without_a_panic() {
+async fn rejects_a_ledger_with_damaged_bytes_without_a_panic() {
     const CASES: u64 = 100;
-    /// Where the roots stand.
+    /// Length of the header, which holds the roots.
     const HEADER_BYTES: usize = 320;
-    let whole = ledger().await;
-    let mut refused = 0;
+    let intact = ledger().await;
+    let mut rejected = 0;
     for seed in 0..CASES {
         let mut random = fastrand::Rng::with_seed(SEED + seed);
-        let mut file = whole.clone();
+        let mut file = intact.clone();
         for _ in 0..random.usize(1..=8) {
             let end = if random.u8(..4) == 0 {
                 HEADER_BYTES
             } else {
-                whole.len()
+                intact.len()
             };
             file[random.usize(..end)] ^= 1 << random.u8(..8);
         }
         let is_compared = seed % 4 > 0;
-        let is_refused = is_refused(&file, is_compared);
-        refused += u64::from(is_refused && is_compared);
+        let is_rejected = is_rejected(&file, is_compared);
+        rejected += u64::from(is_rejected && is_compared);
     }
     assert!(
-        refused > CASES / 2,
-        "{refused} of {CASES} files were refused"
+        rejected > CASES / 2,
+        "{rejected} of {CASES} files were rejected"
     );
 }

@@ -1,7 +1,7 @@
-//! Many connections: from one address, idle ones, and handshakes that are not made.
+//! Many connections: from one address, idle ones, and incomplete TLS handshakes.
 
 use super::{
-    address, ask, connect, connect_from, counted, until_counted, until_honest, until_open,
+    address, connect, connect_from, counted, get_status, until_counted, until_honest, until_open,
 };
 use crate::kit::{H2, TestCertificate, TestNode};
 use futures::future::join_all;
@@ -10,40 +10,43 @@ use tokio::{
     net::TcpStream,
 };
 
-/// How many connections a flood has.
+/// Number of connections of a flood.
 const FLOOD: usize = 300;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_from_one_address_leaves_places_to_the_others() {
+async fn serves_other_addresses_during_a_flood_from_one() {
     let node = TestNode::start(&[
         "api.max_connections=50",
         "api.max_connections_per_address=40",
     ]);
-    // Who is refused may hear of it before it is connected.
+    // A rejected connection may be closed before the client has seen it open.
     let flood = join_all((0..FLOOD).map(|_| TcpStream::connect(address(&node)))).await;
     until_counted(&node, "refused_of_address", (FLOOD - 40) as u64).await;
     assert_eq!(counted(&node, "open").await, 40);
-    assert_eq!(ask(connect_from(&node, "127.0.0.2").await).await, 200);
+    assert_eq!(
+        get_status(connect_from(&node, "127.0.0.2").await).await,
+        200
+    );
     drop(flood);
     until_honest(&node).await;
     until_open(&node, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_that_say_nothing_do_not_keep_others_out() {
+async fn closes_silent_connections_so_that_others_are_served() {
     let node = TestNode::start(&[
         "api.max_connections=20",
         "api.keep_alive_secs=1",
         "api.workers=1",
     ]);
     let _flood = join_all((0..100).map(|_| connect(&node))).await;
-    // Waits behind them until they were cut.
-    assert_eq!(ask(connect(&node).await).await, 200);
+    // This connection is accepted after the silent ones have been closed.
+    assert_eq!(get_status(connect(&node).await).await, 200);
     until_open(&node, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn handshakes_that_are_not_made_do_not_keep_others_out() {
+async fn ends_incomplete_handshakes_so_that_others_are_served() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
@@ -59,21 +62,22 @@ async fn handshakes_that_are_not_made_do_not_keep_others_out() {
     assert_eq!(honest.get("/v1").await.status, 200);
     until_counted(&node, "failed_handshakes", 100).await;
     drop(honest);
-    // One that agreed on HTTP/2 and then says nothing.
+    // A client that negotiates HTTP/2 and then sends nothing.
     let _silent = certificate.connect(node.authority(), &[H2]).await;
     until_open(&node, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_of_one_address_leave_places_to_the_others_and_the_health_check() {
+async fn serves_other_addresses_and_the_health_check_at_the_limit_of_one() {
     let node = TestNode::start(&["api.max_in_flight=12", "api.max_in_flight_per_address=8"]);
     let mut unfinished = Vec::new();
     for from in ["127.0.0.1", "127.0.0.2"] {
-        // Who asks has a place too for a moment, which the next of these may miss: then there are two more.
+        // The probe briefly holds a permit, for lack of which one of the next two requests may be
+        // rejected. Then two more are sent.
         for rounds in 1.. {
             assert!(
                 rounds < 100,
-                "the places of the address are never all taken"
+                "the permits of the address are never exhausted"
             );
             for _ in 0..2 {
                 let mut stream = connect_from(&node, from).await;
@@ -82,11 +86,11 @@ async fn requests_of_one_address_leave_places_to_the_others_and_the_health_check
                 stream.write_all(head.as_bytes()).await.unwrap();
                 unfinished.push(stream);
             }
-            if ask(connect_from(&node, from).await).await == 503 {
+            if get_status(connect_from(&node, from).await).await == 503 {
                 break;
             }
         }
-        let other = ask(connect_from(&node, "127.0.0.3").await).await;
+        let other = get_status(connect_from(&node, "127.0.0.3").await).await;
         assert_eq!(other, if from == "127.0.0.1" { 200 } else { 503 });
     }
     let mut health = connect_from(&node, "127.0.0.1").await;

@@ -1,4 +1,4 @@
-//! A client of HTTP/2 that keeps no rules: it writes frames as they come, and reads only when it is told to.
+//! An HTTP/2 client that follows no rules: it writes any frames, and reads only when a test does.
 
 use crate::kit::{H2, TestCertificate, TestNode};
 use std::io;
@@ -8,7 +8,7 @@ use tokio::{
 };
 use tokio_rustls::client::TlsStream;
 
-/// Frame types (RFC 9113, section 6).
+/// The type of a frame (RFC 9113, section 6).
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
 pub const RST_STREAM: u8 = 3;
@@ -18,27 +18,28 @@ pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
-/// Flags of [`HEADERS`] and [`CONTINUATION`].
+/// A flag of [`HEADERS`] and [`CONTINUATION`].
 pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 
-/// The flag of a [`SETTINGS`] that says that those of the other side are known.
+/// The flag of a [`SETTINGS`] frame that acknowledges the settings of the peer, and of a [`PING`]
+/// response.
 pub const ACK: u8 = 1;
 
-/// The largest window.
+/// The maximum size of a window.
 pub const WINDOW_MAX: u32 = (1 << 31) - 1;
 
-/// A connection.
+/// A connection that sends and receives single frames.
 pub struct Frames(TlsStream<TcpStream>);
 
-/// A frame that came.
+/// A received frame.
 #[derive(Debug)]
 pub struct Frame {
     pub kind: u8,
     pub payload: Vec<u8>,
 }
 
-/// The bytes of a frame.
+/// Encodes a frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = u32::try_from(payload.len()).unwrap().to_be_bytes()[1..].to_vec();
     bytes.extend([kind, flags]);
@@ -47,9 +48,9 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The head of a GET in HPACK (RFC 7541), without a table that changes.
+/// Encodes the head of a GET in HPACK (RFC 7541), without the dynamic table.
 pub fn get_head(path: &str) -> Vec<u8> {
-    // Static entries 2 and 7: GET, https; 4 and 1 are the names :path and :authority.
+    // Static entries 2 and 7 are GET and https; 4 and 1 are the names :path and :authority.
     let mut head = vec![0x82, 0x87, 0x04, u8::try_from(path.len()).unwrap()];
     head.extend(path.as_bytes());
     head.extend([0x01, 4]);
@@ -57,18 +58,18 @@ pub fn get_head(path: &str) -> Vec<u8> {
     head
 }
 
-/// A GET as one frame.
+/// Encodes a GET as one frame.
 pub fn get(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &get_head(path))
 }
 
-/// The numbers of a client's first `count` streams.
+/// Returns the identifiers of a client's first `count` streams.
 pub fn streams(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(|index| 2 * index + 1)
 }
 
 impl Frames {
-    /// Connects, and gives each stream such a window.
+    /// Connects, and announces `window` as the initial window of each stream.
     pub async fn connect(node: &TestNode, certificate: &TestCertificate, window: u32) -> Self {
         let mut stream = certificate.connect(node.authority(), &[H2]).await;
         stream
@@ -89,32 +90,34 @@ impl Frames {
         frames
     }
 
-    /// Lets so many bytes more come, of a stream or for 0 of the connection; `false` where it has ended.
+    /// Allows `bytes` more bytes of a stream, or of the connection for stream 0. Returns whether
+    /// the connection is open.
     pub async fn open_window(&mut self, stream: u32, bytes: u32) -> bool {
         self.send(&frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes()))
             .await
     }
 
-    /// Sends bytes; `false` where the connection has ended.
+    /// Sends bytes. Returns whether the connection is open.
     pub async fn send(&mut self, bytes: &[u8]) -> bool {
         self.0.write_all(bytes).await.is_ok() && self.0.flush().await.is_ok()
     }
 
-    /// The next frame; `None` where the connection has ended.
+    /// Reads the next frame. Returns `None` at the end of the connection.
     pub async fn read(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         self.0.read_exact(&mut head).await.ok()?;
         self.read_payload(head).await.ok()
     }
 
-    /// Acknowledges pings until the node closes the connection, and returns the reasons of its GOAWAY frames.
+    /// Acknowledges pings until the node closes the connection, and returns the reasons of its
+    /// GOAWAY frames.
     ///
-    /// Sends nothing after the last acknowledgment: bytes that arrive after the close would reset the
-    /// connection.
+    /// Sends nothing after the last acknowledgment: bytes that arrive after the close would reset
+    /// the connection.
     ///
     /// # Errors
     ///
-    /// Returns the error of the read if the connection ends within a frame or without an alert of TLS.
+    /// Returns the error of the read if the connection ends within a frame or without a TLS alert.
     pub async fn acknowledge_to_close(&mut self) -> io::Result<Vec<u32>> {
         let mut reasons = Vec::new();
         let mut head = [0; 9];
@@ -145,9 +148,9 @@ impl Frames {
         })
     }
 
-    /// Lets the node take what was sent before, and whatever it has answered until then; `false` where the
-    /// connection has ended.
-    pub async fn is_taken(&mut self) -> bool {
+    /// Waits until the node has processed everything sent so far. Discards its responses. Returns
+    /// whether the connection is open.
+    pub async fn until_processed(&mut self) -> bool {
         if !self.send(&frame(PING, 0, 0, &[0; 8])).await {
             return false;
         }
@@ -161,13 +164,13 @@ impl Frames {
         false
     }
 
-    /// Reads to the end of the connection: whether the node said that it ends it for what the client did.
-    pub async fn is_sent_away(&mut self) -> bool {
-        let mut is_sent_away = false;
+    /// Reads to the end of the connection. Returns whether the node named a reason for closing it.
+    pub async fn read_to_close(&mut self) -> bool {
+        let mut read_to_close = false;
         while let Some(frame) = self.read().await {
-            // The reason behind the number of the last stream; 0 is none.
-            is_sent_away |= frame.kind == GOAWAY && frame.payload[4..8] != [0; 4];
+            // The reason follows the last stream's identifier; 0 is NO_ERROR.
+            read_to_close |= frame.kind == GOAWAY && frame.payload[4..8] != [0; 4];
         }
-        is_sent_away
+        read_to_close
     }
 }

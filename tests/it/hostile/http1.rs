@@ -1,8 +1,8 @@
-//! Connections of HTTP/1.1: heads and bodies that do not end, answers that are not read, pipelines.
+//! HTTP/1.1 connections: heads and bodies that do not end, responses that are not read, pipelines.
 
 use super::{
-    CONNECTION_BYTES_MAX, GET, GROWTH_BYTES_MAX, LARGE, ask, connect, connect_narrow, counted,
-    processor_ticks, until_counted, until_honest, until_open, write_some,
+    CONNECTION_BYTES_MAX, GET, GROWTH_BYTES_MAX, LARGE, connect, connect_narrow, counted,
+    get_status, processor_ticks, until_counted, until_honest, until_open, write_some,
 };
 use crate::kit::{TestAccount, TestNode, until};
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Reads until something of the answers is there.
+/// Reads once, and returns the received text.
 async fn read_some(stream: &mut TcpStream) -> String {
     let mut buffer = [0; 4096];
     let length = stream.read(&mut buffer).await.unwrap();
@@ -18,35 +18,38 @@ async fn read_some(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn later_heads_have_their_deadline_too() {
+async fn closes_a_connection_whose_later_head_is_slow() {
     let node = TestNode::start(&[
         "api.client_request_timeout_ms=1000",
         "api.keep_alive_secs=1",
     ]);
-    let begun = b"GET /v1 HTTP/1.1\r\nhos";
-    // What is begun comes after the answer, or with the request before it.
+    let partial_head = b"GET /v1 HTTP/1.1\r\nhos";
+    // The start of the head arrives after the response, or with the request before it.
     let mut after = connect(&node).await;
     after.write_all(GET).await.unwrap();
     assert!(read_some(&mut after).await.starts_with("HTTP/1.1 200"));
-    after.write_all(begun).await.unwrap();
+    after.write_all(partial_head).await.unwrap();
     let mut with = connect(&node).await;
-    with.write_all(&[GET, begun].concat()).await.unwrap();
+    with.write_all(&[GET, partial_head].concat()).await.unwrap();
     assert!(read_some(&mut with).await.starts_with("HTTP/1.1 200"));
-    assert_eq!(ask(connect(&node).await).await, 200);
-    // What is begun with the request before it may count as nothing: then its connection ends as an idle one.
+    assert_eq!(get_status(connect(&node).await).await, 200);
+    // In the second case the start may not count as a head. Then the connection is closed as an
+    // idle one.
     until_counted(&node, "cut_slow_heads", 1).await;
     until_open(&node, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_does_not_end_has_no_place_after_its_client_closed_its_side() {
+async fn releases_the_permit_of_an_incomplete_body_after_its_client_has_closed() {
     let node = TestNode::start(&["api.max_in_flight=4"]);
     let mut slow = Vec::new();
-    // Who asks has a place too for a moment, which one of these may miss: then there is one more.
-    while slow.is_empty() || ask(connect(&node).await).await != 503 {
-        assert!(slow.len() < 100, "the places are never all taken");
+    // The probe briefly holds a permit, for lack of which one of these requests may be rejected.
+    // Then one more is sent.
+    while slow.is_empty() || get_status(connect(&node).await).await != 503 {
+        assert!(slow.len() < 100, "the permits are never exhausted");
         let mut stream = connect(&node).await;
-        let head = "POST /v1/view HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{";
+        let head = "POST /v1/view HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+                    content-length: 99\r\n\r\n{";
         stream.write_all(head.as_bytes()).await.unwrap();
         slow.push(stream);
     }
@@ -58,7 +61,7 @@ async fn a_body_that_does_not_end_has_no_place_after_its_client_closed_its_side(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_does_not_read_is_cut_and_loses_its_place() {
+async fn disconnects_a_client_that_does_not_read_and_releases_its_permit() {
     let node = TestNode::start(&["api.client_send_timeout_ms=300", "api.max_in_flight=3"]);
     let before = node.resident_bytes();
     let mut unread = Vec::new();
@@ -78,14 +81,14 @@ async fn who_does_not_read_is_cut_and_loses_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_reads_a_byte_now_and_then_is_cut_too() {
+async fn disconnects_a_client_that_reads_a_byte_now_and_then() {
     let node = TestNode::start(&["api.client_send_timeout_ms=300"]);
     let mut drip = connect_narrow(&node).await;
     let request = format!("GET {LARGE} HTTP/1.1\r\nhost: node\r\n\r\n");
     drip.write_all(request.repeat(100).as_bytes())
         .await
         .unwrap();
-    until("the connection to be cut", || {
+    until("the connection to be closed", || {
         let read = drip.try_read(&mut [0; 1]);
         async move {
             matches!(read, Err(error) if error.kind() != std::io::ErrorKind::WouldBlock)
@@ -94,11 +97,11 @@ async fn who_reads_a_byte_now_and_then_is_cut_too() {
     })
     .await;
     until_counted(&node, "cut_unread", 1).await;
-    assert_eq!(ask(connect(&node).await).await, 200);
+    assert_eq!(get_status(connect(&node).await).await, 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_requests_in_a_pipeline_are_answered_in_order_within_bounded_memory() {
+async fn serves_ten_thousand_pipelined_requests_in_order_within_bounded_memory() {
     const REQUESTS: usize = 10_000;
     let node = TestNode::start(&[]);
     let before = node.resident_bytes();
@@ -114,17 +117,17 @@ async fn ten_thousand_requests_in_a_pipeline_are_answered_in_order_within_bounde
     });
     let mut text = String::new();
     let mut buffer = vec![0; 64 * 1024];
-    let mut answered = 0;
-    while answered < REQUESTS {
+    let mut received = 0;
+    while received < REQUESTS {
         let length = reader.read(&mut buffer).await.unwrap();
-        assert!(length > 0, "the connection ended after {answered}");
+        assert!(length > 0, "the connection ended after {received}");
         text += std::str::from_utf8(&buffer[..length]).unwrap();
         while let Some((_, version)) = text.split_once("version(9") {
             let Some((version, _)) = version.split_once(')') else {
                 break;
             };
-            assert_eq!(version.parse(), Ok(answered), "{text}");
-            answered += 1;
+            assert_eq!(version.parse(), Ok(received), "{text}");
+            received += 1;
             let (_, rest) = text.split_once("version(9").unwrap();
             text = rest.to_owned();
         }
@@ -134,8 +137,9 @@ async fn ten_thousand_requests_in_a_pipeline_are_answered_in_order_within_bounde
     until_open(&node, 0).await;
 }
 
-/// A transaction that waits for one before it, which never comes: the request of a long poll for it.
-async fn long_poll(node: &TestNode) -> String {
+/// Submits a transaction that waits for an earlier one, which is never sent. Returns the request of
+/// a long poll for it.
+async fn long_poll_request(node: &TestNode) -> String {
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let parked = account.transfer(&node.chain().await, 1, account.address, 1);
@@ -143,34 +147,34 @@ async fn long_poll(node: &TestNode) -> String {
     format!("GET /v1/transactions/wait_by_hash/{hash} HTTP/1.1\r\nhost: node\r\n\r\n")
 }
 
-/// The library's dispatcher alone takes a whole core for as long as the poll takes.
+/// The dispatcher of actix-http alone uses a whole core for the duration of the poll.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pipeline_behind_a_long_poll_takes_no_processor_time() {
+async fn uses_no_processor_time_for_a_pipeline_behind_a_long_poll() {
     let node = TestNode::start(&["wait.timeout_ms=2000", "api.keep_alive_secs=1"]);
     let mut stream = connect(&node).await;
-    let poll = long_poll(&node).await;
+    let poll = long_poll_request(&node).await;
     stream.write_all(poll.as_bytes()).await.unwrap();
     let before = processor_ticks(&node);
-    until("the node to take no more requests", || async {
-        let took = stream.try_write(&GET.repeat(1_000));
-        took.is_err().then_some(())
+    until("the node to stop reading requests", || async {
+        let written = stream.try_write(&GET.repeat(1_000));
+        written.is_err().then_some(())
     })
     .await;
     assert!(write_some(&stream, GET));
-    let answer = read_some(&mut stream).await;
-    assert!(answer.contains("pending_transaction"), "{answer}");
+    let response = read_some(&mut stream).await;
+    assert!(response.contains("pending_transaction"), "{response}");
     let ticks = processor_ticks(&node) - before;
     assert!(ticks < 100, "{ticks} ticks of 10 ms within two seconds");
     drop(stream);
     until_open(&node, 0).await;
 }
 
-/// What comes behind a request that is not answered yet is left where it is.
+/// The node does not read the requests behind an unfinished one beyond its read-ahead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn heads_behind_a_long_poll_take_bounded_memory() {
+async fn bounds_the_memory_of_heads_behind_a_long_poll() {
     const CONNECTIONS: usize = 40;
     let node = TestNode::start(&["wait.timeout_ms=600000"]);
-    let poll = long_poll(&node).await;
+    let poll = long_poll_request(&node).await;
     let long = format!(
         "GET /v1 HTTP/1.1\r\nhost: node\r\nx: {}\r\n\r\n",
         "y".repeat(100_000)
@@ -179,21 +183,21 @@ async fn heads_behind_a_long_poll_take_bounded_memory() {
     let mut pipelines = Vec::new();
     for index in 0..CONNECTIONS {
         let mut stream = connect(&node).await;
-        // The shortest heads, which come many in a buffer, and the longest, which keep a buffer each.
-        let behind = match index % 2 {
+        // Minimal heads, of which a buffer holds many, and maximal ones, which take a buffer each.
+        let pipeline = match index % 2 {
             0 => b"GET /v1 HTTP/1.1\r\nhost:\r\n\r\n".repeat(100_000),
             _ => [&GET.repeat(100)[..], &long.repeat(40).into_bytes()].concat(),
         };
         stream.write_all(poll.as_bytes()).await.unwrap();
         let mut sent = 0;
-        let mut vain = 0;
-        while sent < behind.len() && vain < 20 {
-            match stream.try_write(&behind[sent..]) {
+        let mut failed_writes = 0;
+        while sent < pipeline.len() && failed_writes < 20 {
+            match stream.try_write(&pipeline[sent..]) {
                 Ok(bytes) => sent += bytes,
                 Err(_) => {
-                    // The node has its turn before it counts as taking no more.
-                    assert_eq!(ask(connect(&node).await).await, 200);
-                    vain += 1;
+                    // The node gets a turn before it counts as having stopped reading.
+                    assert_eq!(get_status(connect(&node).await).await, 200);
+                    failed_writes += 1;
                 }
             }
         }
@@ -209,40 +213,40 @@ async fn heads_behind_a_long_poll_take_bounded_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_served_after_a_request_that_closes_the_connection() {
+async fn serves_no_request_after_one_that_closes_the_connection() {
     let node = TestNode::start(&[]);
     let mut stream = connect(&node).await;
     let last = format!("GET {LARGE} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\r\n");
     let requests = [GET, GET, last.as_bytes(), &GET.repeat(1_000)].concat();
     stream.write_all(&requests).await.unwrap();
-    let mut answers = Vec::new();
-    stream.read_to_end(&mut answers).await.unwrap();
-    let answers = String::from_utf8(answers).unwrap();
-    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3);
-    assert_eq!(answers.matches("connection: close").count(), 1);
+    let mut responses = Vec::new();
+    stream.read_to_end(&mut responses).await.unwrap();
+    let responses = String::from_utf8(responses).unwrap();
+    assert_eq!(responses.matches("HTTP/1.1 200 OK").count(), 3);
+    assert_eq!(responses.matches("connection: close").count(), 1);
     assert!(
-        answers.trim_end().ends_with('}'),
-        "the last answer is whole"
+        responses.trim_end().ends_with('}'),
+        "the last response is incomplete"
     );
-    // Although its client does not close its side, and not because it was idle for too long.
+    // The node closes although the client does not, and before the idle timeout.
     until_open(&node, 0).await;
     assert_eq!(counted(&node, "cut_slow_heads").await, 0);
     drop(stream);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wish_for_another_protocol_is_not_granted_and_its_answer_says_what_follows() {
+async fn ignores_an_upgrade_and_states_that_it_closes_the_connection() {
     let node = TestNode::start(&[]);
     let mut stream = connect(&node).await;
-    let wish = "GET /v1 HTTP/1.1\r\nhost: node\r\nconnection: Upgrade, HTTP2-Settings\r\n\
+    let request = "GET /v1 HTTP/1.1\r\nhost: node\r\nconnection: Upgrade, HTTP2-Settings\r\n\
                 upgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n\r\n";
-    stream.write_all(wish.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    let response = String::from_utf8(response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
     assert!(
-        answer.contains("connection: close") && !answer.contains("upgrade"),
-        "{answer}"
+        response.contains("connection: close") && !response.contains("upgrade"),
+        "{response}"
     );
 }

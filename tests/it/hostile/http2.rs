@@ -1,17 +1,17 @@
-//! Connections of HTTP/2 that break its rules or bend them.
+//! HTTP/2 connections that break or stretch the rules of the protocol.
 
 use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
 use crate::kit::{TestCertificate, TestNode};
 
-/// Statuses as a head in HPACK begins with them: 200 stands in the static table; 431 is written out, in its
-/// Huffman code, under the name of entry 8.
+/// The start of a response head in HPACK by status. 200 is in the static table; 431 is a literal in
+/// Huffman code with the name of entry 8.
 const STATUS_200: &[u8] = &[0x88];
 const STATUS_431: &[u8] = &[0x48, 0x83, 0x69, 0x90, 0xff];
 
-/// The head of the first answer of a connection.
-async fn first_answer(frames: &mut Frames) -> Vec<u8> {
+/// Returns the head of the connection's first response.
+async fn first_response_head(frames: &mut Frames) -> Vec<u8> {
     loop {
-        let frame = frames.read().await.expect("an answer");
+        let frame = frames.read().await.expect("a response");
         if frame.kind == HEADERS {
             return frame.payload;
         }
@@ -19,82 +19,82 @@ async fn first_answer(frames: &mut Frames) -> Vec<u8> {
 }
 
 async fn honest(node: &TestNode, certificate: &TestCertificate) {
-    let answer = certificate
+    let response = certificate
         .connect_http2(node.authority())
         .await
         .get("/v1")
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.json);
+    assert_eq!(response.status, 200, "{}", response.json);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn streams_that_are_begun_and_taken_back_without_end_end_the_connection() {
+async fn closes_a_connection_that_resets_streams_without_end() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["api.max_streams_per_connection=10"]);
     let cancel = 8_u32.to_be_bytes();
-    // At once, and one after the other as fast as they are taken.
+    // With each reset in one write with its request, and in a write of its own.
     for pause in [false, true] {
         let mut frames = Frames::connect(&node, &certificate, 65_535).await;
         for stream in streams(5_000) {
-            let begun = get(stream, "/v1");
-            let taken_back = frame(RST_STREAM, 0, stream, &cancel);
+            let request = get(stream, "/v1");
+            let reset = frame(RST_STREAM, 0, stream, &cancel);
             let sent = if pause {
-                frames.send(&begun).await && frames.send(&taken_back).await
+                frames.send(&request).await && frames.send(&reset).await
             } else {
-                frames.send(&[begun, taken_back].concat()).await
+                frames.send(&[request, reset].concat()).await
             };
             if !sent {
                 break;
             }
         }
         honest(&node, &certificate).await;
-        assert!(frames.is_sent_away().await);
+        assert!(frames.read_to_close().await);
     }
     until_counted(&node, "cut_misbehaving", 2).await;
     until_open(&node, 0).await;
 }
 
-/// Each is being served when it is taken back, so that the library, which counts those that are not yet, sees
-/// nothing in it.
+/// Each request is being served when it is reset. h2 counts only resets of streams that were not
+/// accepted, so it does not close the connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_are_taken_back_while_they_are_served_end_the_connection_too() {
+async fn closes_a_connection_that_resets_requests_while_they_are_served() {
     const STREAMS: u32 = 1_000;
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["wait.timeout_ms=600000"]);
-    let hash = super::streams::parked(&node, &certificate).await;
+    let hash = super::streams::submit_parked(&node, &certificate).await;
     let request = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
-    let mut taken_back = 0;
+    let mut reset = 0;
     for stream in streams(STREAMS) {
         frames.send(&get(stream, &request)).await;
-        if !frames.is_taken().await {
+        if !frames.until_processed().await {
             break;
         }
         frames
             .send(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))
             .await;
-        taken_back += 1;
+        reset += 1;
     }
-    assert!(taken_back < STREAMS, "the connection goes on");
+    assert!(reset < STREAMS, "the connection stays open");
     until_counted(&node, "cut_misbehaving", 1).await;
     honest(&node, &certificate).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_head_without_an_end_ends_the_connection() {
+async fn closes_a_connection_with_a_head_without_end() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     let before = node.resident_bytes();
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
     assert!(frames.send(&frame(HEADERS, 0, 1, &get_head("/v1"))).await);
-    // A header that is never in the table: a name of one letter, a value of 16,000.
+    // A header that is not added to the table: a name of one letter, a value of 16,000.
     let mut header = vec![0x10, 1, b'x', 0x7f, 0x81, 0x7c];
     header.extend([b'y'; 16_000]);
     let continued = frame(CONTINUATION, 0, 1, &header);
     let mut sent = 0;
     while frames.send(&continued).await {
         sent += 1;
-        assert!(sent < 10_000, "160 MB of head were taken");
+        assert!(sent < 10_000, "160 MB of head were accepted");
     }
     honest(&node, &certificate).await;
     assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
@@ -102,20 +102,21 @@ async fn a_head_without_an_end_ends_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_head_that_stands_for_a_much_longer_one_ends_the_connection() {
+async fn closes_a_connection_with_a_head_that_decodes_to_a_much_longer_one() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["api.keep_alive_secs=1"]);
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
-    // 40 MB of head, which is not read to its end.
+    // The head decodes to 40 MB, of which the node decodes only a part.
     let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &repeated_head(10_000));
     assert!(frames.send(&request).await);
-    assert!(frames.is_sent_away().await);
+    assert!(frames.read_to_close().await);
     honest(&node, &certificate).await;
     until_counted(&node, "cut_misbehaving", 1).await;
     until_open(&node, 0).await;
 }
 
-/// The head of a GET with a header of 4,000 bytes, which goes to the table, so many times.
+/// Encodes the head of a GET with `times` times a header of 4,000 bytes, by reference to the
+/// dynamic table.
 fn repeated_head(times: usize) -> Vec<u8> {
     let mut head = get_head("/v1");
     head.extend([0x40, 1, b'x', 0x7f, 0xa1, 0x1e]);
@@ -125,7 +126,7 @@ fn repeated_head(times: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn headers_of_more_than_a_few_kilobytes_are_431() {
+async fn responds_with_431_to_headers_of_more_than_8_kib() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &[]);
     for (times, status) in [(1, STATUS_200), (3, STATUS_431)] {
@@ -133,31 +134,31 @@ async fn headers_of_more_than_a_few_kilobytes_are_431() {
         let head = repeated_head(times);
         let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &head);
         assert!(frames.send(&request).await);
-        let answer = first_answer(&mut frames).await;
-        assert!(answer.starts_with(status), "{answer:?}");
+        let response = first_response_head(&mut frames).await;
+        assert!(response.starts_with(status), "{response:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
+async fn discards_the_body_of_a_request_whose_handler_reads_none() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["wait.timeout_ms=600000"]);
-    let hash = super::streams::parked(&node, &certificate).await;
+    let hash = super::streams::submit_parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
-    let begun = frame(HEADERS, END_HEADERS, 1, &get_head(&path));
+    let request = frame(HEADERS, END_HEADERS, 1, &get_head(&path));
     let honest = frame(HEADERS, END_STREAM | END_HEADERS, 3, &get_head("/v1"));
-    assert!(frames.send(&begun).await);
-    // The windows are as large as the node says from when it has said so and its client has told that it knows.
-    while frames.read().await.expect("its windows").kind != WINDOW_UPDATE {}
+    assert!(frames.send(&request).await);
+    // The node's windows apply once the client has acknowledged its settings.
+    while frames.read().await.expect("a window update").kind != WINDOW_UPDATE {}
     assert!(frames.send(&frame(SETTINGS, ACK, 0, &[])).await);
     assert!(frames.send(&honest).await);
-    // All of the window of the connection, which is given back only where the bytes are taken.
+    // The whole window of the connection. The node extends it only if it has consumed the bytes.
     for _ in 0..16 {
         assert!(frames.send(&frame(DATA, 0, 1, &[0; 16_000])).await);
     }
     loop {
-        let frame = frames.read().await.expect("the connection goes on");
+        let frame = frames.read().await.expect("an open connection");
         if frame.kind == WINDOW_UPDATE {
             break;
         }
@@ -166,7 +167,7 @@ async fn what_comes_with_a_request_that_has_no_body_is_thrown_away() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_head_that_does_not_come_whole_ends_the_connection() {
+async fn closes_a_connection_with_an_incomplete_head() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
@@ -182,7 +183,7 @@ async fn a_head_that_does_not_come_whole_ends_the_connection() {
         .send(&frame(HEADERS, END_STREAM, 3, &get_head("/v1")))
         .await;
     honest(&node, &certificate).await;
-    // Ends when the node closes the connections.
+    // The reads end when the node closes the connections.
     while first.read().await.is_some() {}
     while later.read().await.is_some() {}
     until_open(&node, 0).await;

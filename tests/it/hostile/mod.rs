@@ -1,7 +1,9 @@
-//! Clients that want to hurt: whatever they do over their connections, honest ones are answered meanwhile,
-//! memory stays bounded, and all that was taken is free again afterwards.
+//! Hostile clients.
 //!
-//! Waiting has its end in a setting with a small number, never in this test.
+//! Whatever they send over their connections, honest clients are served, memory stays bounded, and
+//! every permit is released afterwards.
+//!
+//! A wait ends by a setting with a small value, not by a timeout of a test.
 
 mod connections;
 pub mod frames;
@@ -13,15 +15,17 @@ use crate::kit::{RawConnection, TestNode, until};
 use std::{fs, io::ErrorKind, net::SocketAddr};
 use tokio::net::{TcpSocket, TcpStream};
 
+/// The request of an honest client.
 const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
 
-/// A route with a large answer: some 200 KB.
+/// A route with a large response of about 200 KB.
 const LARGE: &str = "/v1/spec.json";
 
-/// What a bounded node may take more under an attack, in bytes. Without bounds it takes several times as much.
+/// Maximum growth of the node's memory under an attack, in bytes. An unbounded node grows several
+/// times as much.
 const GROWTH_BYTES_MAX: usize = 100 * 1024 * 1024;
 
-/// What one connection of HTTP/1.1 may take, whatever comes over it, in bytes.
+/// Maximum memory of one HTTP/1.1 connection, in bytes.
 const CONNECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 fn address(node: &TestNode) -> SocketAddr {
@@ -32,7 +36,7 @@ async fn connect(node: &TestNode) -> TcpStream {
     TcpStream::connect(address(node)).await.unwrap()
 }
 
-/// Connects as another machine would, from this address.
+/// Connects from another address of the loopback network.
 async fn connect_from(node: &TestNode, from: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket
@@ -41,7 +45,7 @@ async fn connect_from(node: &TestNode, from: &str) -> TcpStream {
     socket.connect(address(node)).await.unwrap()
 }
 
-/// Connects with little room for what is not read.
+/// Connects with a small receive buffer.
 async fn connect_narrow(node: &TestNode) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -50,25 +54,25 @@ async fn connect_narrow(node: &TestNode) -> TcpStream {
 
 /// Returns the status of the response to a request of an honest client over this connection, or 0
 /// if the connection ends instead.
-async fn ask(stream: TcpStream) -> u16 {
+async fn get_status(stream: TcpStream) -> u16 {
     let response = RawConnection::over(stream).exchange(GET).await;
     response.map_or(0, |response| response.status)
 }
 
-/// Waits until an honest client is answered.
+/// Waits until an honest client gets a response.
 async fn until_honest(node: &TestNode) {
-    until("an honest client to be answered", || async {
-        (ask(connect(node).await).await == 200).then_some(())
+    until("a response to an honest client", || async {
+        (get_status(connect(node).await).await == 200).then_some(())
     })
     .await;
 }
 
-/// One of the public listener's counters.
+/// Returns a counter of the public listener.
 pub(crate) async fn counted(node: &TestNode, name: &str) -> u64 {
-    // A node that waits for a request no longer than the test wants may refuse this one on a busy machine.
+    // A node with a short timeout for requests may reject this one on a busy machine.
     let listeners = until("the counters", || async {
-        let answer = node.http.get(&format!("{}/connections", node.admin)).await;
-        answer.json.as_array().cloned()
+        let response = node.http.get(&format!("{}/connections", node.admin)).await;
+        response.json.as_array().cloned()
     })
     .await;
     let mut api = listeners
@@ -77,6 +81,7 @@ pub(crate) async fn counted(node: &TestNode, name: &str) -> u64 {
     api.next().unwrap()[name].as_u64().unwrap()
 }
 
+/// Waits until a counter of the public listener reaches `at_least`.
 pub(crate) async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
     until(name, || async {
         (counted(node, name).await >= at_least).then_some(())
@@ -84,7 +89,7 @@ pub(crate) async fn until_counted(node: &TestNode, name: &str, at_least: u64) {
     .await;
 }
 
-/// Waits until the node has no connections but these.
+/// Waits until the node has at most `count` open connections.
 pub(crate) async fn until_open(node: &TestNode, count: u64) {
     until("the connections to end", || async {
         (counted(node, "open").await <= count).then_some(())
@@ -92,7 +97,7 @@ pub(crate) async fn until_open(node: &TestNode, count: u64) {
     .await;
 }
 
-/// Writes until the node takes no more for now; `false` where the connection has ended.
+/// Writes until the node reads no more for now. Returns whether the connection is still open.
 fn write_some(stream: &TcpStream, bytes: &[u8]) -> bool {
     loop {
         match stream.try_write(bytes) {
@@ -102,10 +107,10 @@ fn write_some(stream: &TcpStream, bytes: &[u8]) -> bool {
     }
 }
 
-/// Processor time that the node has used, in the system's ticks of 10 ms.
+/// Returns the processor time of the node, in the system's ticks of 10 ms.
 fn processor_ticks(node: &TestNode) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", node.process_id())).unwrap();
-    // Behind the name, which may hold spaces.
+    // The fields follow the name, which may contain spaces.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     let fields: Vec<_> = fields.split_whitespace().collect();
     let ticks = |field: usize| fields[field].parse::<u64>().unwrap();

@@ -1,4 +1,4 @@
-//! Streams of HTTP/2 that are very many, or whose answers are not read.
+//! HTTP/2 streams that are very many, or whose responses are not read.
 
 use super::{
     GROWTH_BYTES_MAX, LARGE, counted,
@@ -12,6 +12,7 @@ use ledger_crypto::HashValue;
 use reqwest::Method;
 use tokio::sync::Mutex;
 
+/// Returns the status of the response to an honest client.
 async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
     certificate
         .connect_http2(node.authority())
@@ -21,25 +22,25 @@ async fn status(node: &TestNode, certificate: &TestCertificate) -> u16 {
         .status
 }
 
-/// Takes all places of a node that has so many, with these streams. Who asks has one too for a moment, which one of these streams may
-/// miss: then there is one more.
-async fn fill(
+/// Takes all `permits` of a node with these streams. The probe briefly holds a permit, for lack of
+/// which one of the streams may be rejected. Then one more is sent.
+async fn take_permits(
     frames: &mut Frames,
     (node, certificate): (&TestNode, &TestCertificate),
     (path, streams): (&str, impl Iterator<Item = u32>),
-    places: u32,
+    permits: u32,
 ) {
-    for (begun, stream) in (1..).zip(streams) {
+    for (sent, stream) in (1..).zip(streams) {
         assert!(frames.send(&get(stream, path)).await);
-        if begun >= places && status(node, certificate).await == 503 {
+        if sent >= permits && status(node, certificate).await == 503 {
             return;
         }
     }
-    panic!("the places are never all taken");
+    panic!("the permits are never exhausted");
 }
 
-/// A transaction that waits for one before it, which never comes.
-pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
+/// Submits a transaction that waits for an earlier one, which is never sent. Returns its hash.
+pub async fn submit_parked(node: &TestNode, certificate: &TestCertificate) -> HashValue {
     let account = TestAccount::from_seed(1);
     node.fund(&account, 1_000_000_000).await;
     let chain = development_chain();
@@ -55,7 +56,7 @@ pub async fn parked(node: &TestNode, certificate: &TestCertificate) -> HashValue
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
+async fn serves_only_the_maximum_number_of_a_thousand_concurrent_streams() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
@@ -71,56 +72,56 @@ async fn of_a_thousand_streams_at_once_only_so_many_are_served() {
         .collect();
     assert!(frames.send(&flood).await);
     assert_eq!(status(&node, &certificate).await, 200);
-    let (mut answered, mut refused) = (0, 0);
-    while answered < 50 || refused < 950 {
-        let frame = frames.read().await.expect("the connection goes on");
-        // The reason REFUSED_STREAM is 7; who did not read is reset with another, later.
+    let (mut served, mut refused) = (0, 0);
+    while served < 50 || refused < 950 {
+        let frame = frames.read().await.expect("an open connection");
+        // The reason REFUSED_STREAM is 7. Unread streams are reset later, with another reason.
         match frame.kind {
-            HEADERS => answered += 1,
+            HEADERS => served += 1,
             RST_STREAM if frame.payload == [0, 0, 0, 7] => refused += 1,
             _ => {}
         }
     }
-    assert_eq!((answered, refused), (50, 950));
+    assert_eq!((served, refused), (50, 950));
     until_counted(&node, "reset_unread_streams", 50).await;
     drop(frames);
     until_open(&node, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn streams_without_a_window_lose_their_places() {
+async fn resets_streams_without_a_window_and_releases_their_permits() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
         &["api.max_in_flight=100", "api.client_send_timeout_ms=5000"],
     );
     let mut frames = Frames::connect(&node, &certificate, 0).await;
-    fill(
+    take_permits(
         &mut frames,
         (&node, &certificate),
         (LARGE, streams(120)),
         100,
     )
     .await;
-    until("the places to be free", || async {
+    until("free permits", || async {
         (status(&node, &certificate).await == 200).then_some(())
     })
     .await;
     until_counted(&node, "reset_unread_streams", 100).await;
     assert!(
         frames.send(&get(201, "/v1")).await,
-        "the connection goes on"
+        "the connection was closed"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
+async fn resets_a_stream_whose_window_opens_byte_by_byte() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(&certificate, &["api.client_send_timeout_ms=300"]);
     let mut frames = Frames::connect(&node, &certificate, 0).await;
     assert!(frames.send(&get(1, LARGE)).await);
     let frames = Mutex::new(frames);
-    // A few hundred bytes a second.
+    // The client reads a few hundred bytes per second.
     until("the stream to be reset", || async {
         assert!(frames.lock().await.open_window(1, 1).await);
         (counted(&node, "reset_unread_streams").await == 1).then_some(())
@@ -129,7 +130,7 @@ async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
     let mut frames = frames.into_inner();
     let mut bytes = 0;
     loop {
-        let frame = frames.read().await.expect("the connection goes on");
+        let frame = frames.read().await.expect("an open connection");
         match frame.kind {
             RST_STREAM => break,
             DATA => bytes += frame.payload.len(),
@@ -141,7 +142,7 @@ async fn a_window_that_opens_byte_by_byte_does_not_keep_a_stream() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_that_never_read_are_cut_within_bounded_memory() {
+async fn disconnects_many_clients_that_never_read_within_bounded_memory() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
@@ -161,49 +162,49 @@ async fn many_that_never_read_are_cut_within_bounded_memory() {
     let grown = node.resident_bytes().saturating_sub(before);
     assert!(
         grown < GROWTH_BYTES_MAX,
-        "{grown} bytes for 2,400 answers that nobody reads"
+        "{grown} bytes for 2,400 responses that are not read"
     );
     until_counted(&node, "cut_unread", 20).await;
     until_open(&node, 0).await;
 }
 
-/// A small answer is all with the connection at once, and yet not with its client.
+/// A small response is passed to the connection immediately, but is not sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_behind_a_full_socket_keep_their_places() {
-    const LARGE_ONES: u32 = 20;
-    const PLACES: u32 = 60;
+async fn holds_the_permits_of_responses_behind_a_full_socket() {
+    const LARGE_RESPONSES: u32 = 20;
+    const PERMITS: u32 = 60;
     let certificate = TestCertificate::new();
-    let node = TestNode::start_tls(&certificate, &[&format!("api.max_in_flight={PLACES}")]);
+    let node = TestNode::start_tls(&certificate, &[&format!("api.max_in_flight={PERMITS}")]);
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
-    for stream in streams(LARGE_ONES) {
+    for stream in streams(LARGE_RESPONSES) {
         assert!(frames.send(&get(stream, LARGE)).await);
     }
-    let small = streams(120).skip(LARGE_ONES as usize);
-    fill(
+    let small = streams(120).skip(LARGE_RESPONSES as usize);
+    take_permits(
         &mut frames,
         (&node, &certificate),
         ("/v1", small),
-        PLACES - LARGE_ONES,
+        PERMITS - LARGE_RESPONSES,
     )
     .await;
     drop(frames);
-    until("the places to be free", || async {
+    until("free permits", || async {
         (status(&node, &certificate).await == 200).then_some(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_wait_are_given_up_with_their_connection() {
+async fn cancels_long_polls_when_their_connection_is_closed() {
     let certificate = TestCertificate::new();
     let node = TestNode::start_tls(
         &certificate,
         &["wait.timeout_ms=600000", "api.max_in_flight=20"],
     );
-    let hash = parked(&node, &certificate).await;
+    let hash = submit_parked(&node, &certificate).await;
     let path = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, WINDOW_MAX).await;
-    fill(
+    take_permits(
         &mut frames,
         (&node, &certificate),
         (&path, streams(120)),
@@ -211,7 +212,7 @@ async fn requests_that_wait_are_given_up_with_their_connection() {
     )
     .await;
     drop(frames);
-    until("the places to be free", || async {
+    until("free permits", || async {
         (status(&node, &certificate).await == 200).then_some(())
     })
     .await;

@@ -1,6 +1,7 @@
-//! Senders that offer a rate whatever the node answers, and what became of what it took.
+//! Senders that offer a fixed rate whatever the node responds, and the outcome of accepted
+//! transactions.
 
-use super::{explained, passkeys::Passkeys};
+use super::{outcome, passkeys::Passkeys};
 use crate::kit::{NodeClient, RawConnection, TestAccount, TestNode, submission_bytes, wait_bytes};
 use ledger_crypto::HashValue;
 use ledger_types::SignedTransaction;
@@ -14,64 +15,66 @@ use std::{
 };
 use tokio::{sync::Mutex, task::JoinSet};
 
-/// A sender that finds the peak waits so long after a refusal.
+/// Pause of a sender after a rejection while the peak is measured.
 const PAUSE_AT_PEAK: Duration = Duration::from_millis(2);
-/// Of so many senders one has its transactions awaited, for the latency.
+/// One of this number of senders awaits its transactions, to measure the latency.
 const AWAITED_OF: usize = 10;
-/// How many unexpected answers are kept.
-const OTHERS_MAX: usize = 10;
+/// Maximum number of unexpected responses that are recorded.
+const UNEXPECTED_MAX: usize = 10;
 
-/// A node, and the accounts that send to it; they go on where the last run ended.
+/// A node, and the accounts that send to it. Their sequence numbers continue in the next run.
 pub struct Load<'a> {
     node: &'a TestNode,
     chain: Chain,
     senders: Vec<Arc<Sender>>,
 }
 
+/// An account that sends transactions.
 struct Sender {
     wallet: Wallet,
     next: Mutex<u64>,
 }
 
-/// Who signs.
+/// The signer of an account.
 pub enum Wallet {
-    /// One key.
+    /// An account with one key.
     Plain(TestAccount),
-    /// The dearest to check.
-    Dear(Passkeys),
+    /// An account whose signatures are the most expensive to check.
+    Expensive(Passkeys),
 }
 
 impl Wallet {
+    /// Returns the account that the faucet funds.
     pub fn account(&self) -> &TestAccount {
         match self {
             Self::Plain(account) => account,
-            Self::Dear(passkeys) => passkeys.account(),
+            Self::Expensive(passkeys) => passkeys.account(),
         }
     }
 
-    /// The least of transfers, to itself.
+    /// Signs a transfer of one unit to the account itself.
     fn transfer(&self, chain: &Chain, sequence_number: u64) -> SignedTransaction {
         let to = self.account().address;
         match self {
             Self::Plain(account) => account.transfer(chain, sequence_number, to, 1),
-            Self::Dear(passkeys) => passkeys.transfer(chain, sequence_number, to, 1),
+            Self::Expensive(passkeys) => passkeys.transfer(chain, sequence_number, to, 1),
         }
     }
 }
 
-/// What became of a phase.
+/// The outcome of a phase.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub elapsed: Duration,
     pub offered: u64,
     pub accepted: u64,
-    pub refused: u64,
-    /// How many of the refusals were 507.
+    pub rejected: u64,
+    /// Number of rejections with 507.
     pub pool_full: u64,
-    /// Answers that should not be.
-    pub others: Vec<String>,
+    /// Unexpected responses.
+    pub unexpected: Vec<String>,
     pub commit_latencies_ms: Vec<u64>,
-    refusal_latencies_ms: Vec<u64>,
+    rejection_latencies_ms: Vec<u64>,
     hashes: Vec<HashValue>,
     committed: u64,
 }
@@ -91,15 +94,15 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of senders.
     pub fn senders(&self) -> usize {
         self.senders.len()
     }
 
-    /// Runs the first so many senders for a time: with a rate in an open loop over all of them, without one as
-    /// fast as answers come.
+    /// Runs the first `count` senders for `length`: at `rate` in an open loop over all of them, or
+    /// without one as fast as responses arrive.
     pub async fn run(&self, count: usize, rate: Option<f64>, length: Duration) -> Outcome {
-        let begun = Instant::now();
+        let start = Instant::now();
         let before = committed(self.node).await;
         let issued = Arc::new(AtomicU64::new(0));
         let mut tasks = JoinSet::new();
@@ -109,7 +112,7 @@ impl<'a> Load<'a> {
                 chain: self.chain.clone(),
                 sender: Arc::clone(sender),
                 pace: Pace {
-                    begun,
+                    start,
                     length,
                     rate,
                     issued: Arc::clone(&issued),
@@ -120,9 +123,10 @@ impl<'a> Load<'a> {
             tasks.spawn(task.run());
         }
         let mut all = Outcome::default();
-        // The rate of commitments is that of the time under load: what waits at the end is not counted.
-        tokio::time::sleep_until((begun + length).into()).await;
-        all.elapsed = begun.elapsed();
+        // The commit rate is that under load: transactions that are pending at the end are not
+        // counted.
+        tokio::time::sleep_until((start + length).into()).await;
+        all.elapsed = start.elapsed();
         all.committed = committed(self.node).await - before;
         while let Some(outcome) = tasks.join_next().await {
             all.add(outcome.unwrap());
@@ -131,35 +135,36 @@ impl<'a> Load<'a> {
     }
 }
 
-/// How many transactions of clients the ledger has: a block has two of its own.
+/// Returns the number of transactions of clients in the ledger. A block has two of its own.
 async fn committed(node: &TestNode) -> u64 {
     let ledger = node.get("/v1").await.json;
     let number = |name: &str| -> u64 { ledger[name].as_str().unwrap().parse().unwrap() };
     number("ledger_version") - 2 * number("block_height")
 }
 
-/// When the next request is due.
+/// The schedule of requests.
 struct Pace {
-    begun: Instant,
+    start: Instant,
     length: Duration,
     rate: Option<f64>,
     issued: Arc<AtomicU64>,
 }
 
 impl Pace {
-    /// Waits for the next request; false when the phase is over.
+    /// Waits for the next request. Returns `false` if the phase has ended.
     async fn next(&self) -> bool {
         if let Some(rate) = self.rate {
             let number = self.issued.fetch_add(1, Relaxed);
-            let due = self.begun + Duration::from_secs_f64(number as f64 / rate);
+            let due = self.start + Duration::from_secs_f64(number as f64 / rate);
             if due > Instant::now() {
                 tokio::time::sleep_until(due.into()).await;
             }
         }
-        self.begun.elapsed() < self.length
+        self.start.elapsed() < self.length
     }
 }
 
+/// The task of one sender.
 struct Task {
     client: NodeClient,
     chain: Chain,
@@ -178,13 +183,13 @@ impl Task {
         let (mut request, mut hash) = self.transfer(*next);
         while self.pace.next().await {
             let sent = Instant::now();
-            let Some(answer) = connection.exchange(&request).await else {
-                self.other("no answer".to_owned());
+            let Some(response) = connection.exchange(&request).await else {
+                self.record_unexpected("no response".to_owned());
                 connection = RawConnection::connect(self.client.authority()).await;
                 continue;
             };
             self.outcome.offered += 1;
-            match answer.status {
+            match response.status {
                 202 => {
                     self.outcome.accepted += 1;
                     self.outcome.hashes.push(hash);
@@ -194,15 +199,15 @@ impl Task {
                     *next += 1;
                     (request, hash) = self.transfer(*next);
                 }
-                503 | 507 if answer.headers.contains_key("retry-after") => {
-                    self.outcome.refused += 1;
-                    self.outcome.pool_full += u64::from(answer.status == 507);
-                    self.outcome.refusal_latencies_ms.push(millis(sent));
+                503 | 507 if response.headers.contains_key("retry-after") => {
+                    self.outcome.rejected += 1;
+                    self.outcome.pool_full += u64::from(response.status == 507);
+                    self.outcome.rejection_latencies_ms.push(millis(sent));
                     if self.pace.rate.is_none() {
                         tokio::time::sleep(PAUSE_AT_PEAK).await;
                     }
                 }
-                _ => self.other(format!("{answer:?}")),
+                _ => self.record_unexpected(format!("{response:?}")),
             }
             while let Some(waited) = awaited.try_join_next() {
                 self.outcome.commit_latencies_ms.extend(waited.unwrap());
@@ -214,29 +219,31 @@ impl Task {
         self.outcome
     }
 
+    /// Returns the request of the next transfer, and its hash.
     fn transfer(&self, sequence_number: u64) -> (Vec<u8>, HashValue) {
         let transaction = self.sender.wallet.transfer(&self.chain, sequence_number);
         let hash = transaction.hash(self.chain.vendor());
         (submission_bytes(&transaction), hash)
     }
 
-    fn other(&mut self, what: String) {
-        if self.outcome.others.len() < OTHERS_MAX {
-            self.outcome.others.push(what);
+    /// Records an unexpected response.
+    fn record_unexpected(&mut self, what: String) {
+        if self.outcome.unexpected.len() < UNEXPECTED_MAX {
+            self.outcome.unexpected.push(what);
         }
     }
 }
 
-/// How long after it was sent a transaction was committed, in milliseconds.
+/// Returns the time from the submission of a transaction to its commit, in milliseconds.
 async fn wait(client: NodeClient, hash: HashValue, sent: Instant) -> Option<u64> {
     let mut connection = RawConnection::try_connect(client.authority()).await?;
     let request = wait_bytes(&hash);
     loop {
-        let answer = connection.exchange(&request).await?;
-        if answer.status == 200 && !answer.text().contains("pending_transaction") {
+        let response = connection.exchange(&request).await?;
+        if response.status == 200 && !response.text().contains("pending_transaction") {
             return Some(millis(sent));
         }
-        if answer.status == 404 {
+        if response.status == 404 {
             return None;
         }
     }
@@ -247,15 +254,17 @@ fn millis(since: Instant) -> u64 {
 }
 
 impl Outcome {
-    fn add(&mut self, other: Self) {
-        self.offered += other.offered;
-        self.accepted += other.accepted;
-        self.refused += other.refused;
-        self.pool_full += other.pool_full;
-        self.others.extend(other.others);
-        self.commit_latencies_ms.extend(other.commit_latencies_ms);
-        self.refusal_latencies_ms.extend(other.refusal_latencies_ms);
-        self.hashes.extend(other.hashes);
+    fn add(&mut self, record_unexpected: Self) {
+        self.offered += record_unexpected.offered;
+        self.accepted += record_unexpected.accepted;
+        self.rejected += record_unexpected.rejected;
+        self.pool_full += record_unexpected.pool_full;
+        self.unexpected.extend(record_unexpected.unexpected);
+        self.commit_latencies_ms
+            .extend(record_unexpected.commit_latencies_ms);
+        self.rejection_latencies_ms
+            .extend(record_unexpected.rejection_latencies_ms);
+        self.hashes.extend(record_unexpected.hashes);
     }
 
     pub fn offered_per_second(&self) -> f64 {
@@ -270,16 +279,16 @@ impl Outcome {
         quantile_of(&self.commit_latencies_ms, quantile)
     }
 
-    pub fn refusal_quantile_ms(&self, quantile: f64) -> u64 {
-        quantile_of(&self.refusal_latencies_ms, quantile)
+    pub fn rejection_quantile_ms(&self, quantile: f64) -> u64 {
+        quantile_of(&self.rejection_latencies_ms, quantile)
     }
 
-    /// What was accepted and is neither committed nor told why it left.
+    /// Returns the accepted transactions that are neither committed nor removed with a reason.
     pub async fn unexplained(&self, node: &TestNode) -> Vec<String> {
         let mut unexplained = Vec::new();
         for hash in &self.hashes {
             let hash = hash.to_string();
-            if explained(node, &hash).await.is_none() {
+            if outcome(node, &hash).await.is_none() {
                 unexplained.push(hash);
             }
         }
@@ -291,6 +300,6 @@ fn quantile_of(values: &[u64], quantile: f64) -> u64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let last = sorted.len().saturating_sub(1);
-    let place = (last as f64 * quantile).round() as usize;
-    sorted.get(place).copied().unwrap_or_default()
+    let index = (last as f64 * quantile).round() as usize;
+    sorted.get(index).copied().unwrap_or_default()
 }

@@ -1,14 +1,18 @@
-//! Ten times what a node takes, in two modes. In the one it makes blocks of one transaction, so that the disk
-//! decides what it takes; its pool is small, so that it is full at once. In the other it has its built-in
-//! settings, and the processor decides: all transactions have 32 passkeys, so that the check of their
-//! signatures is nearly all of the work, and their lanes are full. In both a few tasks can offer ten times as
-//! much as it takes, on the cores that it has itself.
+//! Ten times the load that a node can commit, in two modes.
 //!
-//! Three phases of one run: as much as it takes, which gives the peak; ten times the peak in an open loop,
-//! without a pause after refusals; nothing, until the first submission is committed.
+//! In the first mode the disk is the bottleneck: blocks have one transaction, and the mempool is
+//! small, so that it fills immediately. In the second mode it is the processor: the node has its
+//! default settings, and all transactions have 32 passkeys, so that checks of signatures are nearly
+//! all of the work and their queues are full. In both modes a few tasks can offer ten times as much
+//! as the node commits, on the same cores.
 //!
-//! `OVERLOAD_SECS` is how long the second phase lasts (5). With it the run also holds the node to its figures,
-//! which need a machine that does nothing else and a release build: `benches/overload` is the command.
+//! A run has three phases: as much load as the node commits, which measures the peak; ten times the
+//! peak in an open loop, without a pause after rejections; and no load, until the first submission
+//! after it is committed.
+//!
+//! `OVERLOAD_SECS` is the duration of the second phase (5). If it is set, the run also checks the
+//! node's figures, which needs a release build on a machine without other work: `benches/overload`
+//! is the command.
 
 mod figures;
 mod load;
@@ -27,25 +31,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many times the peak is offered.
+/// Ratio of the offered load to the peak.
 const FACTOR: f64 = 10.0;
-/// How long without `OVERLOAD_SECS`.
+/// The default of `OVERLOAD_SECS`.
 const SECS_DEFAULT: u64 = 5;
 
-/// What decides how much the node takes.
+/// A bottleneck of the node, and the load that reaches it.
 pub struct Mode {
     name: &'static str,
     settings: &'static [&'static str],
     wallet: fn(u64) -> Wallet,
-    /// How many accounts send, each over a connection of its own.
+    /// Number of accounts that send, each over a connection of its own.
     senders: u64,
-    /// As many as find the peak: enough to keep it at work, and too few to be refused.
+    /// Number of senders that measure the peak: enough to keep the node busy, and too few for
+    /// rejections.
     senders_at_peak: usize,
-    /// How many transactions are before the one that waits longest, where it is accepted.
+    /// Maximum number of transactions that are committed before an accepted one.
     waiting_max: f64,
 }
 
-/// The disk decides; the pool is full, and is worked off by turns.
+/// The disk is the bottleneck. The mempool is full, and its accounts take turns.
 const DISK: Mode = Mode {
     name: "blocks of one",
     settings: &[
@@ -66,104 +71,107 @@ const DISK: Mode = Mode {
     waiting_max: 400.0,
 };
 
-/// The processor decides; a lane of signature checks is full with 62 of these transactions, and a new client's
-/// has a quarter of the time.
+/// The processor is the bottleneck. A queue of signature checks is full with 62 of these
+/// transactions, and the queue of new clients gets a quarter of the time.
 const PROCESSOR: Mode = Mode {
     name: "32 passkeys each",
     settings: &[],
-    wallet: |number| Wallet::Dear(Passkeys::from_seed(number)),
+    wallet: |number| Wallet::Expensive(Passkeys::from_seed(number)),
     senders: 300,
     senders_at_peak: 8,
     waiting_max: 4.0 * 62.0,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_times_what_the_disk_takes_is_refused_and_nothing_accepted_is_lost() {
+async fn rejects_ten_times_the_load_of_the_disk_and_loses_nothing_accepted() {
     overload(&DISK).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_times_what_the_processor_takes_is_refused_and_nothing_accepted_is_lost() {
+async fn rejects_ten_times_the_load_of_the_processor_and_loses_nothing_accepted() {
     overload(&PROCESSOR).await;
 }
 
+/// Runs the three phases of a mode, and checks them.
 async fn overload(mode: &Mode) {
-    let asked = env::var("OVERLOAD_SECS").ok();
-    let secs = asked
+    let secs_text = env::var("OVERLOAD_SECS").ok();
+    let secs = secs_text
         .as_ref()
         .map_or(SECS_DEFAULT, |secs| secs.parse().unwrap());
     let length = Duration::from_secs(secs);
     let node = TestNode::start(mode.settings);
     let chain = node.chain().await;
     let wallets: Vec<_> = (0..mode.senders).map(mode.wallet).collect();
-    let late = TestAccount::from_seed(mode.senders);
-    let accounts = wallets.iter().map(Wallet::account).chain([&late]);
+    let late_account = TestAccount::from_seed(mode.senders);
+    let accounts = wallets.iter().map(Wallet::account).chain([&late_account]);
     join_all(accounts.map(|account| node.fund(account, 1_000_000_000_000_000))).await;
 
     let load = Load::new(&node, &chain, wallets);
     let peak = load.run(mode.senders_at_peak, None, length / 2).await;
-    // What the few have pending would be worked off by turns with the many.
+    // The pending transactions of these few senders would take turns with those of the second
+    // phase.
     assert_eq!(
         peak.unexplained(&node).await,
         [""; 0],
-        "accepted and neither committed nor left"
+        "accepted and neither committed nor removed with a reason"
     );
     let peak_rate = peak.committed_per_second();
     let observers = Observers::start(&node);
-    let (over, recovery) = tokio::join!(
+    let (overload, recovery) = tokio::join!(
         load.run(load.senders(), Some(FACTOR * peak_rate), length),
-        recovery(&node, &chain, &late, length)
+        recovery(&node, &chain, &late_account, length)
     );
-    let seen = observers.stop().await;
+    let observations = observers.stop().await;
     let figures = Figures {
         mode,
         peak_rate,
-        over: &over,
-        seen: &seen,
+        overload: &overload,
+        observations: &observations,
         recovery,
         resident: node.resident_bytes_peak(),
         allowed: allowed_bytes(&node),
     };
     figures.print();
-    figures.hold(&node).await;
-    if asked.is_some() {
-        figures.hold_rates();
+    figures.check(&node).await;
+    if secs_text.is_some() {
+        figures.check_rates();
     }
 }
 
-/// How long after the load, which lasts for `length` from now, somebody who was not there before has a
-/// transaction committed.
+/// Returns the time from the end of the load, which lasts for `length` from now, to the commit of a
+/// new client's first transaction.
 async fn recovery(
     node: &TestNode,
     chain: &Chain,
-    late: &TestAccount,
+    late_account: &TestAccount,
     length: Duration,
 ) -> Duration {
     tokio::time::sleep(length).await;
-    let begun = Instant::now();
-    let transfer = late.transfer(chain, 0, late.address, 1);
-    let hash = until("a transaction to be taken", || async {
-        let answer = node.try_submit(&transfer).await?;
-        (answer.status == 202).then(|| transfer.hash(chain.vendor()))
+    let start = Instant::now();
+    let transfer = late_account.transfer(chain, 0, late_account.address, 1);
+    let hash = until("an accepted transaction", || async {
+        let response = node.try_submit(&transfer).await?;
+        (response.status == 202).then(|| transfer.hash(chain.vendor()))
     })
     .await;
     node.try_wait(&hash).await.unwrap();
-    begun.elapsed()
+    start.elapsed()
 }
 
-/// Whether a transaction is committed, or why it is not; `None` where the node says neither.
-async fn explained(node: &TestNode, hash: &str) -> Option<()> {
+/// Returns `Some` if a transaction is committed, or if the response names the reason of its
+/// removal.
+async fn outcome(node: &TestNode, hash: &str) -> Option<()> {
     let path = format!("/v1/transactions/by_hash/{hash}");
-    let answer = until("a transaction to be decided", || async {
-        let answer = node.get(&path).await;
-        (answer.json["type"] != "pending_transaction").then_some(answer)
+    let response = until("a decided transaction", || async {
+        let response = node.get(&path).await;
+        (response.json["type"] != "pending_transaction").then_some(response)
     })
     .await;
-    let left = answer.json["message"].as_str().is_some_and(|message| {
-        // A reason stands behind the hash.
+    let is_removed = response.json["message"].as_str().is_some_and(|message| {
+        // The reason follows the hash.
         message
             .split_once("Transaction hash(")
             .is_some_and(|(_, rest)| rest.contains("): "))
     });
-    (answer.status == 200 || left).then_some(())
+    (response.status == 200 || is_removed).then_some(())
 }

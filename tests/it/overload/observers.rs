@@ -1,4 +1,5 @@
-//! Who looks after a node while it is overloaded: at its health, and at its actors on the operator's listener.
+//! Observers of a node during an overload: of its health check, and of its actors on the admin
+//! listener.
 
 use crate::kit::{HttpClient, TestNode};
 use reqwest::Method;
@@ -11,94 +12,94 @@ use std::{
 };
 use tokio::task::JoinHandle;
 
-/// Between two looks.
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// Pause between two requests of an observer.
+const REQUEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Both observers, at work.
+/// Two running observers.
 pub struct Observers {
-    over: Arc<AtomicBool>,
-    tasks: Vec<JoinHandle<Course>>,
+    is_over: Arc<AtomicBool>,
+    tasks: Vec<JoinHandle<Series>>,
 }
 
-/// What one of them saw.
+/// The observations of one observer.
 #[derive(Debug)]
-struct Course {
+struct Series {
     name: &'static str,
-    answered: Vec<Duration>,
-    /// Looks without an answer of status 200.
+    latencies: Vec<Duration>,
+    /// Number of requests without a response of status 200.
     failed: usize,
 }
 
-/// What both saw.
+/// The observations of both observers.
 #[derive(Debug)]
-pub struct Seen(Vec<Course>);
+pub struct Observations(Vec<Series>);
 
 impl Observers {
     pub fn start(node: &TestNode) -> Self {
-        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::new(AtomicBool::new(false));
         let urls = [
             ("health", format!("{}/v1/-/healthy", node.api)),
             ("admin", format!("{}/actors", node.admin)),
         ];
-        let tasks = urls.map(|(name, url)| tokio::spawn(look(name, url, Arc::clone(&over))));
+        let tasks = urls.map(|(name, url)| tokio::spawn(observe(name, url, Arc::clone(&is_over))));
         Self {
-            over,
+            is_over,
             tasks: tasks.into(),
         }
     }
 
-    pub async fn stop(self) -> Seen {
-        self.over.store(true, SeqCst);
-        let mut courses = Vec::new();
+    pub async fn stop(self) -> Observations {
+        self.is_over.store(true, SeqCst);
+        let mut all_series = Vec::new();
         for task in self.tasks {
-            courses.push(task.await.unwrap());
+            all_series.push(task.await.unwrap());
         }
-        Seen(courses)
+        Observations(all_series)
     }
 }
 
-/// Each look is a connection of its own, as those of a supervisor are.
-async fn look(name: &'static str, url: String, over: Arc<AtomicBool>) -> Course {
-    let mut course = Course {
+/// Sends requests, each over a connection of its own like those of a supervisor.
+async fn observe(name: &'static str, url: String, is_over: Arc<AtomicBool>) -> Series {
+    let mut series = Series {
         name,
-        answered: Vec::new(),
+        latencies: Vec::new(),
         failed: 0,
     };
-    while !over.load(SeqCst) {
+    while !is_over.load(SeqCst) {
         let http = HttpClient::new();
-        let begun = Instant::now();
+        let start = Instant::now();
         match http.try_send(http.request(Method::GET, &url)).await {
-            Some(answer) if answer.status == 200 => course.answered.push(begun.elapsed()),
-            _ => course.failed += 1,
+            Some(response) if response.status == 200 => series.latencies.push(start.elapsed()),
+            _ => series.failed += 1,
         }
-        tokio::time::sleep(LOOK_PAUSE).await;
+        tokio::time::sleep(REQUEST_PAUSE).await;
     }
-    course
+    series
 }
 
-impl Seen {
-    /// Whether both were always answered.
-    pub fn all_answered(&self) -> bool {
+impl Observations {
+    /// Returns whether every request of both observers got status 200.
+    pub fn all_succeeded(&self) -> bool {
         self.0
             .iter()
-            .all(|course| course.failed == 0 && !course.answered.is_empty())
+            .all(|series| series.failed == 0 && !series.latencies.is_empty())
     }
 
-    /// The slowest answer.
+    /// Returns the latency of the slowest response.
     pub fn slowest(&self) -> Duration {
-        let all = self.0.iter().flat_map(|course| &course.answered);
+        let all = self.0.iter().flat_map(|series| &series.latencies);
         all.max().copied().unwrap_or_default()
     }
 
-    /// The figures.
+    /// Returns the figures as text.
     pub fn line(&self) -> String {
-        let words = self.0.iter().map(|course| {
-            let slowest = course.answered.iter().max().copied().unwrap_or_default();
+        let words = self.0.iter().map(|series| {
+            let slowest = series.latencies.iter().max().copied().unwrap_or_default();
             format!(
-                "{}: {} of {} looks answered, slowest {} ms",
-                course.name,
-                course.answered.len(),
-                course.answered.len() + course.failed,
+                "{}: {} of {} requests answered, slowest {} ms",
+                series.name,
+                series.latencies.len(),
+                series.latencies.len() + series.failed,
                 slowest.as_millis()
             )
         });

@@ -1,4 +1,5 @@
-//! Accounts whose transactions are the dearest to check: sets of as many passkeys as may sign.
+//! Accounts whose signatures are the most expensive to check: sets of the maximum number of
+//! passkeys.
 
 use crate::kit::{TestAccount, TestKey, TransactionBuilder, seed};
 use bytes::Bytes;

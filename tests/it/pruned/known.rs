@@ -1,4 +1,4 @@
-//! What was learnt of the ledger for certain: later answers must agree with it.
+//! Facts of the ledger that a response has stated and that later responses must repeat.
 
 use super::number;
 use ledger_crypto::HashValue;
@@ -8,10 +8,10 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// How many bodies are remembered; then they are forgotten all at once.
+/// Maximum number of remembered bodies. All are forgotten when it is exceeded.
 const BODIES_MAX: usize = 20_000;
 
-/// A block as first seen.
+/// A block, as first received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
     pub first_version: u64,
@@ -26,7 +26,7 @@ pub struct Transfer {
     pub hash: HashValue,
 }
 
-/// All that is known.
+/// All known facts.
 #[derive(Debug, Default)]
 pub struct Known {
     blocks: BTreeMap<u64, Block>,
@@ -36,8 +36,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// Learns a block; it must be the one that was seen before, and adjoin its neighbours.
-    pub fn learn_block(&mut self, height: u64, block: &Block) {
+    /// Records a block. It must equal an earlier record of it, and be adjacent to its neighbors.
+    pub fn record_block(&mut self, height: u64, block: &Block) {
         let before = self.blocks.range(..height).next_back();
         if let Some((_, before)) = before.filter(|(lower, _)| **lower + 1 == height) {
             assert_eq!(
@@ -54,23 +54,23 @@ impl Known {
                 "block {height} before {after:?}"
             );
         }
-        let seen = self.blocks.entry(height).or_insert_with(|| block.clone());
-        assert_eq!(seen, block, "block {height} has changed");
+        let first = self.blocks.entry(height).or_insert_with(|| block.clone());
+        assert_eq!(first, block, "block {height} has changed");
     }
 
-    /// Learns a transfer of the payer; none is learnt after one that nobody was told of.
-    pub fn learn_transfer(&mut self, sequence_number: u64, transfer: Transfer) {
+    /// Records a transfer of the payer, unless an earlier one is unknown.
+    pub fn record_transfer(&mut self, sequence_number: u64, transfer: Transfer) {
         if sequence_number == self.transfers.len() as u64 {
             self.transfers.push(transfer);
         }
     }
 
-    /// The payer's transfers, by sequence number.
+    /// Returns the payer's transfers, by sequence number.
     pub fn transfers(&self) -> &[Transfer] {
         &self.transfers
     }
 
-    /// The transfers of `first_version` and later ones that are known, with their sequence numbers.
+    /// Returns the known transfers of `first_version` and later ones, with their sequence numbers.
     pub fn transfers_from(&self, first_version: u64) -> impl Iterator<Item = (u64, &Transfer)> {
         let first = self
             .transfers
@@ -78,22 +78,22 @@ impl Known {
         (first as u64..).zip(&self.transfers[first..])
     }
 
-    /// What is asked for here never changes: it must be the body that was seen before.
-    pub fn learn_body(&mut self, path: &str, body: &str) {
+    /// Records the body of an immutable resource. It must equal an earlier body of the same path.
+    pub fn record_body(&mut self, path: &str, body: &str) {
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);
         let digest = hasher.finish();
         if self.bodies.len() >= BODIES_MAX {
             self.bodies.clear();
         }
-        let seen = *self.bodies.entry(path.to_owned()).or_insert(digest);
-        assert_eq!(seen, digest, "{path} was another answer before: {body}");
+        let first = *self.bodies.entry(path.to_owned()).or_insert(digest);
+        assert_eq!(first, digest, "{path} had another body before: {body}");
     }
 }
 
 impl Block {
-    /// The block of an answer.
-    pub fn of(json: &Value) -> Self {
+    /// Reads a block from the body of a response.
+    pub fn from_json(json: &Value) -> Self {
         Self {
             first_version: number(&json["first_version"]),
             last_version: number(&json["last_version"]),

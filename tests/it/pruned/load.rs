@@ -1,5 +1,5 @@
-//! What happens to the ledger while it is read: transfers by `bench`, and those of one payer, each of which
-//! is known exactly.
+//! The load on the ledger: transfers by `bench`, and those of one payer, each of which is known
+//! exactly.
 
 use super::{known::Transfer, number, watch::Watch};
 use crate::kit::{NodeClient, TestAccount, TestNode, binary};
@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-/// What the faucet pays the payer: enough for the fees of the longest run.
+/// Funds of the payer, enough for the fees of the longest run.
 const PAYER_FUNDS: u64 = 1_000_000_000_000;
 
 /// Starts `bench` against a node, with its report in JSON.
@@ -24,7 +24,7 @@ pub fn bench(node: &NodeClient, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Waits for the report of a bench that must not fail.
+/// Waits for the report of a run of `bench`, which must succeed.
 pub async fn report(bench: Child) -> Value {
     let waiting = tokio::task::spawn_blocking(|| bench.wait_with_output().unwrap());
     let output = waiting.await.unwrap();
@@ -33,8 +33,8 @@ pub async fn report(bench: Child) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A payer and a payee on a fresh ledger, and what watches them.
-pub async fn watch(node: &TestNode, window: u64) -> Arc<Watch> {
+/// Funds a payer and a payee on a new ledger, and creates the shared state of its readers.
+pub async fn start_watch(node: &TestNode, window: u64) -> Arc<Watch> {
     let (payer, payee) = (TestAccount::from_seed(1), TestAccount::from_seed(2));
     node.fund(&payer, PAYER_FUNDS).await;
     node.fund(&payee, 1).await;
@@ -61,39 +61,39 @@ pub async fn watch(node: &TestNode, window: u64) -> Arc<Watch> {
     ))
 }
 
-/// Pays one coin after the other, each when the one before is committed, until the watch is over or the
-/// node gone.
+/// Pays one coin after the other, each after the previous one is committed, until the watch is
+/// finished or the node ends.
 pub async fn pay(node: NodeClient, watch: Arc<Watch>) {
     let chain = node.chain().await;
     for next in node.sequence_number(&watch.payer.address).await.. {
-        if watch.is_over() {
+        if watch.is_finished() {
             return;
         }
         let transaction = watch.payer.transfer(&chain, next, watch.payee.address, 1);
         let hash = transaction.hash(chain.vendor());
         match node.try_submit(&transaction).await {
-            Some(answer) if answer.status == 202 => {}
-            Some(answer) if answer.status < 500 => panic!("{}", answer.text),
+            Some(response) if response.status == 202 => {}
+            Some(response) if response.status < 500 => panic!("{}", response.text),
             _ => return,
         }
-        let Some(answer) = node.try_wait_until_known(&hash).await else {
+        let Some(response) = node.try_wait_until_known(&hash).await else {
             return;
         };
-        let version = match answer.status {
-            // Pruned before it was asked for; the answer names its version.
-            410 => pruned_version(&answer.json),
+        let version = match response.status {
+            // The transaction was pruned before it was looked up. The response names its version.
+            410 => pruned_version(&response.json),
             _ => {
-                assert_eq!(answer.json["success"], true, "{}", answer.text);
-                number(&answer.json["version"])
+                assert_eq!(response.json["success"], true, "{}", response.text);
+                number(&response.json["version"])
             }
         };
         watch
             .known()
-            .learn_transfer(next, Transfer { version, hash });
+            .record_transfer(next, Transfer { version, hash });
     }
 }
 
-/// The version in `Ledger version(N) has been pruned`.
+/// Parses the version in `Ledger version(N) has been pruned`.
 fn pruned_version(error: &Value) -> u64 {
     assert_eq!(error["error_code"], "version_pruned", "{error}");
     let message = error["message"].as_str().unwrap();

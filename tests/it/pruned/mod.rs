@@ -1,36 +1,36 @@
-//! A window that is always full: what clients read of it while blocks come and the oldest go.
+//! A window that is always full: reads while new blocks are committed and the oldest are pruned.
 //!
-//! | to find | look in |
+//! | subject | file |
 //! |---|---|
-//! | the long run: readers of every kind beside a load | `under_load.rs` |
-//! | stopping and killing in the middle of it, other windows after a restart | `restarts.rs` |
-//! | the moment that an answer names | `moment.rs` |
-//! | what is known for certain, and must be told the same again | `known.rs` |
-//! | asking, and what holds for every answer | `watch.rs` |
+//! | the long run: readers of every kind during a load | `under_load.rs` |
+//! | ends while pruning, and other windows after a restart | `restarts.rs` |
+//! | the bounds of the window in a response's headers | `bounds.rs` |
+//! | facts of the ledger that later responses must repeat | `known.rs` |
+//! | requests, and the checks of every response | `watch.rs` |
 //! | the kinds of reads | `reads.rs` |
 //! | pages of the file | `file.rs` |
 
+mod bounds;
 mod file;
 mod known;
 mod load;
-mod moment;
 mod reads;
 mod restarts;
 mod under_load;
 mod watch;
 
-/// A whole number as the interface writes it.
+/// Parses a 64-bit number, which JSON of the node holds as decimal text.
 fn number(value: &serde_json::Value) -> u64 {
     value
         .as_str()
         .and_then(|text| text.parse().ok())
-        .unwrap_or_else(|| panic!("{value} is no number in a string"))
+        .unwrap_or_else(|| panic!("{value} is no number as text"))
 }
 
-/// A whole number from the environment, where the long run differs from the short one.
+/// Returns the number in an environment variable, by which a long run differs from the default one.
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| {
         text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
+            .unwrap_or_else(|_| panic!("{name}={text} is not a whole number"))
     })
 }

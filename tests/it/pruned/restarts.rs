@@ -1,7 +1,7 @@
-//! Ends in the middle of pruning, and windows that are others after a restart.
+//! Ends of the node while it prunes, and other windows after a restart.
 
 use super::{
-    load::{bench, pay, watch},
+    load::{bench, pay, start_watch},
     reads::Reader,
     under_load::check_window,
     watch::Watch,
@@ -11,12 +11,12 @@ use fastrand::Rng;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
-/// How many transfers a load has at least: more than any test waits for.
+/// Number of transfers of a load, more than any test waits for.
 const TRANSFERS: &str = "1000000";
-/// How often a node is ended and started again.
+/// Number of times that a node is ended and restarted.
 const ENDS: u64 = 3;
 
-/// Starts readers and a payer, which end with the watch or the node.
+/// Starts readers and a payer. They end with the watch or the node.
 fn clients(node: &NodeClient, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<()>> {
     let reader = |number: u64| Reader {
         node: node.clone(),
@@ -28,19 +28,21 @@ fn clients(node: &NodeClient, watch: &Arc<Watch>, seed: u64) -> Vec<JoinHandle<(
     clients
 }
 
+/// Waits until the oldest version is above `version`.
 async fn until_oldest_is_above(node: &NodeClient, watch: &Watch, version: u64) {
     until("pruning", || async {
-        let told = watch.ask(node, "ledger", "/v1".to_owned()).await?;
-        (told.moment.oldest_version > version).then_some(())
+        let response = watch.get(node, "ledger", "/v1".to_owned()).await?;
+        (response.bounds.oldest_version > version).then_some(())
     })
     .await;
 }
 
-/// Under load a node is ended several times while it prunes. After each start nothing that was gone is back
-/// (every answer is held against the newest moment ever told), and the window is whole.
-async fn ends_while_it_prunes(settings: &[&str], end: fn(&mut TestNode)) {
+/// Ends a node several times while it prunes under load. After each start the window must be
+/// complete and no pruned version may be back: every response is checked against the highest known
+/// bounds.
+async fn end_while_it_prunes(settings: &[&str], end: fn(&mut TestNode)) {
     let mut node = TestNode::start(settings);
-    let watch = watch(&node, 300).await;
+    let watch = start_watch(&node, 300).await;
     for round in 0..ENDS {
         let load = [
             "--transfers",
@@ -52,8 +54,8 @@ async fn ends_while_it_prunes(settings: &[&str], end: fn(&mut TestNode)) {
         ];
         let mut load = bench(&node, &load);
         let clients = clients(&node, &watch, round * 100);
-        let begun = watch.moment().oldest_version;
-        until_oldest_is_above(&node, &watch, begun + 700).await;
+        let start = watch.bounds().oldest_version;
+        until_oldest_is_above(&node, &watch, start + 700).await;
         end(&mut node);
         load.kill().unwrap();
         load.wait().unwrap();
@@ -66,31 +68,31 @@ async fn ends_while_it_prunes(settings: &[&str], end: fn(&mut TestNode)) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_in_the_middle_of_pruning() {
+async fn has_a_complete_window_after_a_kill_while_it_prunes() {
     let settings = ["pruner.window_versions=300", "pruner.batch_versions=50"];
-    ends_while_it_prunes(&settings, TestNode::kill).await;
+    end_while_it_prunes(&settings, TestNode::kill).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stopped_in_the_middle_of_pruning() {
+async fn has_a_complete_window_after_a_stop_while_it_prunes() {
     let settings = ["pruner.window_versions=300", "pruner.batch_versions=50"];
-    ends_while_it_prunes(&settings, |node| assert!(node.stop("TERM").success())).await;
+    end_while_it_prunes(&settings, |node| assert!(node.stop("TERM").success())).await;
 }
 
-/// A window of one version, and blocks of many: the newest block stays whole, and the oldest version is
-/// always a block's first.
+/// The window has one version and the blocks have many. The newest block stays complete, and the
+/// oldest version is always the first of a block.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_window_smaller_than_a_block_keeps_the_newest_block() {
+async fn keeps_the_newest_block_with_a_window_smaller_than_a_block() {
     let settings = ["pruner.window_versions=1", "pruner.batch_versions=1"];
-    ends_while_it_prunes(&settings, TestNode::kill).await;
+    end_while_it_prunes(&settings, TestNode::kill).await;
 }
 
-/// A node that kept everything and is told to prune does so in steps, and commits go on meanwhile.
+/// A node that had not pruned is restarted with pruning. It prunes in steps and commits meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backlog_goes_in_steps_beside_the_commits() {
+async fn prunes_a_backlog_in_steps_while_it_commits() {
     const STEP: u64 = 20;
     let node = TestNode::start(&["pruner.enabled=false"]);
-    let watch = watch(&node, 100).await;
+    let watch = start_watch(&node, 100).await;
     let load = [
         "--transfers",
         "4000",
@@ -105,17 +107,17 @@ async fn a_backlog_goes_in_steps_beside_the_commits() {
     });
     assert!(load.await.unwrap().status.success());
     let newest = watch
-        .ask(&node, "ledger", "/v1".to_owned())
+        .get(&node, "ledger", "/v1".to_owned())
         .await
         .unwrap()
-        .moment;
+        .bounds;
     assert_eq!(newest.oldest_version, 0);
     let mut node = node;
     assert!(node.stop("TERM").success());
     let step = format!("pruner.batch_versions={STEP}");
     let node = node.restart_with(&["pruner.window_versions=100", &step]);
     let clients = clients(&node, &watch, 1);
-    // The backlog goes although nobody but the payer commits.
+    // The backlog is pruned although only the payer commits.
     until_oldest_is_above(&node, &watch, newest.version - 200).await;
     watch.finish();
     for client in clients {
@@ -123,16 +125,16 @@ async fn a_backlog_goes_in_steps_beside_the_commits() {
     }
     assert!(
         watch.known().transfers().len() > 1,
-        "no commit while the backlog went"
+        "no commit while the backlog was pruned"
     );
     check_window(&node, &watch).await;
 }
 
-/// What is gone stays gone when the window becomes larger, and nothing goes until it is full.
+/// Pruned versions stay pruned in a larger window, and no version is pruned until it is full.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_larger_window_brings_nothing_back() {
+async fn keeps_pruned_versions_pruned_with_a_larger_window() {
     let node = TestNode::start(&["pruner.window_versions=100", "pruner.batch_versions=50"]);
-    let watch = watch(&node, 100).await;
+    let watch = start_watch(&node, 100).await;
     let clients = clients(&node, &watch, 1);
     until_oldest_is_above(&node, &watch, 100).await;
     let mut node = node;
@@ -143,10 +145,10 @@ async fn a_larger_window_brings_nothing_back() {
     let node = node.restart_with(&["pruner.window_versions=1000000", "pruner.batch_versions=50"]);
     let oldest = check_window(&node, &watch).await;
     let clients = self::clients(&node, &watch, 2);
-    let begun = watch.moment().version;
+    let start = watch.bounds().version;
     until("more versions", || async {
-        let told = watch.ask(&node, "ledger", "/v1".to_owned()).await?;
-        (told.moment.version > begun + 300).then_some(())
+        let response = watch.get(&node, "ledger", "/v1".to_owned()).await?;
+        (response.bounds.version > start + 300).then_some(())
     })
     .await;
     watch.finish();

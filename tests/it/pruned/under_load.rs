@@ -1,6 +1,6 @@
-//! Readers of every kind beside a load that fills the window many times over.
+//! Readers of every kind during a load that fills the window many times.
 //!
-//! The short run takes seconds. The long one, of a release build:
+//! The default run takes seconds. A long run uses a release build:
 //!
 //! ```sh
 //! cargo build --release
@@ -8,13 +8,13 @@
 //!     cargo test --test it pruned::under_load -- --nocapture
 //! ```
 
-// Seeds, figures and what was asked: a long run is read, not only passed.
+// The output of a long run (seeds, figures, requests) is meant to be read.
 #![allow(clippy::print_stdout)]
 
 use super::{
     file::FileUsage,
     from_environment,
-    load::{bench, pay, report, watch},
+    load::{bench, pay, report, start_watch},
     reads::{Reader, check_block},
     watch::Watch,
 };
@@ -22,18 +22,19 @@ use crate::kit::{NodeClient, TestNode, until};
 use fastrand::Rng;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// How many readers there are of all kinds.
+/// Number of readers, each of which makes all kinds of reads.
 const READERS: u64 = 6;
-/// How often the file is looked at during a run.
-const LOOKS: u64 = 10;
-/// How many windows of transactions the ledger has at the first look that counts: by then steps of pruning
-/// and merging of what is below the window have come and gone.
+/// Number of measurements of the file during a run.
+const MEASUREMENTS: u64 = 10;
+/// Number of windows of transactions before the first compared measurement. By then pruning and
+/// merging below the window have run several times.
 const FULL_AFTER_WINDOWS: u64 = 4;
-/// By how much the used pages may exceed those at that look: merges take and give back about a half of a small
-/// window. Pages that were never used again would be many times as many at the end of the run.
+/// Maximum ratio of the used pages to those of the first compared measurement. Merges take and
+/// release about half of a small window. Pages that are never reused would be many times as many at
+/// the end.
 const GROWTH_MAX: f64 = 2.0;
 
-/// What is read in the course of a run.
+/// The kinds of reads of a run.
 const KINDS: [&str; 13] = [
     "account transactions",
     "balance at a version",
@@ -51,18 +52,18 @@ const KINDS: [&str; 13] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
+async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
     let transactions = from_environment("PRUNED_TRANSACTIONS", 12_000);
     let window = from_environment("PRUNED_WINDOW", 500);
     let seed = from_environment("PRUNED_SEED", 1);
     println!("PRUNED_TRANSACTIONS={transactions} PRUNED_WINDOW={window} PRUNED_SEED={seed}");
-    // The window's lower end lags by a step at most; the built-in step where the window is a long one.
+    // The lower bound of the window lags by one step at most. A long window uses the default step.
     let batch = (window / 2).min(500);
     let node = TestNode::start(&[
         &format!("pruner.window_versions={window}"),
         &format!("pruner.batch_versions={batch}"),
     ]);
-    let watch = watch(&node, window).await;
+    let watch = start_watch(&node, window).await;
     let count = transactions.to_string();
     let load = bench(
         &node,
@@ -86,7 +87,7 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
         };
         clients.push(tokio::spawn(reader.run()));
     }
-    let (files, report) = tokio::join!(look_at_the_file(&node, &watch, transactions), report(load));
+    let (files, report) = tokio::join!(measure_file(&node, &watch, transactions), report(load));
     watch.finish();
     for client in clients {
         client.await.unwrap();
@@ -103,7 +104,7 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
     assert_eq!(report["accepted"], transactions, "{report}");
     check_kinds(&watch);
     let oldest = check_window(&node, &watch).await;
-    let newest = watch.moment().version;
+    let newest = watch.bounds().version;
     assert!(
         newest + 1 - oldest >= window,
         "{oldest} to {newest} is less than the window"
@@ -111,51 +112,50 @@ async fn every_answer_is_of_one_moment_or_410_and_the_file_stops_growing() {
     check_files(&files, window);
 }
 
-/// Looks at the file in the course of the run.
-async fn look_at_the_file(
-    node: &TestNode,
-    watch: &Watch,
-    transactions: u64,
-) -> Vec<(u64, FileUsage)> {
+/// Measures the file in the course of the run.
+async fn measure_file(node: &TestNode, watch: &Watch, transactions: u64) -> Vec<(u64, FileUsage)> {
     let mut files = Vec::new();
-    for look in 1..=LOOKS {
-        let due = transactions * look / LOOKS;
-        until("the next look at the file", || async {
-            // Without readers, whose answers tell too, somebody must ask.
-            let asked = watch.ask(node, "ledger", "/v1".to_owned()).await;
-            asked.filter(|told| told.moment.version >= due).map(drop)
+    for measurement in 1..=MEASUREMENTS {
+        let due = transactions * measurement / MEASUREMENTS;
+        until("the next measurement of the file", || async {
+            // Responses to readers update the bounds too, but there may be no reader left.
+            let read_kinds = watch.get(node, "ledger", "/v1".to_owned()).await;
+            read_kinds
+                .filter(|response| response.bounds.version >= due)
+                .map(drop)
         })
         .await;
-        let moment = watch.moment();
-        let file = FileUsage::of(node).await;
+        let bounds = watch.bounds();
+        let file = FileUsage::measure(node).await;
         println!(
-            "version {:>7}  window {:>6} versions  used {:>6} pages = {:>9} bytes, {} stored  file {:>9}  disk {:>9}  {} bytes on disk per version of the window",
-            moment.version,
-            moment.version + 1 - moment.oldest_version,
+            "version {:>7}  window {:>6} versions  used {:>6} pages = {:>9} bytes, {} stored  \
+             file {:>9}  disk {:>9}  {} bytes on disk per version of the window",
+            bounds.version,
+            bounds.version + 1 - bounds.oldest_version,
             file.used_pages,
             file.used_bytes,
             file.stored_bytes,
             file.file_bytes,
             file.disk_bytes,
-            file.disk_bytes / (moment.version + 1 - moment.oldest_version),
+            file.disk_bytes / (bounds.version + 1 - bounds.oldest_version),
         );
-        files.push((moment.version, file));
+        files.push((bounds.version, file));
     }
     files
 }
 
-/// Every kind was there and was gone, and no kind was anything else where it may not.
+/// Checks that every kind was found and was pruned, and that only some kinds were unknown.
 fn check_kinds(watch: &Watch) {
     let counts = watch.counts();
     for ((kind, status), count) in &counts {
         println!("{count:>7} x {status} {kind}");
     }
-    let asked: BTreeSet<_> = counts.keys().map(|(kind, _)| *kind).collect();
+    let read_kinds: BTreeSet<_> = counts.keys().map(|(kind, _)| *kind).collect();
     for kind in KINDS {
-        assert!(asked.contains(kind), "nobody has asked for {kind}");
-        assert!(counts.contains_key(&(kind, 200)), "{kind} was never there");
+        assert!(read_kinds.contains(kind), "{kind} was never read");
+        assert!(counts.contains_key(&(kind, 200)), "{kind} was never found");
         if kind != "newest listing" {
-            assert!(counts.contains_key(&(kind, 410)), "{kind} was never gone");
+            assert!(counts.contains_key(&(kind, 410)), "{kind} was never pruned");
         }
         let may_be_unknown = kind == "transaction by hash" || kind.ends_with("at a version");
         assert!(
@@ -165,36 +165,41 @@ fn check_kinds(watch: &Watch) {
     }
 }
 
-/// Checks at rest that all blocks of the window are there and none below; gives the oldest version.
+/// Checks without a load that every block of the window exists and none below it. Returns the
+/// oldest version.
 pub async fn check_window(node: &NodeClient, watch: &Watch) -> u64 {
-    let at_rest = watch
-        .ask(node, "ledger", "/v1".to_owned())
+    let final_bounds = watch
+        .get(node, "ledger", "/v1".to_owned())
         .await
         .unwrap()
-        .moment;
-    for height in at_rest.oldest_height..=at_rest.height {
+        .bounds;
+    for height in final_bounds.oldest_height..=final_bounds.height {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
-        let told = watch.ask(node, "block of the window", path).await.unwrap();
-        if told.gives(height >= told.moment.oldest_height, "a block of the window") {
-            check_block(watch, &told, height);
+        let response = watch.get(node, "block of the window", path).await.unwrap();
+        if response.check_presence(
+            height >= response.bounds.oldest_height,
+            "a block of the window",
+        ) {
+            check_block(watch, &response, height);
         }
     }
-    let Some(below) = at_rest.oldest_version.checked_sub(1) else {
+    let Some(below) = final_bounds.oldest_version.checked_sub(1) else {
         return 0;
     };
-    let gone = [
-        format!("/v1/blocks/by_height/{}", at_rest.oldest_height - 1),
+    let pruned = [
+        format!("/v1/blocks/by_height/{}", final_bounds.oldest_height - 1),
         format!("/v1/blocks/by_version/{below}"),
         format!("/v1/transactions/by_version/{below}"),
         format!("/v1/accounts/0x1?ledger_version={below}"),
     ];
-    for path in gone {
-        let told = watch.ask(node, "below the window", path).await.unwrap();
-        told.gives(false, "what is below the window");
+    for path in pruned {
+        let response = watch.get(node, "below the window", path).await.unwrap();
+        response.check_presence(false, "data below the window");
     }
-    at_rest.oldest_version
+    final_bounds.oldest_version
 }
 
+/// Checks that the number of used pages stops growing.
 fn check_files(files: &[(u64, FileUsage)], window: u64) {
     let mut full = files
         .iter()

@@ -1,6 +1,6 @@
-//! Asking a node whose window moves, and what holds for every answer, whatever was asked.
+//! The requests to a node with a moving window, and the checks of every response.
 
-use super::{known::Known, moment::Moment};
+use super::{bounds::Bounds, known::Known};
 use crate::kit::{HttpResponse, NodeClient, TestAccount};
 use std::{
     collections::BTreeMap,
@@ -10,29 +10,29 @@ use std::{
     },
 };
 
-/// What all readers of one ledger share.
+/// The shared state of all readers of one ledger.
 #[derive(Debug)]
 pub struct Watch {
     pub payer: TestAccount,
     pub payee: TestAccount,
-    /// What the payee held before the payer's first transfer.
+    /// The balance of the payee before the payer's first transfer.
     pub payee_start: u64,
-    /// The payer's coins, as a type tag in a path.
+    /// The type of the payer's coin store, as a path segment.
     pub coin_store: String,
-    /// How many versions stay at least.
+    /// Minimum number of versions in the window.
     pub window: u64,
-    seen: Mutex<Moment>,
+    newest: Mutex<Bounds>,
     known: Mutex<Known>,
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
-    over: AtomicBool,
+    finished: AtomicBool,
 }
 
-/// An answer with the moment that it is of.
+/// A response with the bounds in its headers.
 #[derive(Debug)]
-pub struct Told {
+pub struct Response {
     pub path: String,
-    pub moment: Moment,
-    pub answer: HttpResponse,
+    pub bounds: Bounds,
+    pub http: HttpResponse,
 }
 
 impl Watch {
@@ -49,96 +49,101 @@ impl Watch {
             payee_start,
             coin_store,
             window,
-            seen: Mutex::default(),
+            newest: Mutex::default(),
             known: Mutex::default(),
             counts: Mutex::default(),
-            over: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
         }
     }
 
-    /// The newest moment that an answer has named.
-    pub fn moment(&self) -> Moment {
-        *self.seen.lock().unwrap()
+    /// Returns the highest bounds of any response.
+    pub fn bounds(&self) -> Bounds {
+        *self.newest.lock().unwrap()
     }
 
     pub fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap()
     }
 
-    /// How often each kind was answered with which status.
+    /// Returns the number of responses by kind of read and status.
     pub fn counts(&self) -> BTreeMap<(&'static str, u16), u64> {
         self.counts.lock().unwrap().clone()
     }
 
     /// Ends all readers.
     pub fn finish(&self) {
-        self.over.store(true, SeqCst);
+        self.finished.store(true, SeqCst);
     }
 
-    pub fn is_over(&self) -> bool {
-        self.over.load(SeqCst)
+    pub fn is_finished(&self) -> bool {
+        self.finished.load(SeqCst)
     }
 
-    /// Asks; `None` when no answer came, as from a node that ends.
+    /// Sends a GET request. Returns `None` if there is no response, as from a node that ends.
     ///
     /// # Panics
-    /// When the answer is neither 200, 404 nor 410, or its moment lies before one that an earlier answer named.
-    pub async fn ask(&self, node: &NodeClient, kind: &'static str, path: String) -> Option<Told> {
-        let before = self.moment();
+    ///
+    /// Panics if the status is neither 200, 404 nor 410, or if a bound is before that of an earlier
+    /// response.
+    pub async fn get(
+        &self,
+        node: &NodeClient,
+        kind: &'static str,
+        path: String,
+    ) -> Option<Response> {
+        let before = self.bounds();
         let request = node
             .http
             .request(reqwest::Method::GET, &format!("{}{path}", node.api));
-        let answer = node.http.try_send(request).await?;
-        // A node that is stopping says so.
-        if answer.status == 503 && self.is_over() {
+        let http = node.http.try_send(request).await?;
+        // A node that is stopping responds with 503.
+        if http.status == 503 && self.is_finished() {
             return None;
         }
         assert!(
-            matches!(answer.status, 200 | 404 | 410),
+            matches!(http.status, 200 | 404 | 410),
             "{path}: {} {}",
-            answer.status,
-            answer.text
+            http.status,
+            http.text
         );
-        let moment = Moment::of(&answer.headers);
+        let bounds = Bounds::from_headers(&http.headers);
         assert!(
-            moment.is_not_before(&before),
-            "{path}: {moment:?} after an answer of {before:?}"
+            bounds.is_not_before(&before),
+            "{path}: {bounds:?} after a response with {before:?}"
         );
         {
-            let mut seen = self.seen.lock().unwrap();
-            *seen = seen.or_later(&moment);
+            let mut newest = self.newest.lock().unwrap();
+            *newest = newest.max(&bounds);
         }
         *self
             .counts
             .lock()
             .unwrap()
-            .entry((kind, answer.status))
+            .entry((kind, http.status))
             .or_default() += 1;
-        Some(Told {
-            path,
-            moment,
-            answer,
-        })
+        Some(Response { path, bounds, http })
     }
 }
 
-impl Told {
-    /// Whether what has this version was given: it must have been exactly where the answer's own moment has it.
-    pub fn gives_version(&self, version: u64) -> bool {
-        self.gives(
-            version >= self.moment.oldest_version,
+impl Response {
+    /// Checks that the response has data of `version` exactly if its own bounds include that
+    /// version. Returns whether they do.
+    pub fn check_version(&self, version: u64) -> bool {
+        self.check_presence(
+            version >= self.bounds.oldest_version,
             &format!("version {version}"),
         )
     }
 
-    /// Whether the answer is 200; it must be where `is_there`, and 410 where not.
-    pub fn gives(&self, is_there: bool, what: &str) -> bool {
-        let expected = if is_there { 200 } else { 410 };
+    /// Checks that the status is 200 if the data `is_in_window`, and 410 otherwise. Returns
+    /// `is_in_window`.
+    pub fn check_presence(&self, is_in_window: bool, what: &str) -> bool {
+        let expected = if is_in_window { 200 } else { 410 };
         assert_eq!(
-            self.answer.status, expected,
+            self.http.status, expected,
             "{}: {what} at {:?}: {}",
-            self.path, self.moment, self.answer.text
+            self.path, self.bounds, self.http.text
         );
-        is_there
+        is_in_window
     }
 }

@@ -1,24 +1,25 @@
-//! The operator's listener: the token, where it may listen, and under which names it is asked.
+//! The admin listener: its token, its address, and the names that requests may use for it.
 
-use super::{OPERATORS, ask, file, operators_paths, refused};
+use super::{ADMIN_ROUTES, admin_paths, file, rejected_start, send};
 use crate::kit::{RawConnection, TestNode};
 use reqwest::Method;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// A token, and one that differs in its last character.
+/// A token.
 const TOKEN: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4A";
+/// A token that differs from [`TOKEN`] in its last character.
 const OTHER: &str = "dGhlIG9wZXJhdG9yJ3MgdG9rZW4B";
 
 #[tokio::test]
-async fn with_a_token_nothing_is_answered_without_it() {
+async fn rejects_every_request_without_the_configured_token() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "token", &format!("{TOKEN}\n"), 0o600);
     let node = TestNode::start(&[&format!("admin.token_file={}", path.display())]);
     let bearer = format!("Bearer {TOKEN}");
-    // Without a body, what changes something is refused for that alone.
+    // Requests that change something lack their body, so that they change nothing.
     let mut requests = vec![(Method::GET, "/nothing".to_owned(), 404)];
-    for ((_, methods), path) in OPERATORS.iter().zip(operators_paths()) {
+    for ((_, methods), path) in ADMIN_ROUTES.iter().zip(admin_paths()) {
         requests.push((Method::DELETE, path.clone(), 405));
         for method in *methods {
             let status = match path.as_str() {
@@ -43,39 +44,50 @@ async fn with_a_token_nothing_is_answered_without_it() {
             let given = authorization
                 .as_deref()
                 .map(|value| ("authorization", value));
-            let answer = ask(&node, &method, &url, given.as_slice()).await;
+            let response = send(&node, &method, &url, given.as_slice()).await;
             assert_eq!(
-                answer.status, 401,
+                response.status, 401,
                 "{method} {route} {given:?}: {}",
-                answer.text
+                response.text
             );
-            assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"admin\"");
-            assert!(answer.text.contains("admin.token_file"), "{}", answer.text);
-            assert!(answer.json["error_code"].is_string(), "{}", answer.text);
+            assert_eq!(
+                response.headers["www-authenticate"],
+                "Bearer realm=\"admin\""
+            );
+            assert!(
+                response.text.contains("admin.token_file"),
+                "{}",
+                response.text
+            );
+            assert!(response.json["error_code"].is_string(), "{}", response.text);
         }
-        let answer = ask(&node, &method, &url, &[("authorization", &bearer)]).await;
-        assert_eq!(answer.status, status, "{method} {route}: {}", answer.text);
+        let response = send(&node, &method, &url, &[("authorization", &bearer)]).await;
+        assert_eq!(
+            response.status, status,
+            "{method} {route}: {}",
+            response.text
+        );
     }
-    // The token does not make up for a foreign page.
+    // The token does not permit requests of foreign web pages.
     let url = format!("{}/actors", node.admin);
     for foreign in [("host", "example.org"), ("origin", "https://example.org")] {
-        let answer = ask(
+        let response = send(
             &node,
             &Method::GET,
             &url,
             &[("authorization", &bearer), foreign],
         )
         .await;
-        assert_eq!(answer.status, 403, "{foreign:?}: {}", answer.text);
+        assert_eq!(response.status, 403, "{foreign:?}: {}", response.text);
     }
-    // The interface asks for none.
+    // The public interface requires no token.
     assert_eq!(node.get("/v1").await.status, 200);
 }
 
 #[tokio::test]
-async fn other_machines_reach_it_only_with_a_token() {
+async fn listens_on_other_addresses_only_with_a_token() {
     for listen in ["0.0.0.0:0", "[::]:0"] {
-        let message = refused(&[format!("admin.listen={listen}")]);
+        let message = rejected_start(&[format!("admin.listen={listen}")]);
         for part in [listen, "admin.token_file", "127.0.0.1"] {
             assert!(message.contains(part), "{part} is not in {message}");
         }
@@ -86,19 +98,19 @@ async fn other_machines_reach_it_only_with_a_token() {
     let node = TestNode::start(&["admin.listen=0.0.0.0:0", &token]);
     let port = node.admin.rsplit_once(':').unwrap().1;
     let url = format!("http://127.0.0.1:{port}/actors");
-    assert_eq!(ask(&node, &Method::GET, &url, &[]).await.status, 401);
+    assert_eq!(send(&node, &Method::GET, &url, &[]).await.status, 401);
     let bearer = format!("Bearer {TOKEN}");
-    let answer = ask(&node, &Method::GET, &url, &[("authorization", &bearer)]).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
+    let response = send(&node, &Method::GET, &url, &[("authorization", &bearer)]).await;
+    assert_eq!(response.status, 200, "{}", response.text);
 }
 
 #[test]
-fn a_token_that_is_none_or_that_others_can_read_is_refused() {
+fn rejects_a_token_that_is_invalid_or_readable_by_others() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let setting = |path: &std::path::Path| [format!("admin.token_file={}", path.display())];
     for mode in [0o644, 0o640, 0o604, 0o620] {
-        let message = refused(&setting(&file(directory, "open", TOKEN, mode)));
+        let message = rejected_start(&setting(&file(directory, "open", TOKEN, mode)));
         assert!(message.contains("chmod 600"), "{message}");
         assert!(message.contains(&format!("{mode:o}")), "{message}");
         assert!(!message.contains(TOKEN), "{message}");
@@ -123,7 +135,7 @@ fn a_token_that_is_none_or_that_others_can_read_is_refused() {
         (directory.join("missing"), "missing: No such file"),
     ];
     for (path, words) in rows {
-        let message = refused(&setting(&path));
+        let message = rejected_start(&setting(&path));
         assert!(message.contains(words), "{words:?} is not in {message}");
         assert!(
             !message.contains("secret of") && !message.contains("secretsecret"),
@@ -133,7 +145,22 @@ fn a_token_that_is_none_or_that_others_can_read_is_refused() {
 }
 
 #[tokio::test]
-async fn it_is_asked_under_its_own_names() {
+async fn accepts_only_its_own_hosts_and_origins() {
+    let node = TestNode::start(&[]);
+    let url = format!("{}/actors", node.admin);
+    for (header, status) in [
+        (("origin", &node.admin[..]), 200),
+        // The origin of another port.
+        (("origin", "http://127.0.0.1"), 403),
+        (("origin", "https://example.org"), 403),
+        (("origin", "null"), 403),
+        (("host", "localhost"), 200),
+        (("host", "example.org:9101"), 403),
+    ] {
+        let response = send(&node, &Method::GET, &url, &[header]).await;
+        assert_eq!(response.status, status, "{header:?}: {}", response.text);
+    }
+
     let node = TestNode::start(&["admin.hosts=node.example,other.example"]);
     let url = format!("{}/actors", node.admin);
     for (host, status) in [
@@ -146,20 +173,20 @@ async fn it_is_asked_under_its_own_names() {
         ("node.example.org", 403),
         ("example", 403),
     ] {
-        let answer = ask(&node, &Method::GET, &url, &[("host", host)]).await;
-        assert_eq!(answer.status, status, "{host}: {}", answer.text);
+        let response = send(&node, &Method::GET, &url, &[("host", host)]).await;
+        assert_eq!(response.status, status, "{host}: {}", response.text);
         if status == 403 {
-            assert!(answer.text.contains("admin.hosts"), "{}", answer.text);
+            assert!(response.text.contains("admin.hosts"), "{}", response.text);
         }
     }
     let own_page = [("host", "node.example"), ("origin", "https://node.example")];
-    assert_eq!(ask(&node, &Method::GET, &url, &own_page).await.status, 200);
+    assert_eq!(send(&node, &Method::GET, &url, &own_page).await.status, 200);
     let other_page = [
         ("host", "node.example"),
         ("origin", "https://other.example"),
     ];
     assert_eq!(
-        ask(&node, &Method::GET, &url, &other_page).await.status,
+        send(&node, &Method::GET, &url, &other_page).await.status,
         403
     );
 }
@@ -171,18 +198,19 @@ async fn until_closed(node: &TestNode, lines: &str) -> String {
     let mut connection = RawConnection::connect(authority).await;
     let request = format!("GET /actors HTTP/1.1\r\n{lines}\r\n");
     connection.send(request.as_bytes()).await;
-    let response = timeout(KEPT_MAX, connection.read_to_close())
+    let response = timeout(CLOSE_TIME_MAX, connection.read_to_close())
         .await
         .expect("the connection stays open")
         .expect("the connection is reset");
     response.to_ascii_lowercase()
 }
 
-/// Far above what the listener keeps an idle connection, and far below what the interface is set to.
-const KEPT_MAX: Duration = Duration::from_secs(120);
+/// Maximum time until the node closes the connection: far above the idle timeout of the admin
+/// listener, and far below that of the API.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(120);
 
 #[tokio::test]
-async fn who_is_sent_away_does_not_hold_the_operators_place() {
+async fn closes_the_connection_of_a_rejected_client() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "token", TOKEN, 0o600);
     let token = format!("admin.token_file={}", path.display());
@@ -192,22 +220,22 @@ async fn who_is_sent_away_does_not_hold_the_operators_place() {
         ("host: example.org\r\n", "403"),
         ("host: localhost\r\norigin: https://example.org\r\n", "403"),
     ] {
-        let answered = until_closed(&node, lines).await;
+        let received = until_closed(&node, lines).await;
         assert!(
-            answered.starts_with(&format!("http/1.1 {status} ")),
-            "{answered}"
+            received.starts_with(&format!("http/1.1 {status} ")),
+            "{received}"
         );
-        assert!(answered.contains("\r\nconnection: close\r\n"), "{answered}");
+        assert!(received.contains("\r\nconnection: close\r\n"), "{received}");
     }
-    // The operator's own stays for the next request, but not for as long as those of the interface.
-    let answered = until_closed(
+    // The connection of an authorized client stays open, but not for as long as those of the API.
+    let received = until_closed(
         &node,
         &format!("host: localhost\r\nauthorization: Bearer {TOKEN}\r\n"),
     )
     .await;
-    assert!(answered.starts_with("http/1.1 200 "), "{answered}");
+    assert!(received.starts_with("http/1.1 200 "), "{received}");
     assert!(
-        !answered.contains("\r\nconnection: close\r\n"),
-        "{answered}"
+        !received.contains("\r\nconnection: close\r\n"),
+        "{received}"
     );
 }

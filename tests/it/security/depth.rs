@@ -1,35 +1,43 @@
-//! What nests deeply is refused where it comes in: recursion on the stack of a thread ends the process, which
-//! no handler could prevent. Test builds have the largest frames, and so the smallest room.
+//! Deeply nested input, which is rejected where it is parsed: recursion that overflows the stack of
+//! a thread ends the process. Debug builds have the largest stack frames, and so the least margin.
 
-use super::not_public;
+use super::non_public_paths;
 use crate::kit::TestNode;
 use reqwest::Method;
 use serde_json::json;
 
-/// Depths on both sides of every limit, up to what the largest body holds.
+/// Depths on both sides of every limit, up to that of the largest body.
 const DEPTHS: [usize; 6] = [1, 8, 16, 127, 1_000, 100_000];
 
-/// A type within this many others is one that there may be; nothing that is deeper is taken anywhere.
+/// Maximum depth of a valid type. Deeper input is accepted nowhere.
 const ALLOWED_DEPTH_MAX: usize = 8;
 
-/// `inner` within `depth` pairs.
+/// Returns `inner` within `depth` pairs of `open` and `close`.
 fn nested(open: &str, inner: &str, close: &str, depth: usize) -> String {
     open.repeat(depth) + inner + &close.repeat(depth)
 }
 
-/// Bodies that nest, each with the path that it is sent to and its type.
+/// Returns nested bodies, each with its path and media type.
 fn bodies(depth: usize) -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let json = "application/json";
     let vectors = nested("vector<", "u8", ">", depth);
     let structs = nested("0x1::a::A<", "u8", ">", depth);
     let lists = nested("[", "", "]", depth);
     let maps = nested("{\"a\":", "1", "}", depth);
-    let view = |type_argument: &str| json!({"function": "0x1::coin::balance", "type_arguments": [type_argument], "arguments": ["0x1"]});
+    let view = |type_argument: &str| {
+        json!({
+            "function": "0x1::coin::balance",
+            "type_arguments": [type_argument],
+            "arguments": ["0x1"]
+        })
+    };
     let arguments = format!(
-        "{{\"function\": \"0x1::coin::balance\", \"type_arguments\": [\"{vectors}\"], \"arguments\": [{lists}]}}"
+        "{{\"function\": \"0x1::coin::balance\", \"type_arguments\": [\"{vectors}\"], \
+         \"arguments\": [{lists}]}}"
     );
     let submission = |payload: &str| format!("{{\"sender\": \"0x1\", \"payload\": {payload}}}");
-    // A view of 0x1::coin::balance, and a transaction of 0x1 with a script, whose type arguments nest.
+    // A view of 0x1::coin::balance, and a transaction of 0x1 with a script, both with nested type
+    // arguments.
     let view_head = [&[0; 31][..], &[1], b"\x04coin\x07balance\x01"].concat();
     let script_head = [&[0; 40][..], &[0, 0, 1]].concat();
     let bcs = |head: &[u8]| [head, &vec![6; depth], &[1]].concat();
@@ -93,7 +101,7 @@ fn bodies(depth: usize) -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn no_depth_ends_the_node() {
+async fn survives_input_of_any_depth() {
     let node = TestNode::start(&[]);
     let post = async |url: String, media: &str, body: Vec<u8>| {
         let request = node
@@ -105,39 +113,40 @@ async fn no_depth_ends_the_node() {
     };
     for depth in DEPTHS {
         for (path, media, body) in bodies(depth) {
-            let answer = post(format!("{}{path}", node.api), media, body).await;
-            let answer =
-                answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path} in {media}"));
-            // GraphQL tells its refusals in answers of 200.
-            let refused = (400..500).contains(&answer.status) || !answer.json["errors"].is_null();
-            let allowed = depth <= ALLOWED_DEPTH_MAX && answer.status == 200;
+            let response = post(format!("{}{path}", node.api), media, body).await;
+            let response = response
+                .unwrap_or_else(|| panic!("no response to depth {depth} at {path} in {media}"));
+            // A GraphQL response has status 200 and names its errors in the body.
+            let is_rejected =
+                (400..500).contains(&response.status) || !response.json["errors"].is_null();
+            let is_allowed = depth <= ALLOWED_DEPTH_MAX && response.status == 200;
             assert!(
-                refused || allowed,
+                is_rejected || is_allowed,
                 "depth {depth} at {path}: {} {}",
-                answer.status,
-                answer.text
+                response.status,
+                response.text
             );
         }
         let lists = nested("[", "", "]", depth);
-        for path in not_public() {
-            for own in [&node.admin, node.faucet.as_ref().unwrap()] {
+        for path in non_public_paths() {
+            for listener in [&node.admin, node.faucet.as_ref().unwrap()] {
                 for method in [Method::POST, Method::PUT, Method::PATCH] {
-                    let request = node.http.request(method, &format!("{own}{path}"));
-                    let answer = node.http.try_send(request.body(lists.clone())).await;
-                    let answer =
-                        answer.unwrap_or_else(|| panic!("no answer to depth {depth} at {path}"));
+                    let request = node.http.request(method, &format!("{listener}{path}"));
+                    let response = node.http.try_send(request.body(lists.clone())).await;
+                    let response = response
+                        .unwrap_or_else(|| panic!("no response to depth {depth} at {path}"));
                     assert!(
-                        (400..500).contains(&answer.status),
+                        (400..500).contains(&response.status),
                         "{path}: {}",
-                        answer.text
+                        response.text
                     );
                 }
             }
         }
-        // Paths are bounded in length, and so in depth.
+        // The length of paths is bounded, and so is their depth.
         let tag = nested("vector%3C", "u8", "%3E", depth.min(1_000));
-        let answer = node.get(&format!("/v1/accounts/0x1/resource/{tag}")).await;
-        assert!((400..500).contains(&answer.status), "{}", answer.text);
+        let response = node.get(&format!("/v1/accounts/0x1/resource/{tag}")).await;
+        assert!((400..500).contains(&response.status), "{}", response.text);
     }
     assert_eq!(node.get("/v1/-/healthy").await.status, 200);
     assert!(!node.log().contains("panicked"), "{}", node.log());

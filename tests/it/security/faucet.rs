@@ -1,38 +1,44 @@
-//! The faucet: which pages may ask for coins.
+//! Web pages and hosts that the faucet accepts requests from.
 
-use super::ask;
+use super::send;
 use crate::kit::{TestAccount, TestNode};
 use reqwest::Method;
 
-/// What an account holds; 0 where it is none yet.
+/// Returns the balance of an account, or 0 if it does not exist.
 async fn balance(node: &TestNode, account: &TestAccount) -> u64 {
-    let answer = node
+    let response = node
         .get(&format!("/v1/accounts/{}/balance/0xa", account.address))
         .await;
-    answer.json.as_u64().unwrap_or(0)
+    response.json.as_u64().unwrap_or(0)
 }
 
-/// Asks for coins as a page does whose form needs no leave of its browser; tells whether they came.
-async fn is_paid(node: &TestNode, number: u64, headers: &[(&str, &str)]) -> bool {
+/// Requests coins like a web page with a form, which needs no preflight request. Returns whether
+/// they were paid.
+async fn request_coins(node: &TestNode, number: u64, headers: &[(&str, &str)]) -> bool {
     let account = TestAccount::from_seed(number);
     let url = format!(
         "{}/mint?address={}&amount=1000",
         node.faucet.as_ref().unwrap(),
         account.address
     );
-    let answer = ask(node, &Method::POST, &url, headers).await;
-    assert!([200, 403].contains(&answer.status), "{}", answer.text);
-    let paid = balance(node, &account).await == 1_000;
-    assert_eq!(paid, answer.status == 200, "{headers:?}: {}", answer.text);
-    if !paid {
-        assert!(!answer.headers.contains_key("access-control-allow-origin"));
-        assert!(answer.text.contains("faucet."), "{}", answer.text);
+    let response = send(node, &Method::POST, &url, headers).await;
+    assert!([200, 403].contains(&response.status), "{}", response.text);
+    let is_paid = balance(node, &account).await == 1_000;
+    assert_eq!(
+        is_paid,
+        response.status == 200,
+        "{headers:?}: {}",
+        response.text
+    );
+    if !is_paid {
+        assert!(!response.headers.contains_key("access-control-allow-origin"));
+        assert!(response.text.contains("faucet."), "{}", response.text);
     }
-    paid
+    is_paid
 }
 
 #[tokio::test]
-async fn a_page_of_elsewhere_cannot_drain_it() {
+async fn rejects_requests_of_foreign_pages() {
     let node = TestNode::start(&[]);
     let rows: &[(&[(&str, &str)], bool)] = &[
         (&[], true),
@@ -43,7 +49,8 @@ async fn a_page_of_elsewhere_cannot_drain_it() {
         (&[("origin", "http://10.0.0.7")], false),
         (&[("origin", "null")], false),
         (&[("origin", "http://localhost.example.org")], false),
-        // A name that was pointed at this machine: the browser takes the page for the faucet's own.
+        // A host name that resolves to this machine: the browser considers the page and the faucet
+        // to be of one origin.
         (
             &[
                 ("host", "example.org:8081"),
@@ -53,33 +60,37 @@ async fn a_page_of_elsewhere_cannot_drain_it() {
         ),
         (&[("host", "example.org:8081")], false),
     ];
-    for (number, (headers, paid)) in rows.iter().enumerate() {
+    for (number, (headers, is_paid)) in rows.iter().enumerate() {
         assert_eq!(
-            is_paid(&node, number as u64, headers).await,
-            *paid,
+            request_coins(&node, number as u64, headers).await,
+            *is_paid,
             "{headers:?}"
         );
     }
-    // A browser that asks before it sends is told so then.
     let url = format!("{}/fund", node.faucet.as_ref().unwrap());
-    let question = [
-        ("origin", "https://example.org"),
-        ("access-control-request-method", "POST"),
-    ];
-    let answer = ask(&node, &Method::OPTIONS, &url, &question).await;
-    assert_eq!(answer.status, 403, "{}", answer.text);
-    assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    for (origin, status) in [("https://example.org", 403), ("http://localhost:5173", 200)] {
+        let preflight = [
+            ("origin", origin),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "content-type"),
+        ];
+        let response = send(&node, &Method::OPTIONS, &url, &preflight).await;
+        assert_eq!(response.status, status, "{}", response.text);
+        let allowed = response.headers.get("access-control-allow-origin");
+        let expected = (status == 200).then_some(origin);
+        assert_eq!(allowed.map(|value| value.to_str().unwrap()), expected);
+    }
 }
 
 #[tokio::test]
-async fn the_operator_says_which_others_may_ask() {
+async fn accepts_requests_of_configured_origins_and_hosts() {
     let node = TestNode::start(&[
         "faucet.origins=https://wallet.example",
         "faucet.hosts=faucet.example",
     ]);
-    assert!(is_paid(&node, 1, &[("origin", "https://wallet.example")]).await);
-    assert!(!is_paid(&node, 2, &[("origin", "http://wallet.example")]).await);
-    assert!(is_paid(&node, 3, &[("host", "faucet.example:8081")]).await);
+    assert!(request_coins(&node, 1, &[("origin", "https://wallet.example")]).await);
+    assert!(!request_coins(&node, 2, &[("origin", "http://wallet.example")]).await);
+    assert!(request_coins(&node, 3, &[("host", "faucet.example:8081")]).await);
     let node = TestNode::start(&["faucet.origins=*"]);
-    assert!(is_paid(&node, 4, &[("origin", "https://example.org")]).await);
+    assert!(request_coins(&node, 4, &[("origin", "https://example.org")]).await);
 }

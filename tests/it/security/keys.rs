@@ -1,4 +1,4 @@
-//! Where keys lie and how they come in: never among the arguments, never readable by others.
+//! Private keys: how commands read them, and who can read their files.
 
 use super::file;
 use crate::kit::{TestAccount, TestNode, binary, until};
@@ -14,11 +14,12 @@ use std::{
     process::{Child, Command, ExitStatus, Output, Stdio},
 };
 
+/// Returns the permissions of a file.
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// `program` and its arguments in a shell that lets everyone do everything with new files.
+/// Returns the command `inner` in a shell with a umask of 0, which permits everything to everyone.
 fn with_open_umask(inner: &Command) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 000; exec \"$@\"", "sh"]);
@@ -26,14 +27,15 @@ fn with_open_umask(inner: &Command) -> Command {
     command
 }
 
-/// `account transfer` with this key, which is to be refused; its words.
-fn refused(key: &str, stdin: &str) -> String {
+/// Runs `account transfer` with a key that must be rejected. Returns its message.
+fn rejected_key(key: &str, stdin: &str) -> String {
     let output = transfer("http://127.0.0.1:1", key, stdin, "0x77");
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty());
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// Runs `account transfer` with this key and standard input.
 fn transfer(url: &str, key: &str, stdin: &str, to: &str) -> Output {
     let mut child = binary()
         .args(["account", "transfer", "--url", url, "--key", key, to, "5"])
@@ -42,13 +44,13 @@ fn transfer(url: &str, key: &str, stdin: &str, to: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Who does not read it ends before it is written.
+    // A command that does not read its input may end before the write, which then fails.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     child.wait_with_output().unwrap()
 }
 
 #[test]
-fn a_key_file_is_its_owners_whatever_the_umask() {
+fn creates_a_key_file_that_only_its_owner_can_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("alice.key");
     let mut new = binary();
@@ -69,9 +71,9 @@ fn a_key_file_is_its_owners_whatever_the_umask() {
 }
 
 #[test]
-fn a_new_data_directory_is_its_owners_whatever_the_umask() {
+fn creates_a_data_directory_that_only_its_owner_can_read() {
     let directory = tempfile::tempdir().unwrap();
-    // It fails over the address, with the ledger made.
+    // The start fails on the address after the ledger is created.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("admin.listen={}", taken.local_addr().unwrap());
     let command = TestNode::command(directory.path(), &[address]);
@@ -81,75 +83,76 @@ fn a_new_data_directory_is_its_owners_whatever_the_umask() {
 }
 
 #[test]
-fn a_key_is_no_argument() {
+fn rejects_a_key_as_an_argument() {
     let key = "0x".to_owned() + &"1f".repeat(32);
     for text in [
         key.clone(),
         key[2..].to_owned(),
         format!("ed25519-priv-{key}"),
     ] {
-        let message = refused(&text, "");
+        let message = rejected_key(&text, "");
         assert!(message.contains("standard input"), "{message}");
         assert!(!message.contains("1f1f"), "{message}");
     }
 }
 
 #[test]
-fn a_key_file_that_others_can_read_is_refused() {
+fn rejects_a_key_file_that_others_can_read() {
     let directory = tempfile::tempdir().unwrap();
     let text = "1f".repeat(32);
     for mode in [0o644, 0o640, 0o604] {
         let path = file(directory.path(), "key", &text, mode);
-        let message = refused(path.to_str().unwrap(), "");
+        let message = rejected_key(path.to_str().unwrap(), "");
         assert!(message.contains("chmod 600"), "{message}");
         assert!(!message.contains("1f1f"), "{message}");
     }
-    // What is no key is not repeated either: a digit may be missing.
+    // An invalid key is not repeated in the message either: it may lack only a digit.
     let cut = file(directory.path(), "cut", &text[1..], 0o600);
     for (key, stdin) in [
         (cut.to_str().unwrap(), ""),
         ("-", &text[1..]),
         (&text[1..], ""),
     ] {
-        let message = refused(key, stdin);
+        let message = rejected_key(key, stdin);
         assert!(message.contains("--key takes"), "{message}");
         assert!(!message.contains("1f1f"), "{message}");
     }
 }
 
 #[tokio::test]
-async fn a_key_comes_in_by_standard_input() {
+async fn reads_a_key_from_standard_input() {
     let node = TestNode::start(&[]);
     let alice = TestAccount::from_seed(1);
     node.fund(&alice, 1_000_000_000).await;
     let bob = TestAccount::from_seed(2).address;
     let key = hex::encode(alice.key.seed());
     let output = transfer(&node.api, "-", &format!("{key}\n"), &bob.to_string());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     assert_eq!(node.balance(&bob).await, 5);
 }
 
-/// `account transfer` with its standard input, output and error on a terminal of its own.
-struct AtTerminal {
+/// A running `account transfer` whose standard input, output and error are a terminal of its own.
+struct TerminalTransfer {
     child: Child,
-    /// What is written here is typed, and what the terminal shows is read here.
-    keyboard_and_screen: File,
+    /// The controlling side of the terminal: typed keys are written to it, and output is read from
+    /// it.
+    controller: File,
     terminal: File,
 }
 
-impl AtTerminal {
-    /// Begins a transfer that asks for its key, and waits until the terminal does not echo.
-    async fn asking_for_a_key() -> Self {
-        Self::asking_for_a_key_as(binary()).await
+impl TerminalTransfer {
+    /// Starts a transfer that prompts for its key, and waits until the terminal does not echo.
+    async fn prompting_for_a_key() -> Self {
+        Self::prompting_for_a_key_as(binary()).await
     }
 
-    /// Begins a transfer by a command that runs the program with more arguments.
-    async fn asking_for_a_key_as(mut program: Command) -> Self {
-        let keyboard_and_screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&keyboard_and_screen).unwrap();
-        unlockpt(&keyboard_and_screen).unwrap();
-        let name = ptsname(&keyboard_and_screen, Vec::new()).unwrap();
+    /// Starts a transfer by a command that executes the binary with further arguments.
+    async fn prompting_for_a_key_as(mut program: Command) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
         let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
         let terminal = File::options().read(true).write(true).open(path).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
@@ -163,7 +166,7 @@ impl AtTerminal {
             .unwrap();
         let this = Self {
             child,
-            keyboard_and_screen: keyboard_and_screen.into(),
+            controller: controller.into(),
             terminal,
         };
         until("the echo to be off", || {
@@ -174,6 +177,7 @@ impl AtTerminal {
         this
     }
 
+    /// Returns whether the terminal echoes typed keys.
     fn echoes(&self) -> bool {
         tcgetattr(&self.terminal)
             .unwrap()
@@ -181,66 +185,68 @@ impl AtTerminal {
             .contains(LocalModes::ECHO)
     }
 
-    fn types(&mut self, keys: &str) {
-        self.keyboard_and_screen.write_all(keys.as_bytes()).unwrap();
+    /// Types keys at the terminal.
+    fn type_keys(&mut self, keys: &str) {
+        self.controller.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until the command has ended. Returns its status, whether the terminal echoes again, and what it shows.
+    /// Waits until the command has ended. Returns its status, whether the terminal echoes again,
+    /// and its output.
     fn ended(mut self) -> (ExitStatus, bool, String) {
         let status = self.child.wait().unwrap();
         let echoes = self.echoes();
         drop(self.terminal);
-        let mut shown = Vec::new();
-        // Ends with an error of input and output, because nobody has the terminal open any more.
-        let _ = self.keyboard_and_screen.read_to_end(&mut shown);
-        (status, echoes, String::from_utf8(shown).unwrap())
+        let mut output = Vec::new();
+        // The read ends with an I/O error, because no process has the terminal open any more.
+        let _ = self.controller.read_to_end(&mut output);
+        (status, echoes, String::from_utf8(output).unwrap())
     }
 }
 
 #[tokio::test]
 async fn does_not_echo_a_key_that_is_typed() {
-    let mut transfer = AtTerminal::asking_for_a_key().await;
+    let mut transfer = TerminalTransfer::prompting_for_a_key().await;
     let key = "1f".repeat(32);
-    transfer.types(&format!("{key}\n"));
-    let (status, echoes, shown) = transfer.ended();
-    // The key was read: the command goes on to ask the node, which is not there.
-    assert_eq!(status.code(), Some(1), "{shown}");
-    assert!(shown.starts_with("private key: "), "{shown}");
+    transfer.type_keys(&format!("{key}\n"));
+    let (status, echoes, output) = transfer.ended();
+    // The key was read: the command then sends a request to the node, which does not exist.
+    assert_eq!(status.code(), Some(1), "{output}");
+    assert!(output.starts_with("private key: "), "{output}");
     assert!(
-        shown.contains("no answer from http://127.0.0.1:1"),
-        "{shown}"
+        output.contains("no answer from http://127.0.0.1:1"),
+        "{output}"
     );
-    assert!(!shown.contains("1f1f"), "{shown}");
-    assert!(echoes, "{shown}");
+    assert!(!output.contains("1f1f"), "{output}");
+    assert!(echoes, "{output}");
 }
 
 #[tokio::test]
-async fn takes_no_key_where_the_interrupt_is_ignored() {
-    // As in the background of a shell.
+async fn reads_no_key_while_the_interrupt_is_ignored() {
+    // A shell ignores the interrupt in background commands.
     let mut program = Command::new("sh");
     program
         .args(["-c", "trap '' INT; exec \"$0\" \"$@\""])
         .arg(binary().get_program());
-    let mut transfer = AtTerminal::asking_for_a_key_as(program).await;
-    transfer.types("1f1f\x03");
-    let (status, echoes, shown) = transfer.ended();
-    assert_eq!(status.code(), Some(1), "{shown}");
+    let mut transfer = TerminalTransfer::prompting_for_a_key_as(program).await;
+    transfer.type_keys("1f1f\x03");
+    let (status, echoes, output) = transfer.ended();
+    assert_eq!(status.code(), Some(1), "{output}");
     assert!(
-        shown.contains("interrupted") && !shown.contains("1f1f"),
-        "{shown}"
+        output.contains("interrupted") && !output.contains("1f1f"),
+        "{output}"
     );
-    assert!(echoes, "{shown}");
+    assert!(echoes, "{output}");
 }
 
 #[tokio::test]
 async fn echoes_again_after_an_interrupt() {
-    let mut transfer = AtTerminal::asking_for_a_key().await;
-    transfer.types("1f1f\x03");
-    let (status, echoes, shown) = transfer.ended();
-    // A process that was started with SIGINT ignored, as in the background of a shell, fails instead.
+    let mut transfer = TerminalTransfer::prompting_for_a_key().await;
+    transfer.type_keys("1f1f\x03");
+    let (status, echoes, output) = transfer.ended();
+    // A process that was started with SIGINT ignored, as in the background of a shell, fails.
     let is_interrupted =
-        status.signal() == Some(2) || (status.code() == Some(1) && shown.contains("interrupted"));
-    assert!(is_interrupted, "{status}: {shown}");
-    assert!(echoes, "{shown}");
-    assert!(!shown.contains("1f1f"), "{shown}");
+        status.signal() == Some(2) || (status.code() == Some(1) && output.contains("interrupted"));
+    assert!(is_interrupted, "{status}: {output}");
+    assert!(echoes, "{output}");
+    assert!(!output.contains("1f1f"), "{output}");
 }

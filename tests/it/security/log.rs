@@ -1,30 +1,31 @@
-//! The log is the operator's: no client writes in it.
+//! The log, which clients cannot write to.
 
 use crate::kit::{H2, RawConnection, TestCertificate, TestNode};
 
-/// Connections that misbehave; each would leave a line.
+/// Number of misbehaving connections of each kind, each of which might log a line.
 const CONNECTIONS: usize = 5;
 
-/// A stream that is begun, with a head of GET and `/` out of the static table of HPACK (RFC 7541), and taken back.
-fn begun_and_taken_back(stream: u32) -> Vec<u8> {
+/// Encodes a request for `/` from the static table of HPACK (RFC 7541), and the reset of its
+/// stream.
+fn request_and_reset(stream: u32) -> Vec<u8> {
     let number = stream.to_be_bytes();
     let head = [&[0, 0, 3, 1, 5][..], &number, &[0x82, 0x87, 0x84]].concat();
-    let taken_back = [&[0, 0, 4, 3, 0][..], &number, &8_u32.to_be_bytes()].concat();
-    [head, taken_back].concat()
+    let reset = [&[0, 0, 4, 3, 0][..], &number, &8_u32.to_be_bytes()].concat();
+    [head, reset].concat()
 }
 
-/// A rapid reset: streams that are taken back at once, until the node ends the connection.
+/// Resets streams rapidly until the node closes the connection.
 async fn reset_rapidly(node: &TestNode, certificate: &TestCertificate) {
     let stream = certificate.connect(node.authority(), &[H2]).await;
     let mut connection = RawConnection::over(stream);
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
-    bytes.extend((0..2_000).flat_map(|index| begun_and_taken_back(2 * index + 1)));
+    bytes.extend((0..2_000).flat_map(|index| request_and_reset(2 * index + 1)));
     connection.send(&bytes).await;
     connection.rest().await;
 }
 
-/// Bytes that are no HTTP, until the node ends the connection.
-async fn no_http(node: &TestNode) {
+/// Sends bytes that are not HTTP until the node closes the connection.
+async fn send_invalid_http(node: &TestNode) {
     let plain = node.admin.strip_prefix("http://").unwrap();
     for (address, bytes) in [
         (plain, &b"NO HTTP\r\n\r\n"[..]),
@@ -44,7 +45,7 @@ async fn clients_cannot_fill_the_log() {
     let before = node.log();
     for _ in 0..CONNECTIONS {
         reset_rapidly(&node, &certificate).await;
-        no_http(&node).await;
+        send_invalid_http(&node).await;
     }
     assert_eq!(
         node.http
@@ -55,14 +56,14 @@ async fn clients_cannot_fill_the_log() {
     );
     assert!(node.stop("TERM").success());
     let log = node.log();
-    let (between, _) = log
+    let (new_lines, _) = log
         .strip_prefix(&before)
         .unwrap()
         .split_once("stopping")
         .unwrap();
     assert_eq!(
-        between.lines().count(),
+        new_lines.lines().count(),
         1,
-        "lines of clients before that of the stop: {between}"
+        "lines of clients before that of the stop: {new_lines}"
     );
 }

@@ -15,8 +15,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The operator's routes as its listener registers them, each with the methods that it takes.
-const OPERATORS: [(&str, &[Method]); 9] = [
+/// The routes of the admin listener as it registers them, each with its methods.
+const ADMIN_ROUTES: [(&str, &[Method]); 9] = [
     ("/actors", &[Method::GET]),
     ("/actors/{name}", &[Method::GET, Method::PATCH]),
     ("/signatures", &[Method::GET]),
@@ -28,41 +28,41 @@ const OPERATORS: [(&str, &[Method]); 9] = [
     ("/metrics", &[Method::GET]),
 ];
 
-/// The faucet's.
-const FAUCETS: [&str; 2] = ["/fund", "/mint"];
+/// The routes of the faucet.
+const FAUCET_ROUTES: [&str; 2] = ["/fund", "/mint"];
 
-/// The paths of the operator's routes.
-fn operators_paths() -> impl Iterator<Item = String> {
-    OPERATORS
+/// Returns the paths of the admin routes.
+fn admin_paths() -> impl Iterator<Item = String> {
+    ADMIN_ROUTES
         .iter()
         .map(|(route, _)| route.replace("{name}", "mempool"))
 }
 
-/// The paths of the operator's listener and of the faucet.
-fn not_public() -> Vec<String> {
-    operators_paths()
-        .chain(FAUCETS.map(str::to_owned))
+/// Returns the paths of the admin listener and of the faucet.
+fn non_public_paths() -> Vec<String> {
+    admin_paths()
+        .chain(FAUCET_ROUTES.map(str::to_owned))
         .collect()
 }
 
 #[test]
-fn the_table_of_the_operators_routes_is_whole() {
+fn lists_every_admin_route() {
     let source = include_str!("../../../src/node/admin/routes.rs");
     let after = source.split("web::resource(\"").skip(1);
     let registered: Vec<_> = after.map(|text| text.split('"').next().unwrap()).collect();
-    let mut listed = OPERATORS.map(|(route, _)| route).to_vec();
+    let mut listed = ADMIN_ROUTES.map(|(route, _)| route).to_vec();
     listed.sort_unstable();
     let mut sorted = registered.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, listed);
     assert!(
         !source.contains(".route(\""),
-        "a route that the table cannot see"
+        "the routes have one that the table cannot find"
     );
 }
 
-/// A request with these headers.
-async fn ask(
+/// Sends a request with these headers.
+async fn send(
     node: &TestNode,
     method: &Method,
     url: &str,
@@ -75,7 +75,7 @@ async fn ask(
     node.http.try_send(request).await.unwrap()
 }
 
-/// A file with these permissions.
+/// Creates a file with these permissions.
 fn file(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
     let path = directory.join(name);
     fs::write(&path, text).unwrap();
@@ -83,8 +83,8 @@ fn file(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
     path
 }
 
-/// What a node says that does not start with these settings, and begins no ledger.
-fn refused(settings: &[String]) -> String {
+/// Runs a node that must end with these settings before it creates a ledger. Returns its message.
+pub(crate) fn rejected_start(settings: &[String]) -> String {
     let directory = tempfile::tempdir().unwrap();
     let output = TestNode::command(directory.path(), settings)
         .output()
@@ -93,13 +93,13 @@ fn refused(settings: &[String]) -> String {
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(
         !directory.path().join("data").exists(),
-        "a ledger was begun"
+        "a ledger was created"
     );
     message
 }
 
 #[test]
-fn every_listener_is_for_this_machine_unless_told() {
+fn listens_on_loopback_addresses_by_default() {
     let output = binary().arg("config").output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let listens: Vec<_> = printed
@@ -120,31 +120,40 @@ fn every_listener_is_for_this_machine_unless_told() {
 }
 
 #[tokio::test]
-async fn neither_faucet_nor_operator_is_asked_on_the_public_listener() {
+async fn serves_admin_and_faucet_routes_only_on_their_own_listeners() {
     let node = TestNode::start(&[]);
-    for path in not_public() {
+    for path in non_public_paths() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH] {
             for prefix in ["", "/v1", "/v1/-", "/admin", "/faucet"] {
-                let answer = ask(&node, &method, &format!("{}{prefix}{path}", node.api), &[]).await;
+                let response =
+                    send(&node, &method, &format!("{}{prefix}{path}", node.api), &[]).await;
                 assert_eq!(
-                    answer.status, 404,
+                    response.status, 404,
                     "{method} {prefix}{path}: {}",
-                    answer.text
+                    response.text
                 );
             }
         }
     }
-    // They are where they belong, and not on each other's.
+    // Each listener has its own routes and not those of the other.
     let (admin, faucet) = (&node.admin, node.faucet.as_ref().unwrap());
     for (own, other, paths) in [
-        (admin, faucet, operators_paths().collect()),
-        (faucet, admin, FAUCETS.map(str::to_owned).to_vec()),
+        (admin, faucet, admin_paths().collect()),
+        (faucet, admin, FAUCET_ROUTES.map(str::to_owned).to_vec()),
     ] {
         for path in paths {
-            let there = ask(&node, &Method::GET, &format!("{own}{path}"), &[]).await;
-            assert!([200, 405].contains(&there.status), "{path}: {}", there.text);
-            let elsewhere = ask(&node, &Method::GET, &format!("{other}{path}"), &[]).await;
-            assert_eq!(elsewhere.status, 404, "{path}: {}", elsewhere.text);
+            let own_response = send(&node, &Method::GET, &format!("{own}{path}"), &[]).await;
+            assert!(
+                [200, 405].contains(&own_response.status),
+                "{path}: {}",
+                own_response.text
+            );
+            let other_response = send(&node, &Method::GET, &format!("{other}{path}"), &[]).await;
+            assert_eq!(
+                other_response.status, 404,
+                "{path}: {}",
+                other_response.text
+            );
         }
     }
 }

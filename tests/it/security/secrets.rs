@@ -1,26 +1,26 @@
-//! What a node says at its most talkative, and what the commands say, holds no secret.
+//! Logs at the most verbose level and output of commands, neither of which may contain a secret.
 
-use super::{ask, file};
+use super::{file, send};
 use crate::kit::{HTTP_11, TestAccount, TestCertificate, TestNode, binary};
 use reqwest::Method;
 use serde_json::json;
 use std::{fs, process::Command};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// The token of the operator's listener.
+/// The token of the admin listener.
 const TOKEN: &str = "c2VjcmV0IG9mIHRoZSBvcGVyYXRvcg";
-/// Everything that any crate has to say.
-const ALL: &str =
+/// The most verbose log level of every crate.
+const TRACE_ALL: &str =
     "log.level=trace,actix_http=trace,actix_server=trace,h2=trace,rustls=trace,mio=trace";
 
-/// The text within a PEM file, line by line.
+/// Returns the encoded lines of a PEM file.
 fn pem_lines(text: &str) -> impl Iterator<Item = String> {
     let lines = text.lines().filter(|line| !line.starts_with("-----"));
     lines.map(str::to_owned)
 }
 
-/// Standard output and standard error of a command with everything logged.
-fn said(mut command: Command) -> String {
+/// Runs a command and returns its standard output and standard error.
+fn output_of(mut command: Command) -> String {
     let output = command.output().unwrap();
     format!(
         "{}{}",
@@ -30,7 +30,7 @@ fn said(mut command: Command) -> String {
 }
 
 #[tokio::test]
-async fn a_node_that_says_everything_says_no_secret() {
+async fn logs_no_secret_at_the_most_verbose_level() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let token_file = file(directory, "token", TOKEN, 0o600);
@@ -47,7 +47,7 @@ async fn a_node_that_says_everything_says_no_secret() {
         format!("admin.token_file={}", token_file.display()),
         format!("chain.genesis={}", genesis_file.display()),
     ];
-    let mut node = TestNode::start_tls(&certificate, &[ALL, &settings[0], &settings[1]]);
+    let mut node = TestNode::start_tls(&certificate, &[TRACE_ALL, &settings[0], &settings[1]]);
 
     let bearer = format!("Bearer {TOKEN}");
     for (method, route) in [
@@ -57,57 +57,60 @@ async fn a_node_that_says_everything_says_no_secret() {
         (Method::GET, "/nothing"),
     ] {
         let url = format!("{}{route}", node.admin);
-        let answer = ask(&node, &method, &url, &[("authorization", &bearer)]).await;
-        assert_ne!(answer.status, 401, "{}", answer.text);
+        let response = send(&node, &method, &url, &[("authorization", &bearer)]).await;
+        assert_ne!(response.status, 401, "{}", response.text);
     }
     let url = format!("{}/fund", node.faucet.as_ref().unwrap());
     let body = json!({ "address": "0x77", "amount": 5 });
-    let answer = node.http.send_json(Method::POST, &url, &body).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    // The token where it does not belong.
+    let response = node.http.send_json(Method::POST, &url, &body).await;
+    assert_eq!(response.status, 200, "{}", response.text);
+    // The token is sent to a listener that does not require it.
     let mut stream = certificate.connect(node.authority(), &[HTTP_11]).await;
     let request = format!(
         "GET /v1 HTTP/1.1\r\nhost: a\r\nauthorization: {bearer}\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answered = String::new();
-    stream.read_to_string(&mut answered).await.unwrap();
-    assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
+    let mut received = String::new();
+    stream.read_to_string(&mut received).await.unwrap();
+    assert!(received.starts_with("HTTP/1.1 200"), "{received}");
 
     assert!(node.stop("TERM").success());
     let log = node.log();
     let greeting = node.greeting.join("\n");
-    assert!(log.contains("TRACE"), "the log was to say everything");
+    assert!(
+        log.contains("TRACE"),
+        "the log is not at the most verbose level"
+    );
     let key = fs::read_to_string(certificate.key_file()).unwrap();
     let mut secrets: Vec<_> = pem_lines(&key).collect();
     secrets.extend([TOKEN.to_owned(), faucet_key]);
     for secret in &secrets {
         assert!(!secret.is_empty());
-        for (place, text) in [
+        for (output, text) in [
             ("log", &log),
             ("greeting", &greeting),
-            ("answer", &answered),
+            ("response", &received),
         ] {
             let line = text.lines().find(|line| line.contains(secret.as_str()));
-            assert_eq!(line, None, "the {place} holds a secret");
+            assert_eq!(line, None, "the {output} has a secret");
         }
     }
 }
 
 #[test]
-fn the_configuration_that_is_printed_holds_no_secret() {
+fn prints_a_configuration_without_secrets() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "token", TOKEN, 0o600);
     let setting = format!("admin.token_file={}", path.display());
     let mut command = binary();
     command.args(["config", "--set", &setting]);
-    let printed = said(command);
+    let printed = output_of(command);
     assert!(printed.contains(path.to_str().unwrap()), "{printed}");
     assert!(!printed.contains(TOKEN), "{printed}");
 }
 
 #[test]
-fn a_genesis_that_is_refused_is_not_repeated() {
+fn rejects_a_genesis_file_without_quoting_it() {
     let directory = tempfile::tempdir().unwrap();
     let digits = "12345678".repeat(8);
     for line in [
@@ -120,7 +123,7 @@ fn a_genesis_that_is_refused_is_not_repeated() {
     ] {
         let text = format!("chain_id = 4\ndevelopment = true\n{line}\n");
         let path = file(directory.path(), "genesis.toml", &text, 0o600);
-        let message = super::refused(&[format!("chain.genesis={}", path.display())]);
+        let message = super::rejected_start(&[format!("chain.genesis={}", path.display())]);
         assert!(!message.contains("12345678"), "{message}");
     }
 }

@@ -10,7 +10,7 @@ pub fn collect(node: &NodeHandle, families: &mut Families) {
     families
         .gauge((
             "ledger_read_queue_capacity",
-            "How many reads may wait for the store-reader threads (storage.read_queue_capacity).",
+            "Maximum number of reads that wait for a thread (storage.read_queue_capacity).",
         ))
         .sample(&[], node.config().storage.read_queue_capacity as f64);
     families.add_rows(
@@ -25,28 +25,28 @@ const MAILBOX_GAUGES: [Row<MailboxStatus>; 4] = [
     (
         (
             "ledger_mailbox_capacity",
-            "How many requests may wait for the actor (PATCH /actors/{name} changes it).",
+            "Maximum number of requests that wait for the actor (PATCH /actors/{name}).",
         ),
         |mailbox| mailbox.capacity as f64,
     ),
     (
         (
             "ledger_mailbox_depth",
-            "How many requests wait for the actor.",
+            "Number of requests that wait for the actor.",
         ),
         |mailbox| mailbox.depth as f64,
     ),
     (
         (
             "ledger_mailbox_high_water",
-            "The most requests that ever waited for the actor at once.",
+            "Maximum number of requests that waited for the actor at the same time.",
         ),
         |mailbox| mailbox.high_water as f64,
     ),
     (
         (
             "ledger_actor_busy_ratio",
-            "What share of its thread's time the actor's handlers took in the last 8.6 s; actors of one thread add up.",
+            "Share of the last 8.6 s that its thread ran the actor; a thread's actors add up.",
         ),
         |mailbox| mailbox.busy_permille as f64 / 1e3,
     ),
@@ -56,21 +56,21 @@ const MAILBOX_COUNTERS: [Row<MailboxStatus>; 3] = [
     (
         (
             "ledger_mailbox_accepted_total",
-            "Requests that the actor's mailbox admitted.",
+            "Requests that the actor's mailbox accepted.",
         ),
         |mailbox| mailbox.accepted as f64,
     ),
     (
         (
             "ledger_mailbox_refused_total",
-            "Requests that were refused, as the actor's mailbox was full.",
+            "Requests that were rejected because the actor's mailbox was full.",
         ),
         |mailbox| mailbox.refused as f64,
     ),
     (
         (
             "ledger_mailbox_protocol_total",
-            "Messages of other actors, which are always admitted.",
+            "Messages from other actors, which are always accepted.",
         ),
         |mailbox| mailbox.protocol as f64,
     ),
@@ -91,14 +91,14 @@ fn mailboxes(all: &[MailboxStatus], families: &mut Families) {
     }
     let mut waited = families.histogram((
         "ledger_mailbox_waited_seconds",
-        "How long messages waited before the actor handled them.",
+        "Time that messages waited before the actor handled them.",
     ));
     for mailbox in all {
         waited.histogram_sample(&labels(mailbox), Unit::Time, &mailbox.waited);
     }
     let mut handling = families.histogram((
         "ledger_mailbox_handled_seconds",
-        "How long the actor took to handle a message.",
+        "Time that the actor took to handle a message.",
     ));
     for mailbox in all {
         handling.histogram_sample(&labels(mailbox), Unit::Time, &mailbox.handling);
@@ -109,21 +109,21 @@ const WORKER_GAUGES: [Row<WorkStatus>; 3] = [
     (
         (
             "ledger_worker_threads",
-            "How many threads of this name take jobs from their queue.",
+            "Number of threads of this name that take jobs from their queue.",
         ),
         |worker| worker.threads as f64,
     ),
     (
         (
             "ledger_worker_queue_depth",
-            "How many jobs wait for the threads.",
+            "Number of jobs that wait for the threads.",
         ),
         |worker| worker.depth as f64,
     ),
     (
         (
             "ledger_worker_busy_ratio",
-            "What share of the threads' time jobs took in the last 8.6 s; a job counts when it ends.",
+            "Share of the last 8.6 s that the threads ran jobs; a job counts when it ends.",
         ),
         |worker| worker.busy_permille as f64 / 1e3,
     ),
@@ -132,7 +132,7 @@ const WORKER_GAUGES: [Row<WorkStatus>; 3] = [
 const WORKER_COUNTERS: [Row<WorkStatus>; 1] = [(
     (
         "ledger_worker_refused_total",
-        "Jobs that were refused, as the queue was full.",
+        "Jobs that were rejected because the queue was full.",
     ),
     |worker| worker.refused as f64,
 )];
@@ -142,7 +142,7 @@ fn workers(all: &[WorkStatus], families: &mut Families) {
     families.add_rows(all, labels, &WORKER_GAUGES, &WORKER_COUNTERS);
     let mut took = families.histogram((
         "ledger_worker_job_seconds",
-        "How long a job of the threads took.",
+        "Duration of a job of the threads.",
     ));
     for worker in all {
         took.histogram_sample(&labels(worker), Unit::Time, &worker.took);
@@ -153,21 +153,21 @@ const LANE_GAUGES: [Row<LaneStatus>; 3] = [
     (
         (
             "ledger_signature_capacity_checks",
-            "How much work may wait in the lane, in ed25519 signatures that are checked alone.",
+            "Maximum work that waits in the lane, in single ed25519 verifications.",
         ),
         |lane| lane.capacity_signatures as f64,
     ),
     (
         (
             "ledger_signature_waiting_checks",
-            "How much work waits in the lane, in ed25519 signatures that are checked alone.",
+            "Work that waits in the lane, in single ed25519 verifications.",
         ),
         |lane| lane.waiting_signatures as f64,
     ),
     (
         (
             "ledger_signature_waiting_transactions",
-            "How many transactions wait for the check of their signatures.",
+            "Number of transactions that wait for the verification of their signatures.",
         ),
         |lane| lane.waiting as f64,
     ),
@@ -177,35 +177,35 @@ const LANE_COUNTERS: [Row<LaneStatus>; 5] = [
     (
         (
             "ledger_signature_accepted_total",
-            "Transactions that were taken into the lane.",
+            "Transactions that the lane accepted.",
         ),
         |lane| lane.accepted as f64,
     ),
     (
         (
             "ledger_signature_refused_total",
-            "Transactions that were refused, as the lane was full.",
+            "Transactions that were rejected because the lane was full.",
         ),
         |lane| lane.refused as f64,
     ),
     (
         (
             "ledger_signature_checked_total",
-            "Transactions whose signatures were checked.",
+            "Transactions whose signatures were verified, with either verdict.",
         ),
         |lane| lane.checked as f64,
     ),
     (
         (
             "ledger_signature_bad_total",
-            "Checked transactions whose signatures were bad.",
+            "Transactions with an invalid signature.",
         ),
         |lane| lane.bad as f64,
     ),
     (
         (
             "ledger_signature_batches_total",
-            "Batches in which signatures were checked.",
+            "Batches in which signatures were verified.",
         ),
         |lane| lane.batches as f64,
     ),

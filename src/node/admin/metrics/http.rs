@@ -15,7 +15,7 @@ fn routes(api: &ApiState, families: &mut Families) {
     let routes = api.route_meters.status();
     let mut answers = families.counter((
         "ledger_http_requests_total",
-        "Requests of the interface that were answered, by route and status; what fits no route is counted together.",
+        "Responses of the REST interface; unknown routes are counted together.",
     ));
     for route in &routes {
         for (status, count) in &route.statuses {
@@ -30,7 +30,7 @@ fn routes(api: &ApiState, families: &mut Families) {
     }
     let mut took = families.histogram((
         "ledger_http_request_seconds",
-        "How long it took from the head of a request to that of its answer, by route; with a long poll, its wait.",
+        "Time from a request's head to its response's head; includes a long poll's wait.",
     ));
     for route in &routes {
         let labels = [
@@ -44,12 +44,12 @@ fn routes(api: &ApiState, families: &mut Families) {
 fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {
     let mut bytes = families.gauge((
         "ledger_http_kept_answers_bytes",
-        "Memory of answers that are kept for who asks next.",
+        "Memory of the responses in the response cache.",
     ));
     bytes.sample(&[], kept.bytes as f64);
     let mut asked = families.counter((
         "ledger_http_kept_answers_total",
-        "Requests whose answer may be kept, by whether one was found (hit) or not (miss).",
+        "Requests whose response can be cached, by outcome: hit or miss.",
     ));
     for (outcome, count) in [("hit", kept.hits), ("miss", kept.misses)] {
         asked.sample(&[("outcome", outcome)], count as f64);
@@ -59,7 +59,7 @@ fn kept_answers(kept: &ResponseCacheStatus, families: &mut Families) {
 const CONNECTION_GAUGES: [Row<ConnectionStatus>; 1] = [(
     (
         "ledger_connections_open",
-        "Connections of the listener that are open.",
+        "Number of open connections of the listener.",
     ),
     |count| count.open as f64,
 )];
@@ -68,28 +68,28 @@ const CONNECTION_COUNTERS: [Row<ConnectionStatus>; 4] = [
     (
         (
             "ledger_connections_closed_idle_total",
-            "Connections closed after api.keep_alive_secs without a request, the first one included.",
+            "Connections closed after the keep-alive time without a request (api.keep_alive_secs).",
         ),
         |count| count.closed_idle as f64,
     ),
     (
         (
             "ledger_connections_refused_total",
-            "Connections that were closed at once, as their address had too many.",
+            "Connections closed on accept because their address had too many.",
         ),
         |count| count.refused_of_address as f64,
     ),
     (
         (
             "ledger_connections_failed_handshakes_total",
-            "TLS handshakes that failed or took too long.",
+            "TLS handshakes that failed or timed out.",
         ),
         |count| count.failed_handshakes as f64,
     ),
     (
         (
             "ledger_connections_reset_streams_total",
-            "HTTP/2 streams that were reset, as their answer was not read.",
+            "HTTP/2 streams reset because their response was not read.",
         ),
         |count| count.reset_unread_streams as f64,
     ),
@@ -100,7 +100,7 @@ fn connections(all: &[ConnectionStatus], families: &mut Families) {
     families.add_rows(all, labels, &CONNECTION_GAUGES, &CONNECTION_COUNTERS);
     let mut cut = families.counter((
         "ledger_connections_cut_total",
-        "Connections that were cut: responses were not read, a head was not complete in time, or HTTP/2 was misused.",
+        "Connections closed because of their client: unread response, slow head, HTTP/2 misuse.",
     ));
     for count in all {
         let [listener] = labels(count);

@@ -25,13 +25,13 @@ pub fn collect(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     families
         .counter((
             "ledger_store_syncs_total",
-            "How often the store had the disk make its file durable (fsync).",
+            "Syncs of the ledger's files to the disk (fsync).",
         ))
         .sample(&[], sync_stats.count as f64);
     families
         .counter((
             "ledger_store_sync_seconds_total",
-            "How long these syncs took in sum.",
+            "Total time of these syncs.",
         ))
         .sample(&[], Duration::from_nanos(sync_stats.nanos).as_secs_f64());
     store(node, data_dir, families);
@@ -45,37 +45,37 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
     };
     gauge(
         "ledger_pool_transactions",
-        "Transactions in the pool, those of blocks that are not durable included.",
+        "Number of pending transactions, including those of blocks that are not durable.",
         status.transactions,
     );
     gauge(
         "ledger_pool_bytes",
-        "The bytes of the transactions in the pool.",
+        "Total size of the pending transactions in BCS.",
         status.bytes,
     );
     gauge(
         "ledger_pool_capacity_transactions",
-        "How many transactions the pool takes (mempool.capacity_transactions).",
+        "Maximum number of pending transactions (mempool.capacity_transactions).",
         config.mempool.capacity_transactions,
     );
     gauge(
         "ledger_pool_capacity_bytes",
-        "How many bytes of transactions the pool takes (mempool.capacity_bytes).",
+        "Maximum total size of the pending transactions (mempool.capacity_bytes).",
         config.mempool.capacity_bytes,
     );
     gauge(
         "ledger_pool_parked_transactions",
-        "Transactions in the pool that wait for an earlier one of their account.",
+        "Number of pending transactions that wait for an earlier one of their account.",
         status.parked,
     );
     gauge(
         "ledger_pool_parked_bytes",
-        "The bytes of the parked transactions.",
+        "Total size of the parked transactions in BCS.",
         status.parked_bytes,
     );
     let mut left = families.counter((
         "ledger_pool_left_total",
-        "Transactions that left the pool, by reason.",
+        "Transactions that left the mempool, by reason.",
     ));
     for (reason, count) in [
         ("committed", status.committed),
@@ -90,27 +90,24 @@ fn pool(status: &PoolStatus, config: &NodeConfig, families: &mut Families) {
 
 fn blocks(info: &LedgerInfo, commit: &CommitStatus, families: &mut Families) {
     families
-        .gauge((
-            "ledger_block_height",
-            "The height of the newest durable block.",
-        ))
+        .gauge(("ledger_block_height", "Height of the newest durable block."))
         .sample(&[], info.block_height as f64);
     families
         .gauge((
             "ledger_version",
-            "The version of the newest durable transaction.",
+            "Version of the newest durable transaction.",
         ))
         .sample(&[], info.version as f64);
     families
         .gauge((
             "ledger_block_timestamp_seconds",
-            "The time of the newest durable block, Unix time.",
+            "Time of the newest durable block, Unix time.",
         ))
         .sample(&[], info.timestamp_usecs as f64 / 1e6);
     families
         .histogram((
             "ledger_block_transactions",
-            "How many transactions of users a durable block had.",
+            "Number of user transactions in a durable block.",
         ))
         .histogram_sample(&[], Unit::Count, &commit.block_transactions);
 }
@@ -119,7 +116,7 @@ fn clock(status: ClockStatus, families: &mut Families) {
     families
         .gauge((
             "ledger_clock_drift_seconds",
-            "How far the system clock is ahead of the ledger's time; negative: behind it.",
+            "Lead of the system clock over the ledger's time; negative if it is behind.",
         ))
         .sample(&[], status.drift_usecs as f64 / 1e6);
 }
@@ -128,13 +125,13 @@ fn commit(commit: &CommitStatus, families: &mut Families) {
     families
         .histogram((
             "ledger_commit_group_blocks",
-            "How many blocks became durable in one write.",
+            "Number of blocks that became durable in one write.",
         ))
         .histogram_sample(&[], Unit::Count, &commit.group_blocks);
     families
         .histogram((
             "ledger_commit_write_seconds",
-            "How long it took to make the blocks of one write durable.",
+            "Time to make the blocks of one write durable.",
         ))
         .histogram_sample(&[], Unit::Time, &commit.write);
 }
@@ -144,7 +141,7 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
     families
         .gauge((
             "ledger_store_writable",
-            "Whether the ledger is written: 0 when a write failed, the disk has little room left, or the clock is not believed.",
+            "1 if blocks are written; 0 on a disk fault, low disk space or an unbelieved clock.",
         ))
         .sample(&[], f64::from(u8::from(is_writable)));
     // The size of an unreadable file is omitted.
@@ -152,15 +149,12 @@ fn store(node: &NodeHandle, data_dir: &Path, families: &mut Families) {
         return;
     };
     families
-        .gauge((
-            "ledger_store_file_bytes",
-            "The length of the ledger's file.",
-        ))
+        .gauge(("ledger_store_file_bytes", "Length of the ledger's file."))
         .sample(&[], size.file_bytes as f64);
     families
         .gauge((
             "ledger_store_disk_bytes",
-            "What the ledger's file takes on the disk.",
+            "Disk space that the ledger's file takes.",
         ))
         .sample(&[], size.disk_bytes as f64);
 }
@@ -169,19 +163,19 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .gauge((
             "ledger_waits_parked",
-            "Clients whose long poll waits for a transaction.",
+            "Number of long polls that wait for a transaction.",
         ))
         .sample(&[], status.waiting as f64);
     families
         .gauge((
             "ledger_waits_capacity",
-            "How many clients may wait at once (wait.capacity).",
+            "Maximum number of concurrent long polls (wait.capacity).",
         ))
         .sample(&[], config.wait.capacity as f64);
     families
         .counter((
             "ledger_waits_ended_total",
-            "Long polls that waited and were answered: the transaction was committed, left the pool, or the time was over.",
+            "Long polls that ended after a wait: committed, left the mempool, or timed out.",
         ))
         .sample(&[("outcome", "committed")], status.committed as f64)
         .sample(&[("outcome", "left")], status.removed as f64)
@@ -189,7 +183,7 @@ fn waits(status: WaitStatus, config: &NodeConfig, families: &mut Families) {
     families
         .counter((
             "ledger_waits_refused_total",
-            "Long polls that were answered without a wait, as all places to wait were taken.",
+            "Long polls that were answered without a wait because wait.capacity was reached.",
         ))
         .sample(&[], status.refused as f64);
 }
@@ -198,7 +192,7 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
     families
         .gauge((
             "ledger_pruner_oldest_version",
-            "The oldest version that can be read.",
+            "Oldest version that can be read.",
         ))
         .sample(&[], info.oldest_version as f64);
     let readable = info
@@ -212,13 +206,13 @@ fn pruner(info: &LedgerInfo, commit: &CommitStatus, config: &NodeConfig, familie
     families
         .gauge((
             "ledger_pruner_lag_versions",
-            "How many versions more than the window (pruner.window_versions) are still there; 0 without pruning.",
+            "Versions beyond pruner.window_versions that still exist; 0 if pruning is off.",
         ))
         .sample(&[], lag as f64);
     families
         .histogram((
             "ledger_pruner_step_seconds",
-            "How long a step of pruning took to become durable.",
+            "Time until a prune step was durable.",
         ))
         .histogram_sample(&[], Unit::Time, &commit.prune);
 }

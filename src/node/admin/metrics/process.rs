@@ -11,13 +11,13 @@ pub fn collect(families: &mut Families) {
     families
         .gauge((
             "ledger_build_info",
-            "Always 1; the version of the program is a label.",
+            "Always 1; the label is the version of the program.",
         ))
         .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     families
         .counter((
             "ledger_log_lost_lines_total",
-            "Lines of the log that were lost, as standard error was not read in time or could not be written.",
+            "Lines of the log that were lost because standard error was not read or not writable.",
         ))
         .sample(&[], telemetry::lost_lines() as f64);
     #[cfg(target_os = "linux")]
@@ -56,40 +56,40 @@ mod linux {
         };
         gauge(
             "process_start_time_seconds",
-            "When the process was started, Unix time (Linux).",
+            "Start time of the process, Unix time (Linux).",
             boot_time_secs()? as f64 + stat.starttime as f64 / ticks,
         );
         gauge(
             "process_resident_memory_bytes",
-            "Memory of the process that is resident (Linux).",
+            "Resident memory of the process (Linux).",
             (stat.rss * page_size()) as f64,
         );
         gauge(
             "process_virtual_memory_bytes",
-            "Memory of the process that is mapped (Linux).",
+            "Mapped memory of the process (Linux).",
             stat.vsize as f64,
         );
         gauge(
             "process_threads",
-            "Threads of the process (Linux).",
+            "Number of threads of the process (Linux).",
             stat.num_threads as f64,
         );
         gauge(
             "process_open_fds",
-            "Files and sockets that the process has open (Linux).",
+            "Number of open files and sockets of the process (Linux).",
             process.fd_count()? as f64,
         );
         if let LimitValue::Value(max) = process.limits()?.max_open_files.soft_limit {
             gauge(
                 "process_max_fds",
-                "How many files and sockets the process may have open (Linux).",
+                "Maximum number of open files and sockets of the process (Linux).",
                 max as f64,
             );
         }
         families
             .counter((
                 "process_cpu_seconds_total",
-                "Processor time of the process, in user and system mode (Linux).",
+                "Processor time of the process in user and system mode (Linux).",
             ))
             .sample(&[], (stat.utime + stat.stime) as f64 / ticks);
         threads(&process, ticks, families)
@@ -105,7 +105,7 @@ mod linux {
         }
         let mut family = families.counter((
             "ledger_thread_cpu_seconds_total",
-            "Processor time of the threads of a name, of which the kernel keeps 15 characters (Linux).",
+            "Processor time of threads by name, cut to 15 characters by the kernel (Linux).",
         ));
         for (thread, spent) in &by_name {
             family.sample(&[("thread", thread)], *spent as f64 / ticks);

@@ -1,5 +1,5 @@
-//! A file system of which is known what is durable: contents of files when they were synced, names when their
-//! directory was.
+//! A model of a file system that knows what is durable: content of files after their sync, names
+//! after the sync of their directory.
 
 use super::recorder::Step;
 use fastrand::Rng;
@@ -9,21 +9,21 @@ use std::{
     path::Path,
 };
 
-/// What a disk may tear a write into.
+/// The unit in which a disk may tear a write, in bytes.
 const SECTOR_BYTES: usize = 512;
-/// The number of the root among the nodes.
+/// The index of the root among the nodes.
 const ROOT: usize = 0;
 
 type Names = BTreeMap<String, usize>;
 
-/// What a directory or file holds.
+/// The content of a directory or file.
 #[derive(Clone, Debug)]
 enum Content {
     Directory(Names),
     File(Vec<u8>),
 }
 
-/// One change of a directory or a file.
+/// A change of a directory or file.
 #[derive(Clone, Debug)]
 enum Change {
     Link(String, usize),
@@ -83,13 +83,14 @@ impl Content {
     }
 }
 
+/// A directory or file.
 #[derive(Clone, Debug)]
 struct Node {
     written: Content,
     durable: Content,
-    /// What is written and not durable.
+    /// Changes that are written but not durable.
     pending: Vec<Change>,
-    /// How many changes were made durable.
+    /// Number of durable changes.
     synced: usize,
 }
 
@@ -108,12 +109,12 @@ impl Node {
         self.pending.push(change);
     }
 
-    /// How many changes there were.
+    /// Returns the number of changes.
     fn changes(&self) -> usize {
         self.synced + self.pending.len()
     }
 
-    /// The first so many changes are durable.
+    /// Makes the first `changes` changes durable.
     fn sync(&mut self, changes: usize) {
         let count = changes.saturating_sub(self.synced);
         for change in self.pending.drain(..count) {
@@ -123,14 +124,15 @@ impl Node {
     }
 }
 
+/// An open file descriptor.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
     node: usize,
-    /// The changes that the sync that is under way makes durable.
+    /// Number of changes that the running sync makes durable.
     syncing: usize,
 }
 
-/// Directories and files below the recorded root.
+/// The directories and files below the recorded root.
 #[derive(Debug)]
 pub struct FileSystem {
     nodes: Vec<Node>,
@@ -146,7 +148,8 @@ impl Default for FileSystem {
     }
 }
 
-/// Files by their path; directories are `None`. In the order of the paths, parents come first.
+/// Content of files by path; `None` for a directory. In the order of paths a parent precedes its
+/// content.
 pub type Image = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Writes an image into an empty directory.
@@ -161,7 +164,7 @@ pub fn write_image(image: &Image, directory: &Path) {
 }
 
 impl FileSystem {
-    /// The node of a path, if it is there.
+    /// Returns the node of a path, if it exists.
     fn find(&self, path: &str) -> Option<usize> {
         let mut node = ROOT;
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -170,7 +173,7 @@ impl FileSystem {
         Some(node)
     }
 
-    /// The directory of a path, and the name in it.
+    /// Returns the directory of a path, and the name in it.
     fn parent<'a>(&mut self, path: &'a str) -> (&mut Node, &'a str) {
         let (parent, name) = path.rsplit_once('/').unwrap();
         let parent = self.find(parent).unwrap();
@@ -190,7 +193,7 @@ impl FileSystem {
         &mut self.nodes[node]
     }
 
-    /// Does a step of the record.
+    /// Applies a step of the record.
     pub fn apply(&mut self, step: &Step) {
         match step {
             Step::Start => self.descriptors.clear(),
@@ -201,7 +204,7 @@ impl FileSystem {
                 path,
             } => {
                 let node = self.find(path).unwrap_or_else(|| {
-                    assert!(creates, "{path} was opened and is not there");
+                    assert!(creates, "{path} was opened and does not exist");
                     self.create(path, Content::File(Vec::new()))
                 });
                 if *truncates {
@@ -253,7 +256,7 @@ impl FileSystem {
         }
     }
 
-    /// What is there when only what was synced arrived.
+    /// Returns the synced content alone.
     pub fn synced(&self) -> Image {
         self.image(&mut |node| node.durable.clone())
     }
@@ -273,13 +276,13 @@ impl FileSystem {
     fn image(&self, content: &mut dyn FnMut(&Node) -> Content) -> Image {
         let mut image = Image::new();
         let mut contents = HashMap::new();
-        let mut todo = vec![(ROOT, String::new())];
-        while let Some((number, path)) = todo.pop() {
-            // Under two names, as after half a rename, a file is one.
-            let shown = contents
+        let mut pending = vec![(ROOT, String::new())];
+        while let Some((number, path)) = pending.pop() {
+            // A file with two names, as in the middle of a rename, has one content.
+            let node_content = contents
                 .entry(number)
                 .or_insert_with(|| content(&self.nodes[number]));
-            match shown {
+            match node_content {
                 Content::File(bytes) => {
                     image.insert(path, Some(bytes.clone()));
                 }
@@ -287,7 +290,7 @@ impl FileSystem {
                     let below = names
                         .iter()
                         .map(|(name, node)| (*node, format!("{path}/{name}")));
-                    todo.extend(
+                    pending.extend(
                         below.map(|(node, path)| (node, path.trim_start_matches('/').to_owned())),
                     );
                     if number != ROOT {
@@ -299,15 +302,12 @@ impl FileSystem {
         image
     }
 
-    /// The record has seen all that happened to the files.
+    /// Checks the model against the real files: the record has every change.
     pub fn check_against(&self, root: &Path) {
         for (path, bytes) in self.image(&mut |node| node.written.clone()) {
             if let Some(bytes) = bytes {
                 let real = fs::read(root.join(&path)).unwrap();
-                assert!(
-                    real == bytes,
-                    "{path} was changed in a way that is not recorded"
-                );
+                assert!(real == bytes, "{path} was changed without a record");
             }
         }
     }

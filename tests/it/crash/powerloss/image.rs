@@ -1,10 +1,10 @@
-//! What must hold of a directory after a power failure.
+//! The checks of a directory after a power failure.
 
 use super::{
-    super::told::Ends,
+    super::acknowledged::Bounds,
     disk::{Image, write_image},
     recorder::Step,
-    workload::Promise,
+    workload::Acknowledgment,
 };
 use crate::kit::TestAccount;
 use ledger_actors::{Lane, Node, NodeConfig, NodeHandle, TransactionStatus};
@@ -19,31 +19,31 @@ use std::{
 
 /// The data directory below the recorded root.
 const DATA: &str = "new/deep/data";
-/// The saved pool below the recorded root.
+/// The saved mempool below the recorded root.
 const POOL: &str = "new/deep/data/mempool.bcs";
-/// Little memory for pages.
+/// Options with a small page cache.
 const OPTIONS: StoreOptions = StoreOptions {
     cache_bytes: 1024 * 1024,
 };
 
-/// What was promised up to a moment.
+/// What the nodes had acknowledged up to a position in the record.
 #[derive(Clone, Debug, Default)]
-struct Promised {
+struct Acknowledged {
     is_ready: bool,
     committed: Vec<(HashValue, u64)>,
-    ends: Ends,
+    bounds: Bounds,
     upgrades: usize,
     saved: Vec<HashValue>,
-    /// There is no saved pool.
-    is_taken_in: bool,
+    /// Whether the saved mempool was restored and its file removed.
+    is_restored: bool,
 }
 
-/// Tries images in the order of the record.
+/// A check of images in the order of the record.
 #[derive(Debug)]
 pub struct Check {
-    /// The last one first.
-    to_come: Vec<(u64, Promise)>,
-    promised: Promised,
+    /// The later acknowledgments, the last one first.
+    upcoming: Vec<(u64, Acknowledgment)>,
+    acknowledged: Acknowledged,
     images: u64,
     without_ledger: u64,
     looked_up: u64,
@@ -54,18 +54,18 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} images opened, {} of them before there was a ledger; {} commitments looked up, {} saved pools \
-             found; 0 lost",
+            "{} images opened, {} of them before there was a ledger; {} commitments looked up, \
+             {} saved mempools found; 0 lost",
             self.images, self.without_ledger, self.looked_up, self.pools
         )
     }
 }
 
 impl Check {
-    pub fn new(promises: Vec<(u64, Promise)>) -> Self {
+    pub fn new(acknowledgments: Vec<(u64, Acknowledgment)>) -> Self {
         Self {
-            to_come: promises.into_iter().rev().collect(),
-            promised: Promised::default(),
+            upcoming: acknowledgments.into_iter().rev().collect(),
+            acknowledged: Acknowledged::default(),
             images: 0,
             without_ledger: 0,
             looked_up: 0,
@@ -73,43 +73,48 @@ impl Check {
         }
     }
 
-    /// The step that ends at this position of the record has been.
-    pub fn pass(&mut self, position: u64, step: &Step) {
+    /// Advances past the step that ends at `position` of the record.
+    pub fn advance(&mut self, position: u64, step: &Step) {
         match step {
-            // What is in it is in the memory of a running node, and may be lost with it.
+            // A removed pool is in the memory of the running node, and may be lost with it.
             Step::Unlink { path } if path.trim_start_matches('/') == POOL => {
-                self.promised.saved.clear();
+                self.acknowledged.saved.clear();
             }
             Step::Rename { to, .. } if to.trim_start_matches('/') == POOL => {
-                self.promised.is_taken_in = false;
+                self.acknowledged.is_restored = false;
             }
             _ => {}
         }
         while self
-            .to_come
+            .upcoming
             .last()
-            .is_some_and(|(heard_at, _)| *heard_at <= position)
+            .is_some_and(|(recorded_at, _)| *recorded_at <= position)
         {
-            let (_, promise) = self.to_come.pop().unwrap();
-            let promised = &mut self.promised;
-            match promise {
-                Promise::Ready => promised.is_ready = true,
-                Promise::PoolRemoved => promised.is_taken_in = true,
-                Promise::Committed { hash, version } => promised.committed.push((hash, version)),
-                Promise::Ends(ends) => promised.ends = ends,
-                Promise::Upgrades(count) => promised.upgrades = count,
-                Promise::Saved(hashes) => promised.saved = hashes,
+            let (_, acknowledgment) = self.upcoming.pop().unwrap();
+            let acknowledged = &mut self.acknowledged;
+            match acknowledgment {
+                Acknowledgment::Ready => acknowledged.is_ready = true,
+                Acknowledgment::PoolRemoved => acknowledged.is_restored = true,
+                Acknowledgment::Committed { hash, version } => {
+                    acknowledged.committed.push((hash, version))
+                }
+                Acknowledgment::Bounds(bounds) => acknowledged.bounds = bounds,
+                Acknowledgment::Upgrades(count) => acknowledged.upgrades = count,
+                Acknowledgment::Saved(hashes) => acknowledged.saved = hashes,
             }
         }
     }
 
-    /// Opens an image, holds it against all that is promised by now, and goes on with it.
+    /// Opens an image, checks it against all acknowledgments so far, and runs a node on it.
     pub fn try_image(&mut self, image: &Image) {
         self.images += 1;
-        if self.promised.is_taken_in {
-            assert!(!image.contains_key(POOL), "a saved pool is taken in twice");
+        if self.acknowledged.is_restored {
+            assert!(
+                !image.contains_key(POOL),
+                "a saved mempool is restored twice"
+            );
         }
-        let directory = tempfile::tempdir_in(memory()).unwrap();
+        let directory = tempfile::tempdir_in(image_parent()).unwrap();
         write_image(image, directory.path());
         let data = directory.path().join(DATA);
         let names: Vec<_> = image.keys().collect();
@@ -118,7 +123,7 @@ impl Check {
         let genesis = match store.genesis().unwrap() {
             Some(genesis) => genesis,
             None => {
-                assert!(!self.promised.is_ready, "the ledger is gone: {names:?}");
+                assert!(!self.acknowledged.is_ready, "the ledger is lost: {names:?}");
                 self.without_ledger += 1;
                 let genesis = development_genesis(4, Vendor::default(), Parameters::default());
                 let block = execute_genesis(&genesis, &build_chain(&genesis).unwrap());
@@ -127,7 +132,7 @@ impl Check {
             }
         };
         let upgrades = genesis.parameters.framework_upgrades.len();
-        assert!(upgrades >= self.promised.upgrades, "an upgrade is gone");
+        assert!(upgrades >= self.acknowledged.upgrades, "an upgrade is lost");
         actix_web::rt::System::new().block_on(self.run(store, &genesis, &data));
     }
 
@@ -138,28 +143,29 @@ impl Check {
             .await
             .unwrap();
         let handle = node.handle();
-        let promised = self.promised.clone();
+        let acknowledged = self.acknowledged.clone();
         let check = move |snapshot: &Snapshot| {
-            check_ledger(snapshot, &promised);
+            check_ledger(snapshot, &acknowledged);
             Ok(())
         };
         handle.read(check).await.unwrap();
-        self.looked_up += self.promised.committed.len() as u64;
-        for hash in &self.promised.saved {
+        self.looked_up += self.acknowledged.committed.len() as u64;
+        for hash in &self.acknowledged.saved {
             let (_, found) = handle.transaction_by_hash(*hash).await.unwrap();
             assert!(
                 matches!(found, TransactionStatus::Pending(_)),
                 "{hash} was saved and is {found:?}"
             );
         }
-        self.pools += u64::from(!self.promised.saved.is_empty());
-        go_on(&handle).await;
+        self.pools += u64::from(!self.acknowledged.saved.is_empty());
+        commit_transfer(&handle).await;
         node.stop().await.unwrap();
     }
 }
 
-/// Where images are opened: in memory where that can be had, as nothing hangs on their being durable.
-fn memory() -> PathBuf {
+/// Returns the directory that images are opened in: in memory if there is one, as they need not be
+/// durable.
+fn image_parent() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() {
         memory
@@ -168,8 +174,9 @@ fn memory() -> PathBuf {
     }
 }
 
-/// The ends are not before those that were told, all between them is there, and so is what was promised.
-fn check_ledger(snapshot: &Snapshot, promised: &Promised) {
+/// Checks that the bounds are not before the acknowledged ones, that everything between them
+/// exists, and that acknowledged commitments do.
+fn check_ledger(snapshot: &Snapshot, acknowledged: &Acknowledged) {
     let &LedgerInfo {
         version,
         oldest_version,
@@ -177,35 +184,38 @@ fn check_ledger(snapshot: &Snapshot, promised: &Promised) {
         oldest_block_height,
         ..
     } = snapshot.ledger_info();
-    let ends = Ends {
+    let bounds = Bounds {
         version,
         height: block_height,
         oldest_version,
         oldest_height: oldest_block_height,
     };
-    ends.check_not_before(&promised.ends);
+    bounds.check_not_before(&acknowledged.bounds);
     let mut next = oldest_version;
     for height in oldest_block_height..=block_height {
         let block = snapshot.block(height).unwrap();
-        let block = block.unwrap_or_else(|| panic!("block {height} of {ends:?} is gone"));
+        let block = block.unwrap_or_else(|| panic!("block {height} of {bounds:?} is lost"));
         assert_eq!(block.first_version, next, "block {height}");
         next = block.last_version + 1;
     }
-    assert_eq!(next, version + 1, "the newest block is short");
+    assert_eq!(next, version + 1, "the newest block is incomplete");
     for version in oldest_version..=version {
         let found = snapshot.transaction(version).unwrap();
-        assert!(found.is_some(), "transaction {version} of {ends:?} is gone");
+        assert!(
+            found.is_some(),
+            "transaction {version} of {bounds:?} is lost"
+        );
     }
-    for (hash, version) in &promised.committed {
+    for (hash, version) in &acknowledged.committed {
         let found = snapshot.version_by_hash(hash).unwrap();
         if *version >= oldest_version {
-            assert_eq!(found, Some(*version), "{hash} is gone: {ends:?}");
+            assert_eq!(found, Some(*version), "{hash} is lost: {bounds:?}");
         }
     }
 }
 
-/// A transfer is committed.
-async fn go_on(handle: &NodeHandle) {
+/// Checks that a transfer is committed.
+async fn commit_transfer(handle: &NodeHandle) {
     let account = TestAccount::development().remove(0);
     let next = handle
         .account_snapshot(account.address)

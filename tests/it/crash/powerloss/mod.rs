@@ -1,19 +1,22 @@
-//! Power loss with real files: what the real binary does to the file system is recorded, and for every sync of
-//! a workload the directory is built as a disk may show it after the power failed at that moment: only what
-//! was synced, names of files and directories included; or that and any part of the rest. Each is opened, must
-//! hold everything that was acknowledged before that moment, and goes on.
+//! Power loss with real files.
 //!
-//! | to find | look in |
+//! What the real binary does to the file system is recorded. For every sync of a workload the
+//! directory is rebuilt as a disk may hold it after a power failure at that time: with only the
+//! synced content and the synced names of files and directories, or with any part of the rest too.
+//! Every such image is opened. It must have everything that was acknowledged before that time, and
+//! accept new transactions.
+//!
+//! | subject | file |
 //! |---|---|
-//! | what is recorded, and how | `recorder.c`, `recorder.rs` |
-//! | what a disk may show | `disk.rs` |
-//! | what the recorded nodes go through, and what they promise | `workload.rs` |
-//! | what must hold of an image | `image.rs` |
+//! | recording | `recorder.c`, `recorder.rs` |
+//! | the content of a disk after a power failure | `disk.rs` |
+//! | the workload of the recorded nodes, and what they acknowledge | `workload.rs` |
+//! | the checks of an image | `image.rs` |
 //!
-//! `POWERLOSS_SEED` chooses what of the unsynced rest arrives; `POWERLOSS_TORN` how many images of that kind
-//! are tried at each sync.
+//! `POWERLOSS_SEED` selects the unsynced content of an image. `POWERLOSS_TORN` is the number of
+//! images with unsynced content at each sync.
 
-// Seed and figures.
+// Prints the seed and the figures.
 #![allow(clippy::print_stdout)]
 
 mod disk;
@@ -27,18 +30,19 @@ use image::Check;
 use recorder::{Recorder, Step};
 use workload::Life;
 
-/// Of the steps between two syncs every so many is tried too.
-const BETWEEN: u64 = 40;
+/// One of this number of steps between two syncs is tried too.
+const STEPS_PER_EXTRA_IMAGE: u64 = 40;
 
+/// Returns the number in an environment variable.
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| {
         text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
+            .unwrap_or_else(|_| panic!("{name}={text} is not a whole number"))
     })
 }
 
-/// Records a workload, and tries what the disk may show at each moment of it.
-fn try_all(name: &str, lives: &[Life]) {
+/// Records a workload, and tries the images of all its syncs.
+fn try_images(name: &str, lives: &[Life]) {
     let seed = from_environment("POWERLOSS_SEED", 1);
     let torn = from_environment("POWERLOSS_TORN", 2);
     let recorder = Recorder::new();
@@ -52,8 +56,8 @@ fn try_all(name: &str, lives: &[Life]) {
     let mut syncs = 0;
     for (end, step) in record {
         let is_sync = matches!(step, Step::Synced { .. });
-        if is_sync || random.u64(..BETWEEN) == 0 {
-            // Before the sync is through: what is promised by now was durable without it.
+        if is_sync || random.u64(..STEPS_PER_EXTRA_IMAGE) == 0 {
+            // The sync has not completed: everything acknowledged so far was durable without it.
             check.try_image(&files.synced());
             for _ in 0..torn {
                 check.try_image(&files.torn(&mut random));
@@ -61,7 +65,7 @@ fn try_all(name: &str, lives: &[Life]) {
         }
         syncs += u64::from(is_sync);
         files.apply(&step);
-        check.pass(end, &step);
+        check.advance(end, &step);
     }
     check.try_image(&files.synced());
     files.check_against(&recorder.root());
@@ -70,21 +74,22 @@ fn try_all(name: &str, lives: &[Life]) {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_power_failure_at_every_sync() {
-    try_all("a ledger's life", &Life::ALL);
+fn has_everything_acknowledged_after_a_power_failure_at_every_sync() {
+    try_images("all lives", &Life::ALL);
 }
 
-/// The process dies, and later the power fails: what the first process had not synced the second one must.
+/// The process is killed, and later the power fails. The second process must sync what the first
+/// one had not synced.
 #[test]
-fn a_start_makes_durable_what_a_killed_one_had_only_written() {
+fn syncs_at_the_start_what_a_killed_node_had_only_written() {
     for killed in [
         Life::KilledAfter("mkdir /new/deep/data"),
         Life::KilledAfter("rename /new/deep/data/ledger.redb.new"),
     ] {
-        try_all(&format!("{killed:?}"), &[killed, Life::Short]);
+        try_images(&format!("{killed:?}"), &[killed, Life::Short]);
     }
     let killed = Life::KilledAfter("unlink /new/deep/data/mempool.bcs");
-    try_all(
+    try_images(
         &format!("{killed:?}"),
         &[Life::Parking, killed, Life::Short],
     );

@@ -1,10 +1,10 @@
-/* Records what a process does to the files below one directory, for the power-loss test: preloaded, it
- * stands before the C library's functions and appends a line for each change to a log, in the order in which
- * the changes took effect. See recorder.rs for the lines.
+/* A preloaded library for the power-loss test: it records what a process does to the files below
+ * one directory. It wraps functions of the C library and appends a line per change to a log, in the
+ * order in which the changes took effect. The lines are those that recorder.rs parses.
  *
- * RECORD_ROOT is the directory, RECORD_LOG the log. Only Linux, only what the node uses: a file that is
- * changed in another way (a mapping, an asynchronous write) would not be seen, and the test notices that the
- * recorded bytes are not those of the directory. */
+ * RECORD_ROOT is the directory, RECORD_LOG the log. The library supports Linux, and the functions
+ * that the node uses. It does not see changes by others (a mapping, an asynchronous write); the
+ * test then finds that the recorded bytes differ from those of the directory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,22 +19,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More file descriptors than the test's node opens. */
+/* The number of descriptors that can be recorded, more than the test's node opens. */
 #define DESCRIPTORS 4096
-/* How long a sync takes: an answer that does not wait for it comes before it is recorded. Nothing is really
- * synced, as nobody looks at what the disk has. */
+/* Duration of a sync in microseconds: a response that does not wait for the sync is sent before the
+ * sync is recorded. Nothing is really synced, as the test does not read the disk. */
 #define SYNC_DELAY_US 3000
 
-/* How a process ends that is ended by RECORD_EXIT_AFTER. */
+/* The exit code of a process that RECORD_EXIT_AFTER ends. */
 #define EXIT_CODE 98
 
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static int log_file = -1;
 static const char *root;
 static size_t root_length;
-/* After a line that begins so the process ends, as if it were killed there; NULL for none. */
+/* The process ends after a line with this prefix, as if it were killed there. NULL for none. */
 static const char *exit_after;
-/* Which descriptors are of recorded files and directories. */
+/* Whether a descriptor is one of a recorded file or directory. */
 static char recorded[DESCRIPTORS];
 
 static void die(const char *what) {
@@ -78,7 +78,8 @@ __attribute__((constructor)) static void begin(void) {
     }
     root_length = strlen(root);
     exit_after = getenv("RECORD_EXIT_AFTER");
-    log_file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
+    log_file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
     if (log_file < 0) {
         die(path);
     }
@@ -93,14 +94,15 @@ static void *next_of(const char *name) {
     return function;
 }
 
-#define REAL(type, name, ...)                                                                                  \
-    static type (*real)(__VA_ARGS__);                                                                          \
-    if (real == NULL) {                                                                                        \
-        real = (type(*)(__VA_ARGS__))next_of(name);                                                            \
+#define REAL(type, name, ...)                                                                      \
+    static type (*real)(__VA_ARGS__);                                                              \
+    if (real == NULL) {                                                                            \
+        real = (type(*)(__VA_ARGS__))next_of(name);                                                \
     }
 
 static int is_ours(const char *path) {
-    return strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == 0);
+    return strncmp(path, root, root_length) == 0 &&
+           (path[root_length] == '/' || path[root_length] == 0);
 }
 
 static int is_recorded(int descriptor) {
@@ -114,22 +116,23 @@ static int opened(int descriptor, const char *path, int flags) {
             die("descriptors");
         }
         recorded[descriptor] = 1;
-        line("open %d %d %d %s\n", descriptor, (flags & O_CREAT) != 0, (flags & O_TRUNC) != 0, path + root_length);
+        line("open %d %d %d %s\n", descriptor, (flags & O_CREAT) != 0, (flags & O_TRUNC) != 0,
+             path + root_length);
     }
     return descriptor;
 }
 
-#define OPEN(name)                                                                                             \
-    int name(const char *path, int flags, ...) {                                                               \
-        va_list arguments;                                                                                     \
-        va_start(arguments, flags);                                                                            \
-        mode_t mode = (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;                                       \
-        va_end(arguments);                                                                                     \
-        REAL(int, #name, const char *, int, ...)                                                               \
-        pthread_mutex_lock(&order);                                                                            \
-        int descriptor = opened(real(path, flags, mode), path, flags);                                         \
-        pthread_mutex_unlock(&order);                                                                          \
-        return descriptor;                                                                                     \
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...) {                                                   \
+        va_list arguments;                                                                         \
+        va_start(arguments, flags);                                                                \
+        mode_t mode = (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;                           \
+        va_end(arguments);                                                                         \
+        REAL(int, #name, const char *, int, ...)                                                   \
+        pthread_mutex_lock(&order);                                                                \
+        int descriptor = opened(real(path, flags, mode), path, flags);                             \
+        pthread_mutex_unlock(&order);                                                              \
+        return descriptor;                                                                         \
     }
 
 OPEN(open)
@@ -168,55 +171,55 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
     return done;
 }
 
-#define PWRITE(name)                                                                                           \
-    ssize_t name(int descriptor, const void *bytes, size_t count, off_t offset) {                              \
-        REAL(ssize_t, #name, int, const void *, size_t, off_t)                                                 \
-        if (!is_recorded(descriptor)) {                                                                        \
-            return real(descriptor, bytes, count, offset);                                                     \
-        }                                                                                                      \
-        pthread_mutex_lock(&order);                                                                            \
-        ssize_t done = real(descriptor, bytes, count, offset);                                                 \
-        written(descriptor, offset, bytes, done);                                                              \
-        pthread_mutex_unlock(&order);                                                                          \
-        return done;                                                                                           \
+#define PWRITE(name)                                                                               \
+    ssize_t name(int descriptor, const void *bytes, size_t count, off_t offset) {                  \
+        REAL(ssize_t, #name, int, const void *, size_t, off_t)                                     \
+        if (!is_recorded(descriptor)) {                                                            \
+            return real(descriptor, bytes, count, offset);                                         \
+        }                                                                                          \
+        pthread_mutex_lock(&order);                                                                \
+        ssize_t done = real(descriptor, bytes, count, offset);                                     \
+        written(descriptor, offset, bytes, done);                                                  \
+        pthread_mutex_unlock(&order);                                                              \
+        return done;                                                                               \
     }
 
 PWRITE(pwrite)
 PWRITE(pwrite64)
 
-#define FTRUNCATE(name)                                                                                        \
-    int name(int descriptor, off_t length) {                                                                   \
-        REAL(int, #name, int, off_t)                                                                           \
-        if (!is_recorded(descriptor)) {                                                                        \
-            return real(descriptor, length);                                                                   \
-        }                                                                                                      \
-        pthread_mutex_lock(&order);                                                                            \
-        int result = real(descriptor, length);                                                                 \
-        if (result == 0) {                                                                                     \
-            line("length %d %lld\n", descriptor, (long long)length);                                           \
-        }                                                                                                      \
-        pthread_mutex_unlock(&order);                                                                          \
-        return result;                                                                                         \
+#define FTRUNCATE(name)                                                                            \
+    int name(int descriptor, off_t length) {                                                       \
+        REAL(int, #name, int, off_t)                                                               \
+        if (!is_recorded(descriptor)) {                                                            \
+            return real(descriptor, length);                                                       \
+        }                                                                                          \
+        pthread_mutex_lock(&order);                                                                \
+        int result = real(descriptor, length);                                                     \
+        if (result == 0) {                                                                         \
+            line("length %d %lld\n", descriptor, (long long)length);                               \
+        }                                                                                          \
+        pthread_mutex_unlock(&order);                                                              \
+        return result;                                                                             \
     }
 
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
 
-/* What is written while a sync is under way need not be in it: its beginning is recorded, then its end. */
-#define SYNC(name)                                                                                             \
-    int name(int descriptor) {                                                                                 \
-        REAL(int, #name, int)                                                                                  \
-        if (!is_recorded(descriptor)) {                                                                        \
-            return real(descriptor);                                                                           \
-        }                                                                                                      \
-        pthread_mutex_lock(&order);                                                                            \
-        line("sync %d\n", descriptor);                                                                         \
-        pthread_mutex_unlock(&order);                                                                          \
-        usleep(SYNC_DELAY_US);                                                                                 \
-        pthread_mutex_lock(&order);                                                                            \
-        line("synced %d\n", descriptor);                                                                       \
-        pthread_mutex_unlock(&order);                                                                          \
-        return 0;                                                                                              \
+/* A write during a sync need not be part of it, so both begin and end of the sync are recorded. */
+#define SYNC(name)                                                                                 \
+    int name(int descriptor) {                                                                     \
+        REAL(int, #name, int)                                                                      \
+        if (!is_recorded(descriptor)) {                                                            \
+            return real(descriptor);                                                               \
+        }                                                                                          \
+        pthread_mutex_lock(&order);                                                                \
+        line("sync %d\n", descriptor);                                                             \
+        pthread_mutex_unlock(&order);                                                              \
+        usleep(SYNC_DELAY_US);                                                                     \
+        pthread_mutex_lock(&order);                                                                \
+        line("synced %d\n", descriptor);                                                           \
+        pthread_mutex_unlock(&order);                                                              \
+        return 0;                                                                                  \
     }
 
 SYNC(fsync)
@@ -233,16 +236,16 @@ int rename(const char *from, const char *to) {
     return result;
 }
 
-#define BY_PATH(name, word)                                                                                    \
-    int name(const char *path) {                                                                               \
-        REAL(int, #name, const char *)                                                                         \
-        pthread_mutex_lock(&order);                                                                            \
-        int result = real(path);                                                                               \
-        if (result == 0 && is_ours(path)) {                                                                    \
-            line(word " %s\n", path + root_length);                                                            \
-        }                                                                                                      \
-        pthread_mutex_unlock(&order);                                                                          \
-        return result;                                                                                         \
+#define BY_PATH(name, word)                                                                        \
+    int name(const char *path) {                                                                   \
+        REAL(int, #name, const char *)                                                             \
+        pthread_mutex_lock(&order);                                                                \
+        int result = real(path);                                                                   \
+        if (result == 0 && is_ours(path)) {                                                        \
+            line(word " %s\n", path + root_length);                                                \
+        }                                                                                          \
+        pthread_mutex_unlock(&order);                                                              \
+        return result;                                                                             \
     }
 
 BY_PATH(unlink, "unlink")

@@ -1,4 +1,4 @@
-//! The recorder: the library that is preloaded, and the log that it writes.
+//! The recorder: the preloaded library, and the log that it writes.
 
 use crate::kit::TestNode;
 use std::{
@@ -9,13 +9,13 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Ends the recorded process right after the line that begins so.
+/// Ends the recorded process immediately after a line with this prefix.
 const EXIT_AFTER: &str = "RECORD_EXIT_AFTER";
 
-/// One change of the files, or what says when it is durable. Paths begin at the recorded root.
+/// A change of the files, or a sync. Paths begin at the recorded root.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A process begins; it has nothing open.
+    /// A process starts. It has no open files.
     Start,
     Open {
         descriptor: u32,
@@ -39,7 +39,7 @@ pub enum Step {
     Sync {
         descriptor: u32,
     },
-    /// It is through: what was written before it began is durable.
+    /// The sync has completed: everything written before its begin is durable.
     Synced {
         descriptor: u32,
     },
@@ -55,7 +55,7 @@ pub enum Step {
     },
 }
 
-/// Where nodes run whose files are recorded.
+/// A directory for nodes with recorded files.
 #[derive(Debug)]
 pub struct Recorder {
     directory: Arc<TempDir>,
@@ -63,13 +63,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Compiles the library.
+    /// Compiles the library and creates the recorded root.
     pub fn new() -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let library = directory.path().join("recorder.so");
         let source =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/crash/powerloss/recorder.c");
-        // The compiler that the crates with C in them are built with.
+        // The compiler that builds the C code of crates.
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
         let compiled = Command::new(compiler)
             .args([
@@ -87,12 +87,12 @@ impl Recorder {
         recorder
     }
 
-    /// What is recorded. It is there from the beginning, and durable.
+    /// Returns the recorded root, which is durable from the beginning.
     pub fn root(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join("disk")
     }
 
-    /// The directory of the test that its nodes live in, together with the recorded files.
+    /// Returns the directory of the test, which also contains the recorded files.
     pub fn directory(&self) -> Arc<TempDir> {
         Arc::clone(&self.directory)
     }
@@ -101,12 +101,12 @@ impl Recorder {
         self.directory.path().join("record")
     }
 
-    /// How long the record is.
+    /// Returns the length of the record, in bytes.
     pub fn position(&self) -> u64 {
         fs::metadata(self.log()).unwrap().len()
     }
 
-    /// The command of a recorded node, in a directory that is three levels of new ones.
+    /// Returns the command of a recorded node, whose data directory is three new directories deep.
     pub fn command(&self, settings: &[String], exit_after: Option<&str>) -> Command {
         let mut command = TestNode::command(&self.root().join("new/deep"), settings);
         command
@@ -119,12 +119,12 @@ impl Recorder {
         command
     }
 
-    /// All steps, each with the position in the record behind it.
+    /// Returns all steps, each with the position behind it in the record.
     pub fn steps(&self) -> Vec<(u64, Step)> {
         let record = fs::read(self.log()).unwrap();
         let mut steps = Vec::new();
         let mut at = 0;
-        // A process that was killed may have left the last line without its end, or its bytes.
+        // A killed process may leave the last line or its bytes incomplete.
         while let Some((step, length)) = next_step(&record[at..]) {
             at += length;
             steps.push((at as u64, step));
@@ -137,18 +137,18 @@ impl Recorder {
     }
 }
 
-/// The first step of a record, and how many bytes it has.
+/// Parses the first step of a record. Returns it with its length in bytes.
 fn next_step(record: &[u8]) -> Option<(Step, usize)> {
     let line_length = record.iter().position(|&byte| byte == b'\n')?;
     let line = std::str::from_utf8(&record[..line_length]).unwrap();
     let mut length = line_length + 1;
-    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
     let numbers: Vec<usize> = rest
         .split(' ')
-        .map_while(|word| word.parse().ok())
+        .map_while(|keyword| keyword.parse().ok())
         .collect();
     let descriptor = numbers.first().map_or(0, |&number| number as u32);
-    let step = match word {
+    let step = match keyword {
         "start" => Step::Start,
         "open" => Step::Open {
             descriptor,

@@ -1,7 +1,7 @@
-//! What the recorded nodes go through, and what they say meanwhile that must hold from then on.
+//! The workload of the recorded nodes, and what they acknowledge in it.
 
 use super::{
-    super::told::{Ends, number},
+    super::acknowledged::{Bounds, number},
     recorder::Recorder,
 };
 use crate::kit::{NodeClient, TestAccount, TestNode, until};
@@ -9,30 +9,31 @@ use ledger_crypto::HashValue;
 use ledger_vm::Chain;
 use std::process::Stdio;
 
-/// How many clients transfer at once.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 4;
-/// What each is funded with.
+/// Funds of each client.
 const FUNDS: u64 = 1_000_000_000_000;
 /// The exit code of a process that the recorder has ended.
 const EXIT_RECORDER: i32 = 98;
-/// Log lines at a start, before and after the ready line.
+/// Log lines of a start, before and after the ready line.
 const POOL_RESTORED: &str = "the saved pool is restored";
 const POOL_REMOVED: &str = "the file of the restored mempool is removed";
-/// A window that every life fills, in steps.
+/// A window that every life fills, pruned in steps.
 const WINDOW: [&str; 2] = ["pruner.window_versions=60", "pruner.batch_versions=10"];
 
 /// One process, from its start to its end.
 #[derive(Clone, Copy, Debug)]
 pub enum Life {
-    /// Makes a ledger with the first version of the framework, works, and is stopped with a pool that waits.
+    /// Creates a ledger with the first version of the framework, works, and stops with a pending
+    /// mempool.
     Parking,
-    /// Takes in the pool that was saved, works, and is killed.
+    /// Restores the saved mempool, works, and is killed.
     Killed,
-    /// Takes on a framework upgrade, and is stopped with an empty pool.
+    /// Activates a framework upgrade, and stops with an empty mempool.
     Upgraded,
-    /// Works a little, and is stopped.
+    /// Works for a short time, and stops.
     Short,
-    /// Ends at once after the step whose line begins so.
+    /// Ends immediately after the step whose line in the record has this prefix.
     KilledAfter(&'static str),
 }
 
@@ -40,41 +41,42 @@ impl Life {
     pub const ALL: [Self; 4] = [Self::Parking, Self::Killed, Self::Upgraded, Self::Short];
 }
 
-/// What a node has said.
+/// An acknowledgment of a node, which must hold from then on.
 #[derive(Clone, Debug)]
-pub enum Promise {
+pub enum Acknowledgment {
     /// The node printed its ready line: there is a ledger.
     Ready,
-    /// The node removed the saved pool that it restored, if there was one.
+    /// The node removed the file of the restored mempool, if there was one.
     PoolRemoved,
     /// The transaction is committed.
     Committed { hash: HashValue, version: u64 },
-    /// The ledger has come so far.
-    Ends(Ends),
-    /// The chain has so many framework upgrades.
+    /// The ledger has these bounds.
+    Bounds(Bounds),
+    /// The chain has this number of framework upgrades.
     Upgrades(usize),
-    /// The pool is saved.
+    /// The mempool with these transactions is saved.
     Saved(Vec<HashValue>),
 }
 
-/// Promises, each with the position in the record at which it was heard.
+/// Acknowledgments, each with the position in the record at which it was received.
 #[derive(Debug)]
-struct Heard<'a> {
+struct RecordedAcknowledgments<'a> {
     recorder: &'a Recorder,
-    promises: Vec<(u64, Promise)>,
+    acknowledgments: Vec<(u64, Acknowledgment)>,
 }
 
-impl Heard<'_> {
-    fn note(&mut self, promise: Promise) {
-        self.promises.push((self.recorder.position(), promise));
+impl RecordedAcknowledgments<'_> {
+    fn record(&mut self, acknowledgment: Acknowledgment) {
+        self.acknowledgments
+            .push((self.recorder.position(), acknowledgment));
     }
 }
 
-/// Lets the lives be lived one after the other; gives what was promised.
-pub async fn run(recorder: &Recorder, lives: &[Life]) -> Vec<(u64, Promise)> {
-    let mut heard = Heard {
+/// Runs the lives one after the other. Returns what was acknowledged.
+pub async fn run(recorder: &Recorder, lives: &[Life]) -> Vec<(u64, Acknowledgment)> {
+    let mut recorded = RecordedAcknowledgments {
         recorder,
-        promises: Vec::new(),
+        acknowledgments: Vec::new(),
     };
     let mut parked = Vec::new();
     for &life in lives {
@@ -84,18 +86,18 @@ pub async fn run(recorder: &Recorder, lives: &[Life]) -> Vec<(u64, Promise)> {
             assert_eq!(
                 ended.unwrap().code(),
                 Some(EXIT_RECORDER),
-                "never came to {line}"
+                "the record has no line {line}"
             );
-            // Whatever it had taken in died with it.
+            // The process had restored the mempool and has lost it.
             parked.clear();
             continue;
         }
-        parked = live(life, &mut heard, parked).await;
+        parked = run_life(life, &mut recorded, parked).await;
     }
-    heard.promises
+    recorded.acknowledgments
 }
 
-/// The settings of a life, of a ledger with its newest block at `height`.
+/// Returns the settings of a life on a ledger with this height.
 fn settings(life: Life, height: u64) -> Vec<String> {
     let mut settings: Vec<_> = WINDOW.iter().map(|&setting| setting.to_owned()).collect();
     match life {
@@ -108,29 +110,32 @@ fn settings(life: Life, height: u64) -> Vec<String> {
     settings
 }
 
-/// Lives one life; gives the hashes of what is left waiting in the pool, if it was saved.
-async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<HashValue> {
-    let height = heard
-        .promises
-        .iter()
-        .rev()
-        .find_map(|(_, promise)| match promise {
-            Promise::Ends(ends) => Some(ends.height),
-            _ => None,
-        });
+/// Runs one life. Returns the hashes of the pending transactions if the mempool was saved.
+async fn run_life(
+    life: Life,
+    recorded: &mut RecordedAcknowledgments<'_>,
+    parked: Vec<HashValue>,
+) -> Vec<HashValue> {
+    let height =
+        recorded.acknowledgments.iter().rev().find_map(
+            |(_, acknowledgment)| match acknowledgment {
+                Acknowledgment::Bounds(bounds) => Some(bounds.height),
+                _ => None,
+            },
+        );
     let settings = settings(life, height.unwrap_or(0));
-    let command = heard.recorder.command(&settings, None);
-    let mut node = TestNode::spawn(command, heard.recorder.directory(), settings);
-    heard.note(Promise::Ready);
+    let command = recorded.recorder.command(&settings, None);
+    let mut node = TestNode::spawn(command, recorded.recorder.directory(), settings);
+    recorded.record(Acknowledgment::Ready);
     until("the file of the restored pool to be removed", || async {
         let log = node.log();
         let count = |line: &str| log.matches(line).count();
         (count(POOL_RESTORED) == count(POOL_REMOVED)).then_some(())
     })
     .await;
-    heard.note(Promise::PoolRemoved);
+    recorded.record(Acknowledgment::PoolRemoved);
     if matches!(life, Life::Upgraded) {
-        heard.note(Promise::Upgrades(2));
+        recorded.record(Acknowledgment::Upgrades(2));
     }
     let chain = node.chain().await;
     let parker = TestAccount::from_seed(CLIENTS);
@@ -138,24 +143,24 @@ async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<
         node.fund(&TestAccount::from_seed(number), FUNDS).await;
     }
     if !parked.is_empty() {
-        transfer(&node, &chain, CLIENTS, heard).await;
+        transfer(&node, &chain, CLIENTS, recorded).await;
         for hash in &parked {
-            let answer = node.try_wait_until_known(hash).await.unwrap();
-            assert_eq!(answer.status, 200, "{}", answer.text);
+            let response = node.try_wait_until_known(hash).await.unwrap();
+            assert_eq!(response.status, 200, "{}", response.text);
         }
     }
     let rounds = if matches!(life, Life::Short) { 2 } else { 8 };
     for _ in 0..rounds {
         for number in 0..CLIENTS {
-            transfer(&node, &chain, number, heard).await;
+            transfer(&node, &chain, number, recorded).await;
         }
     }
-    let mut waiting = Vec::new();
+    let mut pending = Vec::new();
     if matches!(life, Life::Parking | Life::Killed) {
         let next = node.sequence_number(&parker.address).await;
         for later in 1..=2 {
             let transaction = parker.transfer(&chain, next + later, parker.address, 1);
-            waiting.push(node.submit(&transaction).await);
+            pending.push(node.submit(&transaction).await);
         }
     }
     if matches!(life, Life::Killed) {
@@ -164,22 +169,29 @@ async fn live(life: Life, heard: &mut Heard<'_>, parked: Vec<HashValue>) -> Vec<
     }
     let status = node.stop("TERM");
     assert!(status.success(), "{}", node.log());
-    if !waiting.is_empty() {
-        heard.note(Promise::Saved(waiting.clone()));
+    if !pending.is_empty() {
+        recorded.record(Acknowledgment::Saved(pending.clone()));
     }
-    waiting
+    pending
 }
 
-/// Transfers and waits; notes what is said.
-async fn transfer(node: &NodeClient, chain: &Chain, client: u64, heard: &mut Heard<'_>) {
+/// Transfers, waits for the commit, and records the acknowledgments.
+async fn transfer(
+    node: &NodeClient,
+    chain: &Chain,
+    client: u64,
+    recorded: &mut RecordedAcknowledgments<'_>,
+) {
     let account = TestAccount::from_seed(client);
     let next = node.sequence_number(&account.address).await;
     let hash = node
         .submit(&account.transfer(chain, next, account.address, 1))
         .await;
-    let answer = node.try_wait_until_known(&hash).await.unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    let version = number(&answer.json["version"]);
-    heard.note(Promise::Committed { hash, version });
-    heard.note(Promise::Ends(Ends::of(&node.get("/v1").await.json)));
+    let response = node.try_wait_until_known(&hash).await.unwrap();
+    assert_eq!(response.status, 200, "{}", response.text);
+    let version = number(&response.json["version"]);
+    recorded.record(Acknowledgment::Committed { hash, version });
+    recorded.record(Acknowledgment::Bounds(Bounds::from_body(
+        &node.get("/v1").await.json,
+    )));
 }

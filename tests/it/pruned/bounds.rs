@@ -1,22 +1,23 @@
-//! The moment of the ledger that an answer names in its headers.
+//! The bounds of the window that a response names in its headers.
 
 use reqwest::header::HeaderMap;
 
-/// What the headers tell of the window.
+/// The bounds of the window, from the headers of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moment {
+pub struct Bounds {
     pub oldest_version: u64,
     pub version: u64,
     pub oldest_height: u64,
     pub height: u64,
 }
 
-impl Moment {
-    /// The moment of an answer. The vendor's word in the headers' names is not looked at.
+impl Bounds {
+    /// Reads the bounds from headers, whatever the vendor word in their names.
     ///
     /// # Panics
-    /// When a header is missing, or the window that they tell is none.
-    pub fn of(headers: &HeaderMap) -> Self {
+    ///
+    /// Panics if a header is missing, or if a lower bound is above the upper one.
+    pub fn from_headers(headers: &HeaderMap) -> Self {
         let read = |rest: &str| {
             let value = headers
                 .iter()
@@ -30,20 +31,20 @@ impl Moment {
                 .and_then(|(_, value)| value.to_str().ok()?.parse().ok());
             value.unwrap_or_else(|| panic!("no header {rest} in {headers:?}"))
         };
-        let moment = Self {
+        let bounds = Self {
             oldest_version: read("ledger-oldest-version"),
             version: read("ledger-version"),
             oldest_height: read("oldest-block-height"),
             height: read("block-height"),
         };
         assert!(
-            moment.oldest_version <= moment.version && moment.oldest_height <= moment.height,
-            "{moment:?} is no window"
+            bounds.oldest_version <= bounds.version && bounds.oldest_height <= bounds.height,
+            "{bounds:?} is no window"
         );
-        moment
+        bounds
     }
 
-    /// Whether nothing of it is older than in `earlier`.
+    /// Returns whether no bound is before that of `earlier`.
     pub fn is_not_before(&self, earlier: &Self) -> bool {
         self.oldest_version >= earlier.oldest_version
             && self.version >= earlier.version
@@ -51,8 +52,8 @@ impl Moment {
             && self.height >= earlier.height
     }
 
-    /// The newest of both, each number for itself.
-    pub fn or_later(&self, other: &Self) -> Self {
+    /// Returns the higher of both, for each bound.
+    pub fn max(&self, other: &Self) -> Self {
         Self {
             oldest_version: self.oldest_version.max(other.oldest_version),
             version: self.version.max(other.version),

@@ -1,0 +1,76 @@
+// The TypeScript programs of README.md and docs/quickstart.md, run against a node with the preset
+// that these documents name (config/sdk.toml).
+//
+// The comment behind a `console.log(...)` is the line that it prints. A program runs unchanged,
+// after a prelude that sets the addresses of the SDK's local network to those of the node. Node.js
+// runs it as JavaScript, so it has no type annotations.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { NodeProcess } from "./node_process.mjs";
+import { endpoints } from "./session.mjs";
+
+const DOCUMENTS = ["README.md", "docs/quickstart.md"];
+const REPOSITORY = new URL("../../", import.meta.url);
+const PROGRAM = /^```ts\n(.*?)^```$/gms;
+const PRINT = /console\.log\(/g;
+const STATED_PRINT = /console\.log\(.*\); \/\/ (.+)$/gm;
+const TIMEOUT_MS = 60_000;
+
+const all = (pattern, text) => [...text.matchAll(pattern)];
+
+/** Returns the programs of a document, each with the lines that it prints. */
+async function programsOf(document) {
+  const text = await readFile(new URL(document, REPOSITORY), "utf8");
+  return all(PROGRAM, text).map(([, source]) => {
+    const stated = all(STATED_PRINT, source).map(([, line]) => line);
+    assert.equal(stated.length, all(PRINT, source).length, "every console.log states its line");
+    assert.ok(stated.length > 0, "a program states what it prints");
+    return { source, stated };
+  });
+}
+
+/** Runs a program with the SDK's local network at `node`, and returns the lines that it prints. */
+async function run(source, node) {
+  const { fullnode, faucet, indexer } = endpoints(node);
+  const prelude = `
+    import * as sdk from "@aptos-labs/ts-sdk";
+    sdk.NetworkToNodeAPI.local = ${JSON.stringify(fullnode)};
+    sdk.NetworkToFaucetAPI.local = ${JSON.stringify(faucet)};
+    sdk.NetworkToIndexerAPI.local = ${JSON.stringify(indexer)};
+  `;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "--eval", prelude + source],
+    // Programs on the command line import packages from the working directory.
+    { cwd: fileURLToPath(new URL(".", import.meta.url)), timeout: TIMEOUT_MS },
+  );
+  return stdout.trimEnd().split("\n");
+}
+
+describe("the programs of the documents", { timeout: 2 * TIMEOUT_MS }, () => {
+  let node;
+
+  before(async () => {
+    node = await NodeProcess.start("sdk");
+  });
+
+  after(async () => {
+    const code = await node?.stop();
+    if (node) assert.equal(code, 0, `the node stops cleanly\n${node.log()}`);
+  });
+
+  for (const document of DOCUMENTS) {
+    test(`${document} prints the lines that it states`, async () => {
+      const programs = await programsOf(document);
+      assert.ok(programs.length > 0, `${document} has a program`);
+      for (const { source, stated } of programs) {
+        assert.deepEqual(await run(source, node), stated, source);
+      }
+    });
+  }
+});
