@@ -28,6 +28,7 @@ impl Stream {
     /// Opens a connection that sends each request immediately.
     ///
     /// # Errors
+    ///
     /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection,
     /// [`RequestError::Connect`] if the server does not accept it, and [`RequestError::Tls`] if the
     /// TLS handshake fails.
@@ -52,6 +53,7 @@ impl Stream {
     /// Writes all of `bytes`.
     ///
     /// # Errors
+    ///
     /// Returns the error of the connection.
     pub(super) async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
@@ -66,6 +68,7 @@ impl Stream {
     /// Appends received bytes to `received`. Returns 0 at the end of the stream.
     ///
     /// # Errors
+    ///
     /// Returns the error of the connection.
     pub(super) async fn read_buf(&mut self, received: &mut BytesMut) -> io::Result<usize> {
         match self {

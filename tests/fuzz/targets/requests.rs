@@ -16,7 +16,7 @@ use actix_web::{
 };
 use service::{Answer, answer};
 
-/// Sends a request and checks its response. Ignores inputs that are no request.
+/// Sends a request and checks its response. Ignores inputs that are not a request.
 ///
 /// # Panics
 ///

@@ -18,7 +18,7 @@ pub fn run(input: &[u8]) {
     let view = submission_json(chain(), &transaction);
     let parsed = submission_from_json(chain(), view.as_bytes());
     let parsed =
-        parsed.unwrap_or_else(|problem| panic!("{problem}: the view is no submission: {view}"));
+        parsed.unwrap_or_else(|problem| panic!("{problem}: the view is not a submission: {view}"));
     assert_eq!(parsed, transaction, "the view is {view}");
     let bytes = bcs::to_bytes(&transaction).expect("a transaction has a BCS form");
     // The BCS decoder may reject the transaction: its limits are not those of the JSON parser.
