@@ -1,7 +1,7 @@
 //! Test support for several crates: accounts, transactions, chains in memory, a disk that fails,
 //! and HTTP clients (feature `http`).
 //!
-//! The crate names no type of the store or of the actors, so that their unit tests can use it.
+//! The crate does not depend on the store or the actors, so that their unit tests can use it.
 
 mod account;
 mod chain;
