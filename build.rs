@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Number of hex digits of a commit that are shown.
+/// Number of hex digits of the commit in the version.
 const COMMIT_DIGITS: usize = 12;
 
 fn main() {

@@ -1,5 +1,5 @@
-//! The cost of checking each kind of signature on one core, one by one and, for ed25519, in
-//! batches.
+//! Benchmark of signature checks on one core: single signatures of each kind, and batches of
+//! ed25519 signatures.
 //!
 //! `cargo bench -p ledger-execution --bench signatures`
 
@@ -17,11 +17,11 @@ fn main() {
     divan::main();
 }
 
-/// Returns a builder of the transfer with this sequence number.
-fn transfer(number: u64) -> TransactionBuilder {
+/// Returns a builder of a transfer.
+fn transfer(sequence_number: u64) -> TransactionBuilder {
     let chain = development_chain();
     let account = AccountAddress::from_low_u64(0xcafe);
-    TransactionBuilder::transfer(&chain, account, account, 1).sequence_number(number)
+    TransactionBuilder::transfer(&chain, account, account, 1).sequence_number(sequence_number)
 }
 
 /// Measures the check of one transaction of `signer`.
@@ -38,17 +38,17 @@ fn check_one(bencher: Bencher<'_, '_>, signer: &impl TransactionSigner) {
 }
 
 #[divan::bench]
-fn alone_ed25519(bencher: Bencher<'_, '_>) {
+fn single_ed25519(bencher: Bencher<'_, '_>) {
     check_one(bencher, &TestAccount::from_seed(1));
 }
 
 #[divan::bench]
-fn alone_secp256k1(bencher: Bencher<'_, '_>) {
+fn single_secp256k1(bencher: Bencher<'_, '_>) {
     check_one(bencher, &TestKey::secp256k1(5));
 }
 
 #[divan::bench]
-fn alone_webauthn(bencher: Bencher<'_, '_>) {
+fn single_webauthn(bencher: Bencher<'_, '_>) {
     check_one(bencher, &TestKey::passkey(5));
 }
 
@@ -85,9 +85,9 @@ fn transactions(count: u64) -> Vec<SignedTransaction> {
         .collect()
 }
 
-/// Measures a batch of whole transactions: signing messages, curve points, equations, and hashes.
+/// Measures the complete check of a batch: signing messages, curve points, equations, and hashes.
 #[divan::bench(args = [1, 2, 4, 8, 16, 32, 64, 128])]
-fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
+fn batch_of_transactions(bencher: Bencher<'_, '_>, count: u64) {
     let (chain, transactions) = (development_chain(), transactions(count));
     bencher
         .counter(ItemsCount::new(transactions.len()))
@@ -102,9 +102,9 @@ fn together_transactions(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// Measures a batch of transactions with one invalid signature among every 32.
+/// Measures the check of a batch in which one signature of every 32 is invalid.
 #[divan::bench(args = [32, 64, 128])]
-fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
+fn batch_with_few_invalid(bencher: Bencher<'_, '_>, count: u64) {
     let chain = development_chain();
     let mut transactions = transactions(count);
     for transaction in transactions.iter_mut().skip(7).step_by(32) {
@@ -123,9 +123,10 @@ fn together_some_bad(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// Measures a batch of invalid signatures only, in which every sum of equations fails.
+/// Measures the check of a batch in which all signatures are invalid, so every sum of equations
+/// fails.
 #[divan::bench(args = [32, 128])]
-fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
+fn batch_of_invalid(bencher: Bencher<'_, '_>, count: u64) {
     let chain = development_chain();
     let mut transactions = transactions(count);
     for transaction in &mut transactions {
@@ -144,7 +145,8 @@ fn together_all_bad(bencher: Bencher<'_, '_>, count: u64) {
         });
 }
 
-/// Returns the verification equations of `count` messages, signed by `senders` keys in turn.
+/// Returns the verification equations of `count` messages. Message `i` is signed by key
+/// `i % senders`.
 fn equations(count: u64, senders: u64) -> Vec<Equation> {
     let numbers = 0..count;
     numbers
@@ -158,9 +160,9 @@ fn equations(count: u64, senders: u64) -> Vec<Equation> {
         .collect()
 }
 
-/// Measures one verification equation alone.
+/// Measures one verification equation.
 #[divan::bench]
-fn equation_alone(bencher: Bencher<'_, '_>) {
+fn single_equation(bencher: Bencher<'_, '_>) {
     let equations = equations(1, 1);
     bencher
         .counter(ItemsCount::new(1usize))
@@ -169,7 +171,7 @@ fn equation_alone(bencher: Bencher<'_, '_>) {
 
 /// Measures a batch of verification equations of different keys.
 #[divan::bench(args = [2, 3, 4, 8, 16, 32, 64, 128])]
-fn equations_together(bencher: Bencher<'_, '_>, count: u64) {
+fn batch_of_equations(bencher: Bencher<'_, '_>, count: u64) {
     let equations = equations(count, count);
     bencher
         .counter(ItemsCount::new(equations.len()))
@@ -178,7 +180,7 @@ fn equations_together(bencher: Bencher<'_, '_>, count: u64) {
 
 /// Measures a batch of verification equations of one key.
 #[divan::bench(args = [32, 128])]
-fn equations_of_one_sender(bencher: Bencher<'_, '_>, count: u64) {
+fn batch_of_equations_of_one_key(bencher: Bencher<'_, '_>, count: u64) {
     let equations = equations(count, 1);
     bencher
         .counter(ItemsCount::new(equations.len()))

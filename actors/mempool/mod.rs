@@ -209,12 +209,14 @@ impl Handler<Submit> for Mempool {
 impl Handler<CheckCapacity> for Mempool {
     fn handle(&mut self, request: CheckCapacity) {
         let outcome = self.pool.check_capacity(request.key, request.size_bytes);
+        // An error means that the receiver was dropped: the request was canceled.
         let _ = request.reply.send(outcome);
     }
 }
 
 impl Handler<GetSavedSize> for Mempool {
     fn handle(&mut self, request: GetSavedSize) {
+        // An error means that the receiver was dropped: the request was canceled.
         let _ = request.reply.send(self.pool.saved_bytes());
     }
 }
@@ -228,6 +230,7 @@ impl Handler<GetPending> for Mempool {
                 None => PendingStatus::Unknown,
             },
         };
+        // An error means that the receiver was dropped: the request was canceled.
         let _ = request.reply.send(status);
     }
 }
@@ -248,6 +251,7 @@ impl Handler<CheckPending> for Mempool {
 
 impl Handler<GetGasPrice> for Mempool {
     fn handle(&mut self, request: GetGasPrice) {
+        // An error means that the receiver was dropped: the request was canceled.
         let _ = request.reply.send(self.gas.estimate());
     }
 }
@@ -291,6 +295,7 @@ impl Handler<SetPaused> for Mempool {
 impl Handler<Close> for Mempool {
     fn handle(&mut self, close: Close) {
         self.is_closed = true;
+        // An error means that the receiver was dropped: the stop was canceled.
         let _ = close.reply.send(self.pool.contents());
     }
 }

@@ -59,7 +59,7 @@ impl Workers {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if a thread cannot be started.
+    /// Returns the error of the operating system if a thread cannot be started.
     pub(super) fn spawn(
         self,
         reporter: &FatalErrorReporter,

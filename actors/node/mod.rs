@@ -225,8 +225,8 @@ impl Node {
 
     /// Stops the actors in order, joins every thread, and saves the mempool.
     ///
-    /// On a full disk it retries the save for about a minute. The caller stops its listeners first:
-    /// later requests return [`NodeError::Stopping`](crate::NodeError::Stopping).
+    /// Retries the save for about a minute if the disk is full. The caller stops its listeners
+    /// first: later requests return [`NodeError::Stopping`](crate::NodeError::Stopping).
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ const HEARTBEAT_SECS: u64 = 30;
 /// Runs all actors on the calling thread, as a node with one arbiter does.
 struct ThisThread {
     reporter: FatalErrorReporter,
-    /// For each actor, a function that floods its mailbox.
+    /// Functions that flood a mailbox, one for each actor.
     floods: RefCell<Vec<Box<dyn Fn() -> Flood>>>,
 }
 

@@ -214,6 +214,7 @@ impl Handler<SetPaused> for Sequencer {
 impl Handler<Stop> for Sequencer {
     fn handle(&mut self, stop: Stop) {
         self.batches = None;
+        // An error means that the receiver was dropped: the stop was canceled.
         let _ = stop.done.send(());
     }
 }

@@ -32,11 +32,11 @@ pub(crate) const TRUSTED_PER_UNTRUSTED: usize = 3;
 /// A queue of transactions that wait for signature verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For clients whose last transactions were accepted.
+    /// Lane of clients whose last transactions were accepted.
     Trusted,
-    /// For clients that are new or have recently sent a bad signature, and for simulations, whose
-    /// signatures need not be valid. Served after the trusted lane, with a guaranteed share of
-    /// the work.
+    /// Lane of clients that are new or have recently sent a bad signature, and of simulations,
+    /// whose signatures need not be valid. It is served after the trusted lane, with a guaranteed
+    /// share of the work.
     Untrusted,
 }
 

@@ -4,8 +4,8 @@
 //! simulation runs the real actors with their wiring, mailboxes and timers, the
 //! [`crate::NodeHandle`], execution, and the store. It replaces three parts:
 //!
-//! * Threads: the [`scheduler`] runs one step at a time, and interrupts a step where the system
-//!   could interrupt a real thread.
+//! * Threads: the [`scheduler`] runs one step at a time, and interrupts a step at points at
+//!   which the operating system could interrupt a real thread.
 //! * Clocks: time passes only between steps.
 //! * The disk: a [`ledger_test_support::Disk`] in memory, with injected faults.
 //!

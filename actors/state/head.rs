@@ -41,7 +41,7 @@ impl Head {
     }
 
     /// Returns the transaction `hash` if a recent block includes it and its version is not pruned.
-    /// Otherwise the store may hold it.
+    /// If this returns `None`, the store may still hold the transaction.
     pub(crate) fn committed(&self, hash: &HashValue) -> Option<CommittedTransaction> {
         let mut newest_first = self.published.recent.iter().rev();
         let committed = newest_first.find_map(|block| block.committed(hash))?;

@@ -14,7 +14,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Duration in microseconds above which a read is slow. Such a read had to wait for the disk, or
+/// Duration above which a read is slow, in microseconds. A slow read has waited for the disk, or
 /// its thread for a core.
 const SLOW_USECS: u64 = 1_000;
 
@@ -23,8 +23,8 @@ const PAUSE_USECS_MAX: u64 = 1_000_000;
 
 /// The store of an [`InlineReader`]. Clones share it.
 ///
-/// It is empty until the storage sets it, and again after the storage revokes it. So the handle of
-/// a stopped node does not hold the store open.
+/// It is empty before the storage actor sets it and after the storage actor revokes it. So the
+/// handle of a stopped node does not hold the store open.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InlineStore(Arc<ArcSwapOption<StoreReader>>);
 
@@ -44,11 +44,11 @@ impl InlineStore {
 ///
 /// A read of a few rows in memory takes microseconds, less than a round trip to a reader thread.
 /// Together with a faster JSON serializer, inline reads reduced the node's CPU time for a balance
-/// request from 19.9 us to 13.2 us. They bypass the storage actor, so the storage creates this
-/// reader and revokes its store.
+/// request from 19.9 us to 13.2 us. They bypass the storage actor, which creates this
+/// reader and revokes its store when it stops.
 ///
-/// An inline read waits for nothing but the disk. It leaves the query to the reader threads in two
-/// cases:
+/// An inline read can wait only for the disk. The caller must send the query to a reader thread in
+/// two cases:
 ///
 /// * The version is not applied to the database yet.
 /// * A slow read has paused inline reads on all threads. The pause starts at the end of that read,
@@ -88,8 +88,8 @@ impl InlineReader {
     ///
     /// # Errors
     ///
-    /// Returns the query if the caller must send it to a reader thread. A failed read is not an
-    /// error of this method, but an answer.
+    /// Returns the query if the caller must send it to a reader thread. A failed read is not such
+    /// an error: the returned [`Answer`] contains it.
     pub(crate) fn read<Q: Query>(&self, query: Q) -> Result<Answer<Q::Output>, Q> {
         self.read_at(query, |reader| {
             reader.snapshot_at(&self.head.ledger_info()).ok()
@@ -103,8 +103,8 @@ impl InlineReader {
     ///
     /// # Errors
     ///
-    /// Returns the query if the caller must send it to a reader thread. A failed read is not an
-    /// error of this method, but an answer.
+    /// Returns the query if the caller must send it to a reader thread. A failed read is not such
+    /// an error: the returned [`Answer`] contains it.
     pub(crate) fn read_unchanged<Q: Query>(
         &self,
         query: Q,
@@ -124,6 +124,10 @@ impl InlineReader {
     }
 
     /// Runs a query on the snapshot that `open` returns.
+    ///
+    /// # Errors
+    ///
+    /// Returns the query if inline reads are paused or revoked, or if `open` returns `None`.
     fn read_at<Q: Query>(
         &self,
         query: Q,
@@ -180,14 +184,14 @@ mod tests {
         _directory: tempfile::TempDir,
     }
 
-    /// Creates an inline reader of a new ledger. The Head is `unapplied` versions ahead of the
-    /// store.
-    fn fixture(unapplied: u64) -> Fixture {
+    /// Creates an inline reader of a new ledger. The Head is `unapplied_count` versions ahead
+    /// of the store.
+    fn fixture(unapplied_count: u64) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
         let (_, store) = development(directory.path());
         let (writer, reader) = store.split();
         let mut ledger_info = *reader.snapshot().unwrap().ledger_info();
-        ledger_info.version += unapplied;
+        ledger_info.version += unapplied_count;
         let elapsed_usecs = Arc::new(AtomicU64::new(1));
         let clock = Arc::clone(&elapsed_usecs);
         let clock = Clock::new(move || clock.load(Relaxed));
@@ -218,6 +222,7 @@ mod tests {
             self.inline_reader.read(query).is_ok()
         }
 
+        /// Advances the elapsed time of the clock.
         fn advance(&self, usecs: u64) {
             self.elapsed_usecs.fetch_add(usecs, Relaxed);
         }
@@ -296,7 +301,7 @@ mod tests {
         let fixture = fixture(0);
         let version = |snapshot: &Snapshot| Ok(snapshot.ledger_info().version);
         let Ok(Ok((ledger_info, version))) = fixture.inline_reader.read(version) else {
-            panic!("query did not run inline");
+            panic!("the query did not run inline");
         };
         assert_eq!(
             &ledger_info,
@@ -305,7 +310,7 @@ mod tests {
         assert_eq!(version, ledger_info.version);
         let fails = |_: &Snapshot| -> Result<(), StoreError> { Err(StoreError::Empty) };
         let Ok(answer) = fixture.inline_reader.read(fails) else {
-            panic!("query did not run inline");
+            panic!("the query did not run inline");
         };
         assert!(matches!(answer, Err(NodeError::Store(StoreError::Empty))));
     }

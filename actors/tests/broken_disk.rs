@@ -295,7 +295,8 @@ async fn failed_reads_return_an_error() {
     node.stop().await.unwrap();
 }
 
-/// The account of a submission's sender is read through the state, which has no errors of the store.
+/// The account of a submission's sender is read through the state, which has no errors of the
+/// store.
 #[actix::test]
 async fn failed_read_of_an_account_is_a_disk_failure() {
     let mut fixture = FailingDiskNode::new().await;

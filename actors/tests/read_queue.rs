@@ -25,6 +25,7 @@ async fn rejects_reads_beyond_the_queue_capacity() {
         async move {
             let query = move |_: &Snapshot| {
                 started_sender.send(()).unwrap();
+                // An error means that the test has dropped the sender, which also ends the query.
                 let _ = released.recv();
                 Ok::<_, StoreError>(())
             };

@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell if this fails.
+            // An error means that standard error is closed, so it cannot be reported.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }

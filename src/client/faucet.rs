@@ -27,6 +27,7 @@ impl FaucetClient {
     /// verified with `roots`.
     ///
     /// # Errors
+    ///
     /// Returns the errors of [`Endpoint::parse`].
     pub fn new(url: &str, roots: &TrustedRoots) -> Result<Self, ClientError> {
         let endpoint = Endpoint::parse(url, roots)?;
@@ -41,6 +42,7 @@ impl FaucetClient {
     /// Returns the hash of the transaction after its commit.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::Rejected`] if the faucet responds with an error status,
     /// [`ClientError::NoResponse`] if it does not respond, and [`ClientError::UnexpectedResponse`]
     /// if the body has another form or no transaction hash. Except after `Rejected`, the account

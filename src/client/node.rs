@@ -90,6 +90,7 @@ impl NodeClient {
     /// An `https://` URL is verified with `roots`.
     ///
     /// # Errors
+    ///
     /// Returns the errors of [`Endpoint::parse`].
     pub fn new(url: &str, roots: &TrustedRoots) -> Result<Self, ClientError> {
         let endpoint = Endpoint::parse(url, roots)?;
@@ -106,6 +107,7 @@ impl NodeClient {
     /// The vendor word of the chain is read from the names of the response headers.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::NoResponse`] if the node does not respond, [`ClientError::Rejected`]
     /// if it responds with an error status, and [`ClientError::UnexpectedResponse`] if the response
     /// is not one of a node.
@@ -130,6 +132,7 @@ impl NodeClient {
     /// Returns the gas unit price that the node recommends, in the coin's smallest unit.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn gas_unit_price(&self) -> Result<u64, ClientError> {
         let estimate: GasEstimate = self.get_json("/estimate_gas_price").await?;
@@ -139,6 +142,7 @@ impl NodeClient {
     /// Returns the state of an account.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::Rejected`] if the account does not exist, and otherwise the same
     /// errors as [`NodeClient::ledger`].
     pub async fn account(&self, address: &AccountAddress) -> Result<AccountState, ClientError> {
@@ -148,6 +152,7 @@ impl NodeClient {
     /// Returns the balance of an account in the chain's coin, in its smallest unit.
     ///
     /// # Errors
+    ///
     /// Returns the same errors as [`NodeClient::ledger`].
     pub async fn balance(&self, address: &AccountAddress) -> Result<u64, ClientError> {
         let coin = AccountAddress::NATIVE_ASSET;
@@ -158,6 +163,7 @@ impl NodeClient {
     /// Submits a transaction of a chain with the word `vendor`, and returns its hash.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::Rejected`] if the node rejects the transaction. After
     /// [`ClientError::NoResponse`] and [`ClientError::UnexpectedResponse`] it may be pending.
     pub async fn submit(
@@ -187,6 +193,7 @@ impl NodeClient {
     /// The wait ends when the transaction expires at the latest, because the mempool removes it.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::NotCommitted`] if the transaction was removed from the mempool, and
     /// otherwise the same errors as [`NodeClient::ledger`].
     pub async fn wait(&self, hash: &HashValue) -> Result<CommittedTransaction, ClientError> {
@@ -232,7 +239,7 @@ pub fn submission_media_type(vendor: &Vendor) -> String {
     format!("application/x.{}.signed_transaction+bcs", vendor.lower())
 }
 
-/// Returns the vendor word, which stands between `x-` and `-chain-id` in the name of a header.
+/// Returns the vendor word: the part between `x-` and `-chain-id` of a header name.
 fn vendor_of(response: &Response) -> Option<Vendor> {
     response.find_field(|name, _| {
         let name = name.to_ascii_lowercase();

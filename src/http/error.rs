@@ -43,7 +43,8 @@ pub enum TlsError {
         /// What is wrong.
         message: String,
     },
-    /// rustls rejects the certificate or the private key, or the key is not that of the certificate.
+    /// rustls rejects the certificate or the private key, or the key is not that of the
+    /// certificate.
     #[error(
         "{} and {} cannot be used together: {source}",
         certificate.display(),

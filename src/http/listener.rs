@@ -110,7 +110,7 @@ impl Listener {
         };
         let socket = bind(options.address, options.backlog).map_err(bind_error)?;
         let address = socket.local_addr().map_err(bind_error)?;
-        // HTTP/2 is offered inside TLS only: without TLS, clients do not ask for it.
+        // HTTP/2 is offered with TLS only, because clients do not use it without TLS.
         let scheme = if options.tls.is_some() {
             "https"
         } else {

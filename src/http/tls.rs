@@ -2,7 +2,7 @@
 //!
 //! rustls accepts TLS 1.2 and 1.3. Each handshake takes the certificate that is current when the
 //! client's first message arrives. A replacement changes neither handshakes under way nor open
-//! connections, and a client that resumes a session is not asked to verify the new certificate.
+//! connections, and a client that resumes a session does not verify the new certificate.
 
 use crate::error::TlsError;
 use arc_swap::ArcSwap;
@@ -103,8 +103,8 @@ impl LoadedCertificate {
 
     /// Returns the permissions of the private key's file if every user of the machine has some.
     ///
-    /// This is no error, because some systems that provide such files set permissions that cannot
-    /// be changed.
+    /// This is not an error, because some systems that provide such files set permissions that
+    /// cannot be changed.
     pub fn exposed_key_mode(&self) -> Option<u32> {
         self.exposed_key_mode
     }

@@ -16,8 +16,8 @@ use std::{
 ///
 /// # Errors
 ///
-/// Returns the error of the system, or one of the kind `InvalidInput` if the file is not a regular
-/// file.
+/// Returns the error of the operating system, or one of the kind `InvalidInput` if the file is not
+/// a regular file.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
     // Without this flag, opening a pipe waits for its writer.
     let flags = OFlags::NONBLOCK.bits().cast_signed();

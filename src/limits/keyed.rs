@@ -12,7 +12,7 @@ use std::{
 /// network of this length has all of them (RFC 6177).
 const IPV6_NETWORK_BITS: u32 = 64;
 
-/// A limit on the number of [`KeyedPermit`]s that are held at once for each key.
+/// A limit on the number of concurrently held [`KeyedPermit`]s of each key.
 ///
 /// It has an entry per key with a permit, so its size is bounded by the number of permits that the
 /// caller can hold in all.
@@ -71,7 +71,7 @@ impl<K: Hash + Eq> Drop for KeyedPermit<K> {
     }
 }
 
-/// Returns the address that stands for all addresses of a client: an IPv4 address itself, also if
+/// Returns the address that identifies all addresses of a client: an IPv4 address itself, also if
 /// it is mapped to IPv6, and the network of an IPv6 address.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// A limit on the number of [`Permit`]s that are held at once.
+/// A limit on the number of concurrently held [`Permit`]s.
 ///
 /// Its counts order no other memory, so they are relaxed.
 #[derive(Debug)]

@@ -16,8 +16,8 @@ use tokio::{
 ///
 /// # Errors
 ///
-/// Returns the error of the system if the handler cannot be installed, for example without a free
-/// descriptor.
+/// Returns the error of the operating system if the handler cannot be installed, for example
+/// without a free descriptor.
 pub fn survive_file_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
@@ -36,7 +36,7 @@ impl ReloadSignal {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if the handler cannot be installed.
+    /// Returns the error of the operating system if the handler cannot be installed.
     pub fn new() -> io::Result<Self> {
         signal(SignalKind::hangup()).map(Self)
     }
@@ -59,7 +59,7 @@ impl StopSignals {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if a handler cannot be installed.
+    /// Returns the error of the operating system if a handler cannot be installed.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

@@ -82,7 +82,7 @@ fn check_pruned_state(row: &[u8]) {
     }
 }
 
-/// Checks that a valid segment can be asked for any key.
+/// Checks that a lookup of any key in a valid segment does not panic.
 fn check_filter(row: &[u8]) {
     let mut filter = BloomFilter::default();
     if filter.push(&[], row).is_ok() {

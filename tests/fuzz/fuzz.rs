@@ -1,5 +1,7 @@
-//! The fuzzer: libFuzzer with the target that `FUZZ_TARGET` names. `run.sh` builds it with the
-//! instrumentation that guides it; without, it only replays inputs.
+//! The fuzzer: libFuzzer with the target that `FUZZ_TARGET` names.
+//!
+//! `run.sh` builds it with coverage instrumentation, which guides libFuzzer. Without
+//! instrumentation it can only replay inputs.
 
 #![no_main]
 
@@ -11,13 +13,18 @@ use targets::{TARGETS, Target};
 
 static TARGET: OnceLock<&'static Target> = OnceLock::new();
 
-fn chosen() -> &'static Target {
+/// Returns the target that `FUZZ_TARGET` names.
+///
+/// # Panics
+///
+/// Panics if there is no such target.
+fn selected_target() -> &'static Target {
     let names = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>();
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
     let target = TARGETS.iter().find(|target| target.name == name);
-    target.unwrap_or_else(|| panic!("FUZZ_TARGET is one of {}", names().join(", ")))
+    target.unwrap_or_else(|| panic!("FUZZ_TARGET must be one of {}", names().join(", ")))
 }
 
 fuzz_target!(|input: &[u8]| {
-    (TARGET.get_or_init(chosen).run)(input);
+    (TARGET.get_or_init(selected_target).run)(input);
 });

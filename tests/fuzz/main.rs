@@ -1,5 +1,6 @@
-//! Runs every input of the fuzzer's corpus through its target, so that plain `cargo test` shows what
-//! fuzzing found once. `run.sh` beside this file does the fuzzing itself.
+//! Runs every input of the fuzzer's corpus through its target.
+//!
+//! So `cargo test` fails if a defect that fuzzing has found returns. `run.sh` runs the fuzzer.
 
 mod targets;
 
@@ -9,22 +10,22 @@ use targets::TARGETS;
 #[test]
 #[expect(
     clippy::print_stdout,
-    reason = "the last line names the input that fails"
+    reason = "the last line of a failed test names its input"
 )]
-fn no_input_of_the_corpus_breaks_its_target() {
+fn every_corpus_input_satisfies_its_target() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     for target in TARGETS {
         let directory = corpus.join(target.name);
-        let mut inputs = 0;
+        let mut input_count = 0;
         for input in fs::read_dir(&directory)
             .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         {
             let path = input.unwrap().path();
-            // Shown only where the test fails.
+            // The test harness prints this only if the test fails.
             println!("{}", path.display());
             (target.run)(&fs::read(&path).unwrap());
-            inputs += 1;
+            input_count += 1;
         }
-        assert!(inputs > 0, "{} holds no input", directory.display());
+        assert!(input_count > 0, "{} has no inputs", directory.display());
     }
 }

@@ -4,24 +4,24 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Targets of network input and of stored data. The others read files and settings of the operator.
-OUTSIDE=" transaction submission types requests rows "
-# Longer inputs reach no new code. The limits of the interface have tests of their own.
+# Targets of network input and of stored rows. The others decode files and settings of the operator.
+UNTRUSTED_TARGETS=" transaction submission types requests rows "
+# Maximum size of an input. Longer ones reach no new code; other tests check the limits of the API.
 INPUT_BYTES_MAX=4096
-# Seconds for one input, which normally takes microseconds to milliseconds.
+# Time limit of one input, in seconds. An input normally takes microseconds to milliseconds.
 INPUT_SECS_MAX=10
 MEMORY_MB_MAX=2048
-# Number of lines of the log that a failure prints.
+# Number of log lines that a failure prints.
 LOG_LINES=60
 
 target=$1
 fuzzer="$CARGO_TARGET_DIR/debug/fuzz"
-kept="$CARGO_TARGET_DIR/fuzz"
-found="$kept/found/$target"
-broken="$kept/broken/$target"
-log="$kept/$target.log"
+output_dir="$CARGO_TARGET_DIR/fuzz"
+found="$output_dir/found/$target"
+broken="$output_dir/broken/$target"
+log="$output_dir/$target.log"
 secs=$FUZZ_SECS
-[[ $OUTSIDE == *" $target "* ]] || secs=$(((FUZZ_SECS + 2) / 3))
+[[ $UNTRUSTED_TARGETS == *" $target "* ]] || secs=$(((FUZZ_SECS + 2) / 3))
 
 # Prints one line: inputs run, edges (cov), features (ft) and inputs of the corpus (corp).
 summary() {
@@ -33,18 +33,19 @@ summary() {
 
 rm -rf "$broken"
 mkdir -p "$found" "$broken"
-if FUZZ_TARGET=$target "$fuzzer" "$found" "corpus/$target" -dict=dictionary.txt -max_total_time="$secs" \
-    -max_len=$INPUT_BYTES_MAX -timeout=$INPUT_SECS_MAX -rss_limit_mb=$MEMORY_MB_MAX \
-    -artifact_prefix="$broken/" -print_final_stats=1 >"$log" 2>&1; then
+if FUZZ_TARGET=$target "$fuzzer" "$found" "corpus/$target" -dict=dictionary.txt \
+    -max_total_time="$secs" -max_len=$INPUT_BYTES_MAX -timeout=$INPUT_SECS_MAX \
+    -rss_limit_mb=$MEMORY_MB_MAX -artifact_prefix="$broken/" \
+    -print_final_stats=1 >"$log" 2>&1; then
     summary
     exit
 fi
 {
     tail -n "$LOG_LINES" "$log"
     for input in "$broken"/*; do
-        echo "== fuzz: $target breaks on this input (base64):"
+        echo "== fuzz: $target fails on this input (base64):"
         base64 -w 100 "$input"
-        echo "Keep it with base64 -d > tests/fuzz/corpus/$target/NAME, and run it again with"
+        echo "Save it with base64 -d > tests/fuzz/corpus/$target/NAME, and run it again with"
         echo "FUZZ_TARGET=$target $fuzzer tests/fuzz/corpus/$target/NAME, or cargo test --test fuzz"
     done
 } >&2

@@ -1,5 +1,5 @@
-//! Framework versions that an operator activates on a running chain, at a height, and across
-//! restarts.
+//! Tests of framework upgrades: an operator activates a framework version of an existing chain at a
+//! height.
 
 use crate::kit::{TestAccount, TestNode, function_call};
 use ledger_vm::Chain;
@@ -10,18 +10,24 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The type of the native coin.
+/// Type of the native coin.
 const COIN: &str = "0x1::node_coin::NodeCoin";
-/// The amount of each escrow of these tests.
+/// Amount of each escrow, in the smallest unit of the native coin.
 const AMOUNT: u64 = 7;
 
-/// Returns the setting that lists upgrades.
-fn upgrades(list: &str) -> String {
+/// Returns the setting for a list of `VERSION@HEIGHT`.
+fn upgrades_setting(list: &str) -> String {
     format!("chain.framework_upgrades={list}")
 }
 
-/// Opens an escrow, which is a function of version 2, and returns the committed transaction.
-async fn open(node: &TestNode, chain: &Chain, payer: &TestAccount, sequence_number: u64) -> Value {
+/// Submits a transaction that opens an escrow, and returns the committed transaction. The function
+/// exists from framework version 2.
+async fn open_escrow(
+    node: &TestNode,
+    chain: &Chain,
+    payer: &TestAccount,
+    sequence_number: u64,
+) -> Value {
     let now_secs = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
@@ -36,7 +42,8 @@ async fn open(node: &TestNode, chain: &Chain, payer: &TestAccount, sequence_numb
         .await
 }
 
-/// Returns the status of the module's resource, and status and body of a call of its view.
+/// Returns the status of a request for the escrow module, and status and body of a call of its view
+/// function `locked`.
 async fn module_and_view(node: &TestNode, payer: &TestAccount) -> (u16, u16, Value) {
     let module = node.get("/v1/accounts/0x1/module/escrow").await;
     let url = format!("{}/v1/view", node.api);
@@ -58,8 +65,8 @@ async fn height(node: &TestNode) -> u64 {
         .unwrap()
 }
 
-/// Checks that a node on the directory of a stopped one fails to start with a message with these
-/// parts.
+/// Checks that a node on the data directory of `stopped` ends with exit code 2 and an error message
+/// that contains all of `parts`.
 fn check_rejected(stopped: &TestNode, settings: &[String], parts: &[&str]) {
     let output = TestNode::command(stopped.directory(), settings)
         .output()
@@ -67,17 +74,20 @@ fn check_rejected(stopped: &TestNode, settings: &[String], parts: &[&str]) {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     for part in parts {
-        assert!(message.contains(part), "{part:?} is not in {message:?}");
+        assert!(
+            message.contains(part),
+            "the error message has no {part:?}: {message:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn activates_a_framework_version_at_its_height() {
-    let mut node = TestNode::start(&[&upgrades("1@0")]);
+    let mut node = TestNode::start(&[&upgrades_setting("1@0")]);
     let payer = TestAccount::from_seed(1);
     node.fund(&payer, 10_000_000_000).await;
     let chain = node.chain().await;
-    let too_early = open(&node, &chain, &payer, 0).await;
+    let too_early = open_escrow(&node, &chain, &payer, 0).await;
     assert_eq!(
         (&too_early["success"], &too_early["vm_status"]),
         (&json!(false), &json!("LINKER_ERROR"))
@@ -87,7 +97,7 @@ async fn activates_a_framework_version_at_its_height() {
     let newest = height(&node).await;
     node.stop("TERM");
 
-    let too_late = upgrades(&format!("1@0,2@{newest}"));
+    let too_late = upgrades_setting(&format!("1@0,2@{newest}"));
     check_rejected(
         &node,
         &[too_late],
@@ -99,18 +109,18 @@ async fn activates_a_framework_version_at_its_height() {
     );
     check_rejected(
         &node,
-        &[upgrades("1@0,999@123456")],
+        &[upgrades_setting("1@0,999@123456")],
         &["version 999", "height 123456"],
     );
-    check_rejected(&node, &[upgrades("2@123456")], &["1@0"]);
+    check_rejected(&node, &[upgrades_setting("2@123456")], &["1@0"]);
 
     let activation_height = newest + 3;
-    let mut node = node.restart_with(&[&upgrades(&format!("1@0,2@{activation_height}"))]);
+    let mut node = node.restart_with(&[&upgrades_setting(&format!("1@0,2@{activation_height}"))]);
     let mut active_count = 0;
     let mut sequence_number = 1;
     while active_count < 2 {
-        let transaction = open(&node, &chain, &payer, sequence_number).await;
-        // An idle node commits no other block.
+        let transaction = open_escrow(&node, &chain, &payer, sequence_number).await;
+        // The newest block is that of the transaction, because an idle node commits no blocks.
         let is_active = height(&node).await >= activation_height;
         assert_eq!(transaction["success"], is_active, "{transaction}");
         active_count += u64::from(is_active);
@@ -118,22 +128,23 @@ async fn activates_a_framework_version_at_its_height() {
     }
     assert!(
         sequence_number > 3,
-        "no transaction was executed below the height"
+        "no transaction was executed below the activation height"
     );
     let locked = |count: u64| json!([(count * AMOUNT).to_string()]);
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(2)));
 
-    // The upgrade is in the ledger: it needs no setting any more, and no setting can remove it.
+    // The ledger stores the upgrade: the node needs no setting for it, and a list without it is
+    // rejected.
     node.stop("TERM");
     let mut node = node.restart_with(&[]);
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(2)));
-    let transaction = open(&node, &chain, &payer, sequence_number).await;
+    let transaction = open_escrow(&node, &chain, &payer, sequence_number).await;
     assert_eq!(transaction["success"], true, "{transaction}");
     assert_eq!(module_and_view(&node, &payer).await, (200, 200, locked(3)));
     node.stop("TERM");
     check_rejected(
         &node,
-        &[upgrades("1@0")],
+        &[upgrades_setting("1@0")],
         &[&format!("2@{activation_height}")],
     );
 }

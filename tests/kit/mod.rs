@@ -32,8 +32,8 @@ use std::{
 /// Pause between two evaluations of a condition that a test waits for.
 const ASK_PAUSE: Duration = Duration::from_millis(2);
 
-/// Maximum time until a condition is true before the test fails. It is long, because the machine may
-/// be busy.
+/// Maximum time until a condition is true before the test fails. It is long, because the machine
+/// may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a command for the binary under test: the one that `LEDGER_NODE_BIN` names, for long runs

@@ -83,8 +83,8 @@ impl TestNode {
         Self::try_spawn_logging_to(log.unwrap(), command, directory, settings)
     }
 
-    /// Starts a node as [`TestNode::try_spawn`] does, with `log` as its standard error instead of the
-    /// file that [`TestNode::log`] reads.
+    /// Starts a node as [`TestNode::try_spawn`] does, with `log` as its standard error instead of
+    /// the file that [`TestNode::log`] reads.
     pub fn try_spawn_logging_to(
         log: impl Into<Stdio>,
         mut command: Command,
@@ -172,8 +172,8 @@ impl TestNode {
         self.child.id()
     }
 
-    /// Returns the log, which is complete after the start and after the end. The line of a request may
-    /// be written after its response; see [`TestNode::logged`].
+    /// Returns the log, which is complete after the start and after the end. The line of a request
+    /// may be written after its response; see [`TestNode::logged`].
     pub fn log(&self) -> String {
         fs::read_to_string(log_file(&self.directory)).unwrap()
     }
@@ -248,7 +248,7 @@ impl TestNode {
 
 impl Drop for TestNode {
     fn drop(&mut self) {
-        // An error means that the process has ended already.
+        // Errors mean that the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

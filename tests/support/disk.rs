@@ -1,6 +1,6 @@
 //! A disk in memory that fails like a real one.
 //!
-//! The disk keeps written data apart from synced data. After a crash it holds everything that was
+//! The disk distinguishes written data from synced data. After a crash it holds everything that was
 //! written (the process was killed), only what was synced, or that and any part of the rest (the
 //! power failed). Data that a failed sync lost is not written by later syncs, because the system
 //! forgets which pages are dirty.

@@ -12,7 +12,7 @@
 //!
 //! # Rules
 //!
-//! The crate names no type of the store or of the actors, so that their unit tests can use it.
+//! The crate does not depend on the store or the actors, so that their unit tests can use it.
 
 mod account;
 mod chain;

@@ -221,8 +221,8 @@ fn channels_without_a_capacity_have_another_bound() {
     }
 }
 
-/// A request may be rejected, a message between actors may not. So no actor waits for another one, and
-/// there is no cycle of bounded queues.
+/// A request may be rejected, a message between actors may not. So no actor waits for another one,
+/// and there is no cycle of bounded queues.
 #[test]
 fn only_the_handle_sends_requests() {
     let wrong: Vec<_> = sources()

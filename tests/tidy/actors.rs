@@ -325,7 +325,7 @@ fn constant(line: &str) -> Option<(&str, &str)> {
     Some((name, value.trim_end_matches(';')))
 }
 
-/// Returns the spans of the page in backticks that stand within one line.
+/// Returns the spans in backticks of the page that do not cross a line.
 pub(super) fn quoted(page: &str) -> impl Iterator<Item = &str> {
     let outside_of_diagrams = page.split("```").step_by(2).flat_map(str::lines);
     outside_of_diagrams.flat_map(|line| line.split('`').skip(1).step_by(2))
@@ -367,7 +367,7 @@ impl Code {
     /// that occur in the code.
     pub(super) fn knows(&self, span: &str) -> bool {
         if span.contains('/') && !span.starts_with('/') && !span.contains(' ') {
-            // `invariants.rs` checks the tests that stand behind a path.
+            // `invariants.rs` checks the name of a test after a path.
             let path = span.split("::").next().unwrap_or_default();
             return root().join(path).exists();
         }

@@ -137,8 +137,8 @@ pub(super) fn citing_files() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the words of a line that are paths of documents. The text of a link is none, because the
-/// link says where it leads.
+/// Returns the words of a line that are paths of documents. The text of a link is
+/// ignored, because the link contains the path.
 fn citations(line: &str) -> impl Iterator<Item = &str> {
     let is_part = |character: char| character.is_alphanumeric() || "_./#-".contains(character);
     let without_text = |part| str::split_once(part, "](").map_or(part, |(_, rest)| rest);

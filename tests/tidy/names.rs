@@ -19,7 +19,7 @@ const DOCUMENTS: [(&str, &[&str]); 6] = [
     ("docs/testing.md", &["actors/simulation"]),
 ];
 
-/// Spans that are names of other programs, or stand for several names.
+/// Spans that name other programs or match several names.
 const FOREIGN: [&str; 2] = ["ledger_connections_*", "npm run golden --prefix tests/sdk"];
 
 #[test]

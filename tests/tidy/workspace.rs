@@ -1,4 +1,5 @@
-//! The crates of the workspace: which may depend on which, and the profiles that name each of them.
+//! Tests of the dependencies between the crates of the workspace, and of the build profiles that
+//! must name each crate.
 
 use super::root;
 use std::{
@@ -8,7 +9,7 @@ use std::{
 };
 use toml::Table;
 
-/// The crates that each crate may depend on. It may also name the dependencies of these.
+/// Allowed dependencies of each crate. The dependencies of an allowed crate are allowed too.
 const LAYERS: [(&str, &[&str]); 14] = [
     ("ledger-limits", &[]),
     ("ledger-metrics", &[]),
@@ -49,14 +50,14 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ),
 ];
 
-/// Parses a manifest.
+/// Returns the parsed manifest at `path`.
 fn manifest(path: &Path) -> Table {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.parse()
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Returns the manifests of the workspace by the name of the package.
+/// Returns the manifest of each package of the workspace, by the name of the package.
 fn packages() -> BTreeMap<String, Table> {
     let workspace = manifest(&root().join("Cargo.toml"));
     let members = workspace["workspace"]["members"].as_array().unwrap();
@@ -70,13 +71,13 @@ fn packages() -> BTreeMap<String, Table> {
         .collect()
 }
 
-/// Returns the names of the workspace's packages among the dependencies of a manifest. Dependencies
-/// of tests do not count.
+/// Returns the dependencies of a manifest that are packages of the workspace. Ignores
+/// `dev-dependencies`.
 fn dependencies<'m>(package: &'m Table, all: &BTreeSet<&str>) -> BTreeSet<&'m str> {
-    let named = package
+    let table = package
         .get("dependencies")
-        .and_then(|named| named.as_table());
-    let names = named.into_iter().flat_map(|named| named.keys());
+        .and_then(|table| table.as_table());
+    let names = table.into_iter().flat_map(|table| table.keys());
     names
         .map(String::as_str)
         .filter(|name| all.contains(name))
@@ -99,23 +100,23 @@ fn crates_depend_only_on_lower_ones() {
     let packages = packages();
     let names: BTreeSet<_> = packages.keys().map(String::as_str).collect();
     let mut wrong = Vec::new();
-    // The crates of `benches/` only measure the others.
+    // LAYERS does not list the crates of `benches/`, on which no other crate depends.
     let layers: BTreeMap<_, _> = LAYERS.into_iter().collect();
     for (name, package) in packages
         .iter()
         .filter(|(name, _)| layers.contains_key(name.as_str()))
     {
         let allowed = allowed(name);
-        let named = dependencies(package, &names);
+        let dependencies = dependencies(package, &names);
         wrong.extend(
-            named
+            dependencies
                 .difference(&allowed)
                 .map(|other| format!("{name} -> {other}")),
         );
     }
     assert!(
         wrong.is_empty(),
-        "dependencies against the order of crates: {wrong:?}"
+        "LAYERS does not allow these dependencies: {wrong:?}"
     );
     let missing = LAYERS.iter().filter(|(layer, _)| !names.contains(layer));
     let missing: Vec<_> = missing.map(|(layer, _)| layer).collect();
@@ -125,30 +126,34 @@ fn crates_depend_only_on_lower_ones() {
     );
 }
 
-/// A release build of a crate that is missing here wraps numbers silently.
+/// Arithmetic of a crate without the check wraps silently in release builds.
 #[test]
 fn release_builds_of_all_crates_check_for_overflow() {
     let profile = &manifest(&root().join("Cargo.toml"))["profile"]["release"]["package"];
     for name in packages().keys() {
         let package = profile.get(name).and_then(|package| package.as_table());
         let checks = package.and_then(|package| package["overflow-checks"].as_bool());
-        assert_eq!(checks, Some(true), "profile.release.package of {name}");
+        assert_eq!(
+            checks,
+            Some(true),
+            "profile.release.package of {name} has no overflow-checks"
+        );
     }
 }
 
-/// The instrumented build of a crate must differ from that of the tests in its profile. Otherwise
-/// the two replace each other in a shared target directory.
+/// The profiles of the instrumented build of a crate and of its build for the tests must differ:
+/// builds with equal profiles replace each other in a shared target directory.
 #[test]
-fn the_fuzzer_builds_all_its_crates_apart() {
+fn fuzzer_has_a_profile_for_each_of_its_crates() {
     let fuzzer = manifest(&root().join("tests/fuzz/Cargo.toml"));
     let profile = fuzzer["profile"]["dev"]["package"].as_table().unwrap();
     let packages = packages();
     let names = packages.keys().map(String::as_str).collect();
-    let mut waiting: Vec<_> = dependencies(&fuzzer, &names).into_iter().collect();
+    let mut pending: Vec<_> = dependencies(&fuzzer, &names).into_iter().collect();
     let mut built = BTreeSet::new();
-    while let Some(name) = waiting.pop() {
+    while let Some(name) = pending.pop() {
         if built.insert(name) {
-            waiting.extend(dependencies(&packages[name], &names));
+            pending.extend(dependencies(&packages[name], &names));
         }
     }
     for name in built {
@@ -156,7 +161,7 @@ fn the_fuzzer_builds_all_its_crates_apart() {
         let units = package.and_then(|package| package.get("codegen-units"));
         assert!(
             units.is_some(),
-            "tests/fuzz/Cargo.toml: profile.dev.package of {name}"
+            "profile.dev.package of {name} in tests/fuzz/Cargo.toml has no codegen-units"
         );
     }
 }

@@ -75,7 +75,8 @@ impl Account {
 
     /// Marks a ready transaction as taken by a block and returns it.
     ///
-    /// Of the transactions with sequence numbers it takes the head, whichever number is given.
+    /// For a protector with a sequence number, this takes the first ready transaction, whatever the
+    /// number.
     pub(super) fn take(&mut self, protector: ReplayProtector) -> Option<Entry> {
         let entry = match protector {
             SequenceNumber(_) => self.sequence.take(),

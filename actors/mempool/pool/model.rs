@@ -57,7 +57,7 @@ impl Item {
 pub(super) struct Model {
     pub(super) limits: MempoolConfig,
     pub(super) items: Vec<Item>,
-    /// Next sequence number of each account on the ledger. A missing entry stands for 0.
+    /// Next sequence number of each account on the ledger. A missing entry means 0.
     pub(super) numbers: BTreeMap<AccountAddress, u64>,
     pub(super) removed: Vec<Removed>,
     insertions: u64,
@@ -70,7 +70,7 @@ pub(super) struct Model {
     /// Highest start tag of each account at each price that was taken while the account had
     /// transactions waiting there.
     last_taken_tags: BTreeMap<(AccountAddress, u64), u64>,
-    /// Of each account the number after its highest former head, at most its first gap.
+    /// Sequence number after the highest former head of each account, at most its first gap.
     head_ends: BTreeMap<AccountAddress, u64>,
 }
 

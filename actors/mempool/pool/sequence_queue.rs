@@ -3,7 +3,7 @@
 //! From the account's sequence number upward, transactions are first *taken* (a block that is not
 //! durable yet holds them), then *ready* (they follow without a gap), and *parked* above the first
 //! missing number. A block may leave out transactions that a later block's transactions follow.
-//! Taken transactions then lie between waiting ones. The waiting ones above them are not ready, but
+//! Taken transactions are then between waiting ones. The waiting ones above them are not ready, but
 //! not parked either, because no number is missing.
 
 use super::{

@@ -1,6 +1,6 @@
 //! The rule that derives the ledger's time from clock readings, as a pure value.
 //!
-//! A wrong reading of the wall clock must not enter a block, because block time never goes back: a
+//! A wrong reading of the wall clock must not enter a block, because block time never decreases: a
 //! block of next year makes every transaction expire until next year. So the wall clock is believed
 //! only near a *line*, which starts at a believed time and advances with elapsed time alone.
 //!

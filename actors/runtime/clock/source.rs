@@ -12,7 +12,7 @@ use std::{
 pub struct ClockReading {
     /// Microseconds since the Unix epoch. This clock can be set in either direction at any time.
     pub wall_usecs: u64,
-    /// Microseconds since an arbitrary start. Never goes back, cannot be set, and includes the time
+    /// Microseconds since an arbitrary start. Never decreases, cannot be set, and includes the time
     /// that the machine was suspended.
     pub elapsed_usecs: u64,
 }

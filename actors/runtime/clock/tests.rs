@@ -458,7 +458,7 @@ proptest! {
         for event in &events {
             chain.apply(event);
         }
-        // The newest block may lie hours ahead, and the line hours behind.
+        // The newest block may be hours ahead, and the line hours behind.
         chain.offset_usecs = 0;
         chain.run(6 * HOUR, load);
         prop_assert_eq!(chain.observe(), ClockState::InStep);

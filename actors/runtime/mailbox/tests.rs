@@ -1,4 +1,4 @@
-//! Tests of the bound of a mailbox, its changes, and its metrics.
+//! Tests of the capacity of a mailbox, changes of the capacity, and metrics.
 
 use super::*;
 use actix::Arbiter;
@@ -7,9 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An actor that handles a message until the test releases it.
+/// An actor that blocks in each message until the test releases it.
 struct Slow {
+    /// Sends the number of each message when the actor begins to handle it.
     started: mpsc::Sender<u32>,
+    /// Receives one item for each message that the actor may complete.
     release: mpsc::Receiver<()>,
 }
 
@@ -18,6 +20,7 @@ impl Actor for Slow {
     const LABELS: &'static [&'static str] = &[Work::LABEL];
 }
 
+/// A message with a number.
 struct Work(u32);
 
 impl ActorMessage for Work {
@@ -31,6 +34,7 @@ impl Handler<Work> for Slow {
     }
 }
 
+/// A slow actor and the test's ends of its channels.
 struct Fixture {
     mailbox: Mailbox<Slow>,
     reporter: FatalErrorReporter,
@@ -40,8 +44,8 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// Starts an actor and waits until it handles its first message.
-    fn busy(capacity: usize) -> Self {
+    /// Starts an actor, and returns once it handles its first message, number 0.
+    fn start_busy(capacity: usize) -> Self {
         let (started_sender, started) = mpsc::channel();
         let (release, released) = mpsc::channel();
         let arbiter = Arbiter::new();
@@ -62,19 +66,21 @@ impl Fixture {
         fixture
     }
 
+    /// Sends requests 1 to `count`, and returns how many the mailbox accepts.
     fn send_requests(&self, count: u32) -> usize {
         let accepted = (1..=count).filter(|&n| self.mailbox.try_request(Work(n)).is_ok());
         accepted.count()
     }
 
-    /// Releases `count` messages, after which the actor begins the next one, if any.
+    /// Lets the actor complete `count` messages. It then begins the next one, if any.
     fn release_messages(&self, count: usize) {
         for _ in 0..count {
             self.release.send(()).unwrap();
         }
     }
 
-    fn end(self) -> MailboxStatus {
+    /// Stops the actor, and returns the final status of its mailbox.
+    fn stop(self) -> MailboxStatus {
         let Self {
             mailbox,
             arbiter,
@@ -83,7 +89,7 @@ impl Fixture {
         } = self;
         drop(release);
         arbiter.stop();
-        // The thread panics if the actor still handles a message. The test does not depend on it.
+        // An error means that the thread has panicked, because the actor still handled a message.
         let _ = arbiter.join();
         mailbox.status()
     }
@@ -91,7 +97,7 @@ impl Fixture {
 
 #[actix::test]
 async fn rejects_requests_beyond_the_capacity() {
-    let fixture = Fixture::busy(4);
+    let fixture = Fixture::start_busy(4);
     assert_eq!(fixture.send_requests(2_000), 4);
     let is_overloaded = |outcome| matches!(outcome, Err(NodeError::Overloaded { actor: "slow" }));
     assert!(is_overloaded(fixture.mailbox.try_request(Work(0))));
@@ -114,15 +120,15 @@ async fn rejects_requests_beyond_the_capacity() {
     assert_eq!(
         fixture.send_requests(10),
         2,
-        "messages in progress do not wait"
+        "a message in progress uses no capacity"
     );
-    let status = fixture.end();
+    let status = fixture.stop();
     assert_eq!(status.depth, 0, "dropped requests release their permits");
 }
 
 #[actix::test]
 async fn applies_a_new_capacity_to_the_next_request() {
-    let fixture = Fixture::busy(1);
+    let fixture = Fixture::start_busy(1);
     assert_eq!(fixture.send_requests(10), 1);
     assert_eq!(fixture.mailbox.set_capacity(3).capacity, 3);
     assert_eq!(fixture.send_requests(10), 2);
@@ -133,7 +139,7 @@ async fn applies_a_new_capacity_to_the_next_request() {
     assert_eq!(
         fixture.send_requests(10),
         0,
-        "2 requests wait, and the capacity is 1"
+        "2 waiting requests exceed the capacity of 1"
     );
     fixture.release_messages(2);
     assert_eq!(
@@ -141,12 +147,12 @@ async fn applies_a_new_capacity_to_the_next_request() {
         (Ok(1), Ok(2))
     );
     assert_eq!(fixture.send_requests(10), 1);
-    fixture.end();
+    fixture.stop();
 }
 
 #[actix::test]
 async fn accepts_protocol_messages_beyond_the_capacity_and_counts_them_separately() {
-    let fixture = Fixture::busy(1);
+    let fixture = Fixture::start_busy(1);
     let recipient = fixture.mailbox.recipient();
     for _ in 0..100 {
         recipient.send(Work(7));
@@ -167,13 +173,13 @@ async fn accepts_protocol_messages_beyond_the_capacity_and_counts_them_separatel
     }
     assert_eq!(fixture.started.recv(), Ok(1));
     assert_eq!(fixture.mailbox.status().handled, 101);
-    fixture.end();
+    fixture.stop();
 }
 
 #[actix::test]
 async fn counts_handled_messages_by_kind_and_duration() {
     const BUSY_TIME: Duration = Duration::from_millis(2);
-    let fixture = Fixture::busy(4);
+    let fixture = Fixture::start_busy(4);
     assert_eq!(fixture.send_requests(2), 2);
     let begun = Instant::now();
     while begun.elapsed() < BUSY_TIME {
@@ -192,30 +198,27 @@ async fn counts_handled_messages_by_kind_and_duration() {
     assert!(status.handled_micros >= busy_micros, "{status:?}");
     assert!(
         status.waited_micros >= busy_micros,
-        "the second waited for the first: {status:?}"
+        "the second message has waited for the first: {status:?}"
     );
     assert!(status.busy_permille > 0, "{status:?}");
-    fixture.end();
+    fixture.stop();
 }
 
 #[actix::test]
 async fn rejects_requests_to_a_stopped_actor() {
-    let fixture = Fixture::busy(4);
+    let fixture = Fixture::start_busy(4);
     let mailbox = fixture.mailbox.clone();
-    fixture.end();
+    fixture.stop();
     let outcome = mailbox.try_request(Work(1));
     assert!(matches!(outcome, Err(NodeError::Stopping)), "{outcome:?}");
 }
 
 #[actix::test]
 async fn reports_a_panic_of_a_handler() {
-    let fixture = Fixture::busy(1);
+    let fixture = Fixture::start_busy(1);
     assert!(fixture.reporter.get().is_none());
     let reporter = fixture.reporter.clone();
-    // Ends the release channel, so the handler in progress panics.
-    fixture.end();
-    assert_eq!(
-        reporter.get().expect("the panic is reported").thread,
-        "slow"
-    );
+    // Closes the release channel, so the handler in progress panics.
+    fixture.stop();
+    assert_eq!(reporter.get().expect("a panic was reported").thread, "slow");
 }

@@ -40,6 +40,7 @@ struct VerdictWaker {
 
 impl Wake for VerdictWaker {
     fn wake(self: Arc<Self>) {
+        // An error means that the test has ended.
         let _ = self.completed.send(self.number);
         if let Some(release) = &self.release {
             // An error means that the test has released the thread by dropping the sender, or has

@@ -30,7 +30,7 @@ const PARTS: usize = 8;
 /// worker spends on the copy of a body.
 const LARGEST_PER_PART: u64 = 4;
 
-/// What a cached response shows.
+/// The key of a cached response, which identifies its content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CacheKey {
     /// A committed transaction, by its hash.
@@ -61,7 +61,7 @@ pub(crate) enum CacheKey {
 #[derive(Clone)]
 struct Entry {
     body: Bytes,
-    /// The first version that the response shows. The entry is stale once it is pruned.
+    /// The first version that the response contains. The entry is stale once it is pruned.
     version: u64,
 }
 
@@ -144,7 +144,7 @@ impl ResponseCache {
     }
 
     /// Inserts the body of a response, unless it is too large. `version` is the first version that
-    /// the response shows.
+    /// the response contains.
     pub(crate) fn insert(&self, key: CacheKey, version: u64, response: &LedgerResponse) {
         let Some(entries) = &self.0 else { return };
         if response.body().len() as u64 > entries.shard_capacity() / LARGEST_PER_PART {

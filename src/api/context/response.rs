@@ -1,5 +1,5 @@
 //! Successful responses: status, the state of the ledger that they were read at, and the body in
-//! the format that the client asked for.
+//! the format that the client requested.
 
 use crate::{
     error::{ApiError, ErrorKind, LedgerHeaders},
@@ -50,7 +50,7 @@ impl LedgerResponse {
     }
 
     /// Creates a response as [`Self::json`] does. `body_bytes` is the approximate size of the JSON,
-    /// for which memory is allocated at once.
+    /// for which memory is allocated in advance.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl LedgerResponse {
     }
 
     /// Creates a response as [`Self::bcs`] does. `body_bytes` is the approximate size of the BCS
-    /// form, for which memory is allocated at once.
+    /// form, for which memory is allocated in advance.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl LedgerResponse {
         }
     }
 
-    /// Returns the state of the ledger that the response shows.
+    /// Returns the state of the ledger that the response was read at.
     #[cfg(test)]
     pub fn ledger_info(&self) -> &LedgerInfo {
         &self.ledger_info
@@ -148,7 +148,7 @@ impl LedgerResponse {
         }
     }
 
-    /// Adds the header with the start of the next page. `None` stands for the last page.
+    /// Adds the header with the start of the next page. `None` means that this is the last page.
     pub fn with_cursor(self, cursor: Option<String>) -> Self {
         Self { cursor, ..self }
     }

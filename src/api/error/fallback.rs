@@ -1,5 +1,5 @@
-//! Error responses where a listener has no handler for the request. They are public, so that all
-//! listeners of the node respond alike.
+//! Error responses to requests for which a listener has no handler. They are public, so that all
+//! listeners of the node send the same ones.
 
 use crate::error::ErrorKind;
 use actix_web::{HttpRequest, Route, http::StatusCode, web};

@@ -16,10 +16,10 @@ use ledger_types::{AccountAddress, Discard, Identifier, StructTag};
 /// How a request names a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransactionName {
-    /// By its hash.
+    /// Hash of the transaction.
     #[error("Transaction hash({0})")]
     Hash(HashValue),
-    /// By its version.
+    /// Version of the transaction.
     #[error("Ledger version({0})")]
     Version(u64),
 }
@@ -115,7 +115,7 @@ pub enum ErrorKind {
     /// The first events of the page are pruned.
     #[error("Event({start}) has been pruned, the events before {end} are gone")]
     EventPruned {
-        /// Sequence number of the first event that the request asks for.
+        /// Sequence number of the first requested event.
         start: u64,
         /// Sequence number after the last pruned event.
         end: u64,
@@ -126,7 +126,7 @@ pub enum ErrorKind {
          are gone"
     )]
     AccountTransactionPruned {
-        /// First sequence number that the request asks for.
+        /// First requested sequence number.
         start: u64,
         /// Sequence number after the last pruned transaction.
         end: u64,

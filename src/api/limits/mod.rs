@@ -1,6 +1,6 @@
-//! What bounds requests: permits, large responses, and the switches of the operator.
+//! Limits on requests: permits, large responses, and the switches of the operator.
 //!
-//! The counters of routes stand here too, because the shared state holds them.
+//! The module also has the counters of routes, because the shared state holds them.
 
 mod compressors;
 pub(crate) mod connection;

@@ -43,7 +43,7 @@ pub(crate) fn is_preflight(request: &RequestHead) -> bool {
     request.method == Method::OPTIONS && requested_method(request).is_some()
 }
 
-/// Returns the method that a page wants to use after its preflight request.
+/// Returns the method of the request that follows a preflight request.
 fn requested_method(request: &RequestHead) -> Option<Method> {
     let value = request.headers().get(ACCESS_CONTROL_REQUEST_METHOD)?;
     Method::try_from(value.to_str().ok()?).ok()

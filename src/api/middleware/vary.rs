@@ -1,6 +1,6 @@
 //! The `Vary` header: the request headers that a response depends on (RFC 9110, section 12.5.5).
 //!
-//! A cache does not reuse a response for a request that differs in one of them.
+//! A cache reuses a response only for requests with the same values of these headers.
 
 use actix_web::http::header::{HeaderMap, HeaderValue, VARY};
 
@@ -10,11 +10,11 @@ static ORIGIN: HeaderValue = HeaderValue::from_static("origin");
 static ACCEPT_ORIGIN: HeaderValue = HeaderValue::from_static("accept, origin");
 static ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// Returns the names that every response to a request carries; `None` if there are none.
+/// Returns the `Vary` names of every response to a request, or `None` if there are none.
 ///
 /// `depends_on_accept` states whether the operation selects JSON or BCS by `Accept`. A response has
-/// headers for web pages only if its request has an `Origin`; with `has_origin`, the CORS headers
-/// include that name.
+/// headers for web pages only if its request has an `Origin`. With `has_origin`, the CORS
+/// middleware adds that name itself.
 pub(crate) fn names(depends_on_accept: bool, has_origin: bool) -> Option<HeaderValue> {
     let names = match (depends_on_accept, has_origin) {
         (true, false) => &ACCEPT_ORIGIN,
@@ -25,14 +25,14 @@ pub(crate) fn names(depends_on_accept: bool, has_origin: bool) -> Option<HeaderV
     Some(names.clone())
 }
 
-/// Adds `Accept-Encoding` to the header, for a response that compression depends on.
+/// Adds `Accept-Encoding` to the `Vary` header of a response that may be compressed.
 pub(crate) fn add_accept_encoding(headers: &mut HeaderMap) {
     add(headers, ACCEPT_ENCODING.clone());
 }
 
-/// Adds names to the header, which stays one line.
+/// Adds names to the `Vary` header, and joins all its lines into one.
 pub(crate) fn add(headers: &mut HeaderMap, names: HeaderValue) {
-    // Nearly every response has no other name, so they are not searched first.
+    // Inserts without a lookup, because nearly no response has the header yet.
     let present: Vec<_> = headers.insert(VARY, names).collect();
     if present.is_empty() {
         return;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adds_names_to_those_of_all_lines() {
+    fn joins_the_names_of_all_lines() {
         let mut headers = HeaderMap::new();
         add(&mut headers, names(true, false).unwrap());
         assert_eq!(headers.get(VARY).unwrap(), "accept, origin");

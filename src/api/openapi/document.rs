@@ -263,7 +263,7 @@ impl Writer {
                 (None, Media::Text(_)) => {
                     json!({"type": "string", "description": body.description})
                 }
-                // Bytes have no JSON type, so the description stands in the schema.
+                // Bytes have no JSON type, so the schema has the description.
                 (None, _) => json!({"description": self.words(body.description)}),
             };
             if let Some(example) = &body.example {

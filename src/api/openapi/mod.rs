@@ -7,9 +7,9 @@
 //! | operations as a document | `document.rs` |
 //! | Rust types as schemas | `schemas.rs` |
 //!
-//! The operation of a route stands beside its handler in `routes/`. It is data that tests compare
-//! with responses. The route table rejects a handler that reads other parameters or another body
-//! than its operation declares (`context/extract/`). A build with debug assertions panics on a
+//! The operation of a route is declared beside its handler in `routes/`. It is data that tests
+//! compare with responses. The route table rejects a handler that reads other parameters or another
+//! body than its operation declares (`context/extract/`). A build with debug assertions panics on a
 //! response that the operation does not declare.
 
 mod declared;

@@ -47,6 +47,7 @@ impl Connection {
     /// Opens the connection, unless it is open and the server has not closed it.
     ///
     /// # Errors
+    ///
     /// Returns the errors of [`Connection::exchange`] for a connection that cannot be opened.
     pub(super) async fn open(&mut self) -> Result<(), RequestError> {
         self.stream = Some(self.take_open_stream().await?);
@@ -56,6 +57,7 @@ impl Connection {
     /// Sends a request, which is complete bytes of HTTP/1.1, and reads its response.
     ///
     /// # Errors
+    ///
     /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection,
     /// [`RequestError::Connect`] or [`RequestError::Tls`] if it cannot be opened otherwise, and
     /// another variant if no valid response is received in time. The next request opens a new

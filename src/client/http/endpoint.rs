@@ -24,6 +24,7 @@ impl Endpoint {
     /// The default ports are 80 and 443. Servers of `https://` URLs are verified with `roots`.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::InvalidUrl`] if `url` has another form, and [`ClientError::NoRoots`]
     /// if no root certificate is known for an `https://` URL.
     pub fn parse(url: &str, roots: &TrustedRoots) -> Result<Self, ClientError> {

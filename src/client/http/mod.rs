@@ -60,6 +60,7 @@ impl HttpClient {
     /// Sends a GET request.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::NoResponse`] if the service does not respond, and
     /// [`ClientError::Rejected`] with the message of the body if the status is not a success.
     pub(crate) async fn get(&self, path: &str) -> Result<Response, ClientError> {
@@ -71,6 +72,7 @@ impl HttpClient {
     /// Sends a POST request with a body of this media type.
     ///
     /// # Errors
+    ///
     /// Returns the errors of [`HttpClient::get`]. After [`ClientError::NoResponse`] the service may
     /// have executed the request.
     pub(crate) async fn post(
@@ -139,6 +141,7 @@ fn rejection_message(response: &Response) -> String {
 /// Deserializes the JSON body of a response.
 ///
 /// # Errors
+///
 /// Returns [`ClientError::UnexpectedResponse`] if the body has another form.
 pub(crate) fn read_json<T: DeserializeOwned>(
     url: &str,

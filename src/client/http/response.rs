@@ -67,6 +67,7 @@ impl ResponseHead {
     /// Interim responses (status 1xx), which a server may send before the response, are skipped.
     ///
     /// # Errors
+    ///
     /// Returns [`InvalidResponse`] if the bytes are not the start of a head, if the head or the
     /// interim responses are too large, or if the server switches the protocol, which no request
     /// of this client allows.
@@ -147,6 +148,7 @@ impl ResponseHead {
     /// No further bytes are expected if the connection `is_closed`.
     ///
     /// # Errors
+    ///
     /// Returns [`InvalidResponse`] if the response is too large or malformed, or if the connection
     /// is closed before its end.
     pub fn take_response(

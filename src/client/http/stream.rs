@@ -28,9 +28,10 @@ impl Stream {
     /// Opens a connection that sends each request immediately.
     ///
     /// # Errors
+    ///
     /// Returns [`RequestError::Local`] if this machine lacks a resource for the connection,
-    /// [`RequestError::Connect`] if the server does not accept it, and [`RequestError::Tls`] if the
-    /// TLS handshake fails.
+    /// [`RequestError::Connect`] if the server does not accept it, [`RequestError::Io`] if the
+    /// socket rejects an option, and [`RequestError::Tls`] if the TLS handshake fails.
     pub(super) async fn connect(endpoint: &Endpoint) -> Result<Self, RequestError> {
         let tcp = TcpStream::connect(endpoint.authority())
             .await
@@ -41,7 +42,8 @@ impl Stream {
                     RequestError::Connect(error)
                 }
             })?;
-        // Otherwise a request waits for the acknowledgment of the previous one.
+        // Disables Nagle's algorithm, which would delay a request until the server acknowledges the
+        // previous one.
         tcp.set_nodelay(true).map_err(RequestError::Io)?;
         Ok(match &endpoint.tls {
             None => Self::Plain(tcp),
@@ -52,7 +54,8 @@ impl Stream {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// Returns the error of the connection.
+    ///
+    /// Returns the error of the socket or of TLS, after which the connection cannot be used.
     pub(super) async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.write_all(bytes).await,
@@ -63,10 +66,12 @@ impl Stream {
         }
     }
 
-    /// Appends received bytes to `received`. Returns 0 at the end of the stream.
+    /// Appends received bytes to `received`. Returns their number, which is 0 at the end of the
+    /// stream.
     ///
     /// # Errors
-    /// Returns the error of the connection.
+    ///
+    /// Returns the error of the socket or of TLS, after which the connection cannot be used.
     pub(super) async fn read_buf(&mut self, received: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read_buf(received).await,
@@ -74,17 +79,18 @@ impl Stream {
         }
     }
 
-    /// Returns whether nothing was received since the last response.
+    /// Returns whether the connection is open and nothing was received since the last response.
     ///
-    /// A server may have closed an idle connection, which is not an error of the next request.
+    /// A server may close an idle connection at any time. The next request then needs a new
+    /// connection, and does not fail.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
         match self {
             Self::Plain(stream) => stream
                 .try_read(&mut byte)
                 .is_err_and(|error| error.kind() == ErrorKind::WouldBlock),
-            // Session tickets arrive without a request, so that only the session can tell. The
-            // next read registers the waker of its task.
+            // Bytes on the socket may be a session ticket, so the TLS session must process them.
+            // The no-op waker is sufficient, because the next read registers that of its task.
             Self::Tls(stream) => {
                 let mut context = Context::from_waker(Waker::noop());
                 let mut buffer = ReadBuf::new(&mut byte);
@@ -101,7 +107,8 @@ impl Stream {
     }
 }
 
-/// Returns whether a connection failed for lack of a resource of this machine.
+/// Returns whether a connection failed because this machine lacks a resource: descriptors, local
+/// ports, or memory.
 fn is_local(error: &io::Error) -> bool {
     let lacking = [
         Errno::MFILE,

@@ -48,6 +48,7 @@ impl TrustedRoots {
     /// system.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::InvalidRoots`] if the file cannot be read, contains no certificate,
     /// or contains a malformed one.
     pub fn new(file: Option<&Path>) -> Result<Self, ClientError> {
@@ -77,6 +78,7 @@ impl TrustedRoots {
     /// Returns the host `name`, a DNS name or an IP address, to be verified with these roots.
     ///
     /// # Errors
+    ///
     /// Returns [`ClientError::NoRoots`] if neither the system nor the file has a root certificate.
     pub(super) fn host(&self, name: ServerName<'static>) -> Result<TlsHost, ClientError> {
         let config = match self.config.get() {
@@ -121,6 +123,7 @@ impl TlsHost {
     /// Performs a handshake on a new connection.
     ///
     /// # Errors
+    ///
     /// Returns [`TlsError`] if the server cannot be verified or does not complete the handshake.
     pub(super) async fn handshake(&self, tcp: TcpStream) -> Result<TlsStream<TcpStream>, TlsError> {
         TlsConnector::from(Arc::clone(&self.config))

@@ -12,7 +12,7 @@ use http::StatusCode;
 use ledger_crypto::HashValue;
 use std::time::Duration;
 
-/// Pause after a response that asks for a retry, and after a failed request.
+/// Pause after a response with a retryable status, and after a failed request.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The outcome of one request for a transaction.

@@ -38,6 +38,7 @@ const EXPIRES_AFTER: Duration = Duration::from_secs(120);
 /// `on_funded` is called with the number of accounts that were funded since its last call.
 ///
 /// # Errors
+///
 /// Returns [`LoadError::Client`] if a request to the node or the faucet fails,
 /// [`LoadError::GrantOverflow`] or [`LoadError::GrantTooSmall`] if the faucet cannot pay for all
 /// accounts, [`LoadError::FundingFailed`] if a batch transfer fails, and [`LoadError::Randomness`]
@@ -63,7 +64,8 @@ pub async fn fund_accounts(
             signer: signers[account].clone(),
             next_protector: match sequence_numbers.get(account) {
                 Some(number) => ReplayProtector::SequenceNumber(*number),
-                // A random first nonce keeps the nonces of connections and of earlier runs apart.
+                // A random first nonce, so that the nonces of connections and of earlier runs
+                // differ.
                 None => ReplayProtector::Nonce(getrandom::u64().map_err(LoadError::Randomness)?),
             },
             recipient: addresses[(index + 1) % plan.accounts],

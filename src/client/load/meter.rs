@@ -55,6 +55,7 @@ impl Meter {
     /// Starts to count at the latest version.
     ///
     /// # Errors
+    ///
     /// Returns the error of [`NodeClient::ledger`].
     pub async fn start(node: NodeClient) -> Result<Self, ClientError> {
         let begin = node.ledger().await?;

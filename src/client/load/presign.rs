@@ -10,7 +10,7 @@ use super::{
 };
 use std::{num::NonZero, thread};
 
-/// Signs the transfers that the plan wants signed in advance, on all cores.
+/// Signs the transfers that the plan requires in advance, on all cores.
 ///
 /// The transfers are divided evenly among connections, and among the accounts of each.
 /// `on_signed` is called from several threads, with the number of transfers signed since its last

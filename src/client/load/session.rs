@@ -54,6 +54,7 @@ impl Session {
     /// Requests `path`, and returns the response in JSON.
     ///
     /// # Errors
+    ///
     /// Returns [`InvalidResponse`] if no valid response was received.
     pub(super) async fn get(&mut self, path: &str) -> Result<Response, InvalidResponse> {
         self.run.requests().write_get(path, &mut self.request);
@@ -64,6 +65,7 @@ impl Session {
     /// submissions.
     ///
     /// # Errors
+    ///
     /// Returns [`InvalidResponse`] if no valid response was received.
     pub(super) async fn get_transaction(
         &mut self,
@@ -81,6 +83,7 @@ impl Session {
     /// would then say nothing about the node.
     ///
     /// # Errors
+    ///
     /// Returns [`InvalidResponse`] if no valid response was received.
     pub(super) async fn exchange(&mut self) -> Result<Response, InvalidResponse> {
         self.connection

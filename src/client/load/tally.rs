@@ -15,7 +15,8 @@ pub struct Tally {
     pub commit: LatencyHistogram,
     /// Number of transfers that were committed and failed.
     pub failed: u64,
-    /// Number of 404 responses for an accepted transaction that the node found when asked again.
+    /// Number of 404 responses for an accepted transaction that the node found in a second
+    /// request.
     pub false_not_found: u64,
     /// Number of waits that ended as pending at a ledger version that includes the transaction.
     pub waits_in_vain: u64,

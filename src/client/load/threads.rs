@@ -44,6 +44,7 @@ impl LoadThreads {
     /// `accounts_by_connection`.
     ///
     /// # Errors
+    ///
     /// Returns [`LoadError::Io`] if a thread cannot be started. Threads that were started send
     /// until the run is over.
     pub fn start(
@@ -70,6 +71,7 @@ impl LoadThreads {
     /// Waits for all threads, and returns the sum of their tallies.
     ///
     /// # Errors
+    ///
     /// Returns [`LoadError::ThreadPanicked`] if a thread panicked, and [`LoadError::Io`] if one
     /// could not create its runtime.
     pub fn join(self) -> Result<Tally, LoadError> {

@@ -1,5 +1,5 @@
 //! The work of one connection of a run: submit transfers, sign those that are not signed yet, and
-//! wait for their commits if the plan asks for it.
+//! wait for their commits if the plan requires it.
 
 use super::{
     account::{SendingAccount, SignedTransfer, protector_after},

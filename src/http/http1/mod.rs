@@ -1,8 +1,8 @@
 //! HTTP/1.1, by the dispatcher of actix-http and what it leaves open.
 //!
 //! actix-http has a deadline for the head of a connection's first request only. It reads requests
-//! faster than it responds to them, and serves requests after one that asked to close the
-//! connection. Its deadline for the next request is a timer that is created and dropped for each.
+//! faster than it responds to them, and serves requests that follow `Connection: close`. Its
+//! deadline for the next request is a timer that is created and dropped for each.
 //! [`Deadlines`] replaces its deadlines, and [`TrackedStream`] bounds what it reads.
 
 mod deadlines;
@@ -83,8 +83,8 @@ where
         .keep_alive(KeepAlive::Os)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-        // A client that closes its side has gone away, as a rule: its request is dropped, so that
-        // an abandoned long poll costs nothing. Clients that half-close and still read are rare,
+        // A client that closes its side has usually abandoned its request, which is dropped: an
+        // abandoned long poll costs nothing. Clients that half-close and still read are rare,
         // and none of the SDKs does.
         .h1_allow_half_closed(false)
         .graceful_shutdown_signal(move || {
@@ -140,8 +140,8 @@ fn set_connection_header(
     // actix-http replaces it before it writes the head.
     head.version = Version::HTTP_11;
     if requested != ConnectionType::KeepAlive || head.connection_type() == ConnectionType::Close {
-        // Without the flag, actix-http writes what the newest decoded request asks for. The server
-        // upgrades to no protocol: actix-http ends a connection that asked for an upgrade.
+        // Without the flag, actix-http uses the connection type of the newest decoded request. The
+        // server supports no upgrade: actix-http ends a connection that requested one.
         head.set_connection_type(ConnectionType::Close);
         state.close_after_request();
     }

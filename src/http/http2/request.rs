@@ -19,7 +19,7 @@ use std::{
 /// Maximum size of the headers of a request without its path, in bytes as RFC 9113 counts them
 /// (section 6.5.2). Larger ones are rejected with 431.
 ///
-/// A byte on the wire may stand for an earlier header (HPACK), of which it becomes a copy.
+/// A byte on the wire may refer to an earlier header (HPACK), which is then copied.
 pub const HEADERS_BYTES_MAX: usize = 8 * 1024;
 
 /// Returns whether the headers exceed [`HEADERS_BYTES_MAX`].

@@ -16,8 +16,9 @@ use std::num::NonZeroU64;
 
 /// Returns the gas unit price at which the transaction pays for storage.
 ///
-/// Returns `None`, free storage without refunds, if the chain accepts a gas price of zero.
-/// Otherwise a slot that cost nothing would earn its owner a refund when it is deleted.
+/// Returns `None`, free storage without refunds, if the chain accepts a gas price of zero. A refund
+/// must not exceed the payment: a slot created at price zero would otherwise earn its owner a
+/// refund when it is deleted.
 pub(super) fn storage_gas_price(chain: &Chain, raw: &RawTransaction) -> Option<NonZeroU64> {
     NonZeroU64::new(raw.gas_unit_price).filter(|_| chain.parameters().gas_unit_price_min > 0)
 }

@@ -186,7 +186,7 @@ fn signers(transaction: &SignedTransaction) -> Vec<AccountAddress> {
 
 /// Returns the account that pays for a transaction.
 ///
-/// Returns `None` for a simulation with the zero address as fee payer, which stands for an unknown
+/// Returns `None` for a simulation with the zero address as fee payer, which means an unknown
 /// payer.
 fn gas_payer(transaction: &SignedTransaction, mode: ExecutionMode) -> Option<AccountAddress> {
     let payer = transaction.gas_payer();

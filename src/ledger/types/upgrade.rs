@@ -20,7 +20,8 @@ pub struct FrameworkUpgrade {
 impl FrameworkUpgrade {
     /// Parses a comma-separated list of `VERSION@HEIGHT`.
     ///
-    /// An empty text is an empty list. [`crate::Parameters::check_upgrades`] checks order and versions.
+    /// An empty text is an empty list. [`crate::Parameters::check_upgrades`] checks order and
+    /// versions.
     ///
     /// # Errors
     ///

@@ -61,7 +61,7 @@ impl ModuleRegistry {
 
     /// Computes the tag and the state key path of `T` with these type arguments in advance.
     ///
-    /// Otherwise each transaction that accesses the struct builds both from text, which took a
+    /// Without them, each transaction that accesses the struct builds both from text, which took a
     /// third of the time of a transfer.
     #[must_use]
     pub fn with_cached_struct<T: MoveStruct>(mut self, type_args: &[TypeTag]) -> Self {

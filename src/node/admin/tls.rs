@@ -15,7 +15,7 @@ const THREAD: &str = "tls-reload";
 /// A lock that each reload of the certificate holds, from its first read of a file to the
 /// replacement. Clones share it.
 ///
-/// Otherwise the slower of two reloads could put back a certificate that the faster one has
+/// Without the lock, the slower of two reloads could restore a certificate that the faster one has
 /// replaced.
 #[derive(Clone, Debug, Default)]
 pub struct ReloadLock(Arc<Mutex<()>>);
@@ -104,7 +104,7 @@ pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
 ///
 /// # Errors
 ///
-/// Returns the error of the system if it refuses the thread.
+/// Returns the error of the operating system if it refuses the thread.
 async fn reload_on_thread(
     holder: CertificateHolder,
     guard: ReloadGuard,

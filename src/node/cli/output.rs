@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write as _};
 ///
 /// # Errors
 ///
-/// Returns the error of the write. A reader that has closed its end is no error, as in
+/// Returns the error of the write. A broken pipe is not an error, as in
 /// `ledger-node config | head`.
 pub fn line(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();

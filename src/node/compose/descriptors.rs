@@ -33,9 +33,9 @@ const SIDE_SHARE: usize = 8;
 /// Maximum numbers of open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Of the API listener.
+    /// Maximum number of connections of the API listener.
     pub api: usize,
-    /// Of each other listener.
+    /// Maximum number of connections of each other listener.
     pub side: usize,
 }
 

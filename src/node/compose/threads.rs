@@ -38,7 +38,7 @@ fn worker_threads_on(configured: usize, cores: Option<NonZero<usize>>) -> usize 
 ///
 /// # Errors
 ///
-/// Returns the error of the system for the first thread that it refuses.
+/// Returns the error of the operating system for the first thread that it refuses.
 pub fn check_thread_limit(count: usize) -> io::Result<()> {
     with_threads(count, || ())
 }
@@ -47,8 +47,8 @@ pub fn check_thread_limit(count: usize) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Returns the error of the system for the first thread that it refuses. `while_all_exist` is not
-/// called then.
+/// Returns the error of the operating system for the first thread that it refuses.
+/// `while_all_exist` is not called then.
 fn with_threads(count: usize, while_all_exist: impl FnOnce()) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {

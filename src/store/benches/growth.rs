@@ -49,7 +49,7 @@ struct Arguments {
 
 impl Arguments {
     fn read() -> Self {
-        // Cargo adds `--bench`, which is no number.
+        // Cargo adds `--bench`, which is not a number.
         let mut numbers = std::env::args()
             .skip(1)
             .filter_map(|argument| argument.parse().ok());
@@ -311,7 +311,7 @@ fn reopen(
         let entry = entry?;
         let copy = killed.join(entry.file_name());
         fs::copy(entry.path(), &copy)?;
-        // Otherwise, opening the store would wait until the copy is on the disk.
+        // Sync now: opening the store would wait for the write-back of the copy.
         fs::File::open(copy)?.sync_all()?;
     }
     close();

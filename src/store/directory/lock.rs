@@ -42,7 +42,8 @@ impl DirectoryLock {
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
                 directory: directory.to_owned(),
             }),
-            // redb locks its file in the same way, and works without locks where there are none.
+            // redb locks its file in the same way, and works without a lock if the file system has
+            // none.
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                 Ok(Self { _file: file })
             }

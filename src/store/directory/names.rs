@@ -77,8 +77,8 @@ pub(super) fn sync_names(directory: &Path) -> io::Result<()> {
 
 /// Syncs one directory.
 ///
-/// File systems without this operation answer that it is invalid for a directory. Nothing else
-/// would make their names more durable, so this is no error.
+/// File systems without this operation report that it is invalid for a directory. No other
+/// operation would make their names more durable, so this is not an error.
 #[cfg(unix)]
 fn sync_directory(directory: &fs::File) -> io::Result<()> {
     match directory.sync_all() {

@@ -58,8 +58,8 @@ pub(crate) fn open_file(
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::Damaged`] if the content is no database, and [`StoreError::Directory`] if
-/// the backend fails.
+/// Returns [`StoreError::Damaged`] if the content is not a database, and [`StoreError::Directory`]
+/// if the backend fails.
 pub(crate) fn open_backend(
     backend: impl StorageBackend,
     options: &StoreOptions,

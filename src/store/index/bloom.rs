@@ -1,7 +1,7 @@
 //! Bloom filters, which exclude runs that do not contain a key.
 //!
 //! Each run of a kind that is searched for single keys has a filter. A key that has not changed for
-//! long lies in the oldest of many runs, and each newer run would cost a descent of the tree.
+//! long is in the oldest of many runs, and each newer run would cost a descent of the tree.
 //!
 //! A filter consists of segments. A segment covers as many adjacent entries of its run as fill a
 //! page, and is written in the commit that writes these entries, so that a merge in steps has no
@@ -74,8 +74,8 @@ const COUNT_BYTES: usize = 8;
 
 /// Returns the row of a segment that replaces another one with the same first key.
 ///
-/// This happens where many entries have one key: a step of a merge ends within them, and the next
-/// step begins with the same key. If the replaced segment begins with this key too, it has no
+/// This happens if many entries have one key: a step of a merge ends within them, and the next step
+/// begins with the same key. If the replaced segment begins with this key too, it has no
 /// other, and the new segment has it as well. So the bits of the new segment cover the entries of
 /// both.
 pub(crate) fn replacement_row(row: &[u8], replaced: Option<&[u8]>) -> Vec<u8> {

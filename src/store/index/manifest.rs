@@ -39,9 +39,9 @@ pub(crate) struct MergeJob {
 /// The runs of one index.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
-    /// Oldest first. Levels never rise along the list.
+    /// Runs, oldest first. Levels never rise along the list.
     pub list: Vec<Run>,
-    /// At most one job per level.
+    /// Merges in progress, at most one per level.
     pub jobs: Vec<MergeJob>,
     /// First version whose entries are in no run.
     pub unflushed_from: u64,

@@ -18,8 +18,8 @@ const READ_BACK_PAGES_MAX: usize = OVERLAY_PAGES_MAX / 2;
 pub const OVERLAY_BYTES_MAX: u64 = OVERLAY_PAGES_MAX as u64 * PAGE_BYTES;
 /// Number of attempts to read before redb receives the error.
 ///
-/// Many disks that fail once succeed the next time. A disk that is gone fails immediately, so that
-/// a few attempts cost nothing.
+/// Many disks that fail once succeed the next time. A disk that was removed fails immediately, so
+/// that a few attempts cost nothing.
 const READ_ATTEMPTS: u32 = 4;
 
 type Page = [u8; PAGE_BYTES as usize];
@@ -111,7 +111,7 @@ impl FaultOverlay {
         Ok(())
     }
 
-    /// Reads from pages in memory, and from the disk where there are none.
+    /// Reads from the pages in memory, and from the disk outside of them.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ pub(super) fn read_with_retry(
     }
 }
 
-/// The part of a byte range that lies in one page.
+/// The part of a byte range within one page.
 pub(super) struct PagePart {
     /// Number of the page.
     pub(super) page: u64,

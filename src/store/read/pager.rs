@@ -1,9 +1,8 @@
 //! Pages of numbered entries: the events of a stream, the transactions of an account.
 //!
 //! Numbers rise with versions, so a binary search among the numbers finds a version. It reads only
-//! the runs that contain the version, and the memtable. A probe is one seek in each, the number of
-//! probes is at most the number of bits in the count of entries of the account or stream there, and
-//! no row is decoded.
+//! the memtable and the runs that contain the version, and decodes no row. A probe is one seek in
+//! each of them. For `n` entries of the stream or account there are at most `log2(n) + 1` probes.
 
 use super::snapshot::Snapshot;
 use crate::{
@@ -17,29 +16,30 @@ use crate::{
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
-/// The end at which a page with a limit lies.
+/// The end of the sequence from which a page takes its entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PageEnd {
-    /// The page has the first entries.
+    /// The page contains the first entries.
     Oldest,
-    /// The page has the last entries.
+    /// The page contains the last entries.
     Newest,
 }
 
-/// A page of numbered entries.
+/// A request for a page of numbered entries.
 pub(super) struct Page {
-    /// Least number.
+    /// Lowest number.
     pub(super) first_number: u64,
-    /// Versions of the entries. The part outside the window is empty.
+    /// Versions of the entries. No entry has a version outside the window.
     pub(super) versions: RangeInclusive<u64>,
-    /// End at which the page lies if not all entries fit.
+    /// End from which entries are taken if there are more than `limit`.
     pub(super) end: PageEnd,
     /// Maximum number of entries.
     pub(super) limit: usize,
 }
 
 impl Page {
-    /// Returns the page from a number, or the newest page without one.
+    /// Creates a request for the page that starts at number `start`, or for the newest page if
+    /// `start` is `None`.
     pub(super) fn from_number(start: Option<u64>, limit: usize) -> Self {
         Self {
             first_number: start.unwrap_or_default(),
@@ -63,17 +63,18 @@ pub(super) struct SequencePager<'a> {
     is_by_version: bool,
 }
 
-/// The last number before a version and the first one from it.
+/// The two adjacent numbers between which a version splits a sequence.
 ///
-/// The runs that contain the version determine both; `None` if they contain no such number.
+/// Only entries in the memtable and in runs that contain the version count. A number is `None` if
+/// there is no such entry.
 struct VersionSplit {
-    /// The last number of an earlier version.
+    /// Last number of an earlier version.
     before: Option<u64>,
-    /// The first number of this or a later version.
+    /// First number of this or a later version.
     from: Option<u64>,
 }
 
-/// A number with its relation to a version.
+/// The number of an entry, and whether the entry is before a version.
 #[derive(Clone, Copy)]
 struct Probe {
     number: u64,
@@ -114,7 +115,7 @@ impl<'a> SequencePager<'a> {
         self.snapshot.view.index(self.kind)
     }
 
-    /// Returns the least entry with this number.
+    /// Returns the least possible entry with this number.
     fn low(&self, number: u64) -> Vec<u8> {
         match self.kind {
             Kind::Stream => stream_entry(&self.prefix, number, (0, 0)).to_vec(),
@@ -122,7 +123,7 @@ impl<'a> SequencePager<'a> {
         }
     }
 
-    /// Returns the greatest entry with this number.
+    /// Returns the greatest possible entry with this number.
     fn high(&self, number: u64) -> Vec<u8> {
         match self.kind {
             Kind::Stream => stream_entry(&self.prefix, number, (u64::MAX, u32::MAX)).to_vec(),
@@ -130,11 +131,12 @@ impl<'a> SequencePager<'a> {
         }
     }
 
+    /// Returns the version of an entry. The entries of both kinds have one.
     fn version(&self, entry: &[u8]) -> u64 {
         self.kind.version(entry).unwrap_or_default()
     }
 
-    /// Returns the rows of a page, ascending.
+    /// Returns the rows of a page in ascending order of their numbers.
     ///
     /// `read` returns the row of an entry, or `None` for an entry of another account or stream with
     /// the same digest.
@@ -169,7 +171,8 @@ impl<'a> SequencePager<'a> {
         };
         let visit = |entry: &[u8]| {
             let version = self.version(entry);
-            // The first entry beyond the far end ends the page.
+            // An entry before the first version is skipped. The first entry beyond the last version
+            // ends the page.
             if version > newest || version < oldest {
                 let is_past = (version > newest) == is_ascending;
                 return if is_past {
@@ -200,8 +203,8 @@ impl<'a> SequencePager<'a> {
         Ok(rows)
     }
 
-    /// Returns the first number whose row is in the window. Runs may still contain entries of
-    /// pruned rows.
+    /// Returns the first number in the window, or `None` if there is none. Entries of pruned rows,
+    /// which runs may still contain, do not count.
     ///
     /// # Errors
     ///
@@ -222,7 +225,7 @@ impl<'a> SequencePager<'a> {
         Ok(found.flatten())
     }
 
-    /// Returns the last number whose row is below the window but not deleted.
+    /// Returns the last number below the window with a row that is not deleted yet.
     ///
     /// Such rows exist while the lower end of the window is ahead of the database, between a
     /// durable step of pruning and the view that it publishes.
@@ -250,7 +253,7 @@ impl<'a> SequencePager<'a> {
         })
     }
 
-    /// Returns a number above which no entry is of `version` or an earlier one.
+    /// Returns an upper bound of the numbers of `version` and earlier versions.
     fn last_number(&self, version: u64) -> Result<u64, StoreError> {
         if version >= self.snapshot.view.head.tip.version {
             return Ok(u64::MAX);
@@ -259,7 +262,8 @@ impl<'a> SequencePager<'a> {
         Ok(from.map_or(u64::MAX, |number| number.saturating_sub(1)))
     }
 
-    /// Finds a version among the numbers. The module documentation states the cost.
+    /// Returns the numbers around a version, by a binary search. The module documentation states
+    /// the cost.
     fn split(&self, version: u64) -> Result<VersionSplit, StoreError> {
         if version == 0 || self.is_by_version {
             return Ok(VersionSplit {
@@ -291,7 +295,7 @@ impl<'a> SequencePager<'a> {
         })
     }
 
-    /// Returns the first number from `number` in the runs that contain `version`.
+    /// Returns the first entry from `number` in the memtable and the runs that contain `version`.
     fn first_from(&self, number: u64, version: u64) -> Result<Option<Probe>, StoreError> {
         let range = EntryRange {
             low: &self.low(number),
@@ -303,7 +307,7 @@ impl<'a> SequencePager<'a> {
         })
     }
 
-    /// Returns the last number in the runs that contain `version`.
+    /// Returns the last entry in the memtable and the runs that contain `version`.
     fn last(&self, version: u64) -> Result<Option<Probe>, StoreError> {
         let range = EntryRange {
             low: &self.low(0),

@@ -61,7 +61,8 @@ impl std::fmt::Debug for AddressStateKeys<'_> {
 }
 
 impl Snapshot {
-    /// Returns the cursor with these bytes, or `None` if they are no cursor of `address`.
+    /// Returns the cursor with these bytes, or `None` if they are not a cursor of
+    /// `address`.
     pub fn state_key_cursor(
         &self,
         address: &AccountAddress,

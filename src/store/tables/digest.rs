@@ -1,5 +1,5 @@
-//! Digests that stand for state keys, accounts, and event streams in the indices, and the key of
-//! the write-ahead log.
+//! Digests that replace state keys, accounts, and event streams in the indices, and the key of the
+//! write-ahead log.
 //!
 //! Digests are keyed with a secret of the data directory (SipHash-1-3, 128 bit), so a client that
 //! chooses names cannot make two of them collide. A digest takes a tenth of the time of a

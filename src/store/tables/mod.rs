@@ -1,4 +1,4 @@
-//! The tables of the database: names, keys and rows, and the digests that stand for names in keys.
+//! The tables of the database: names, keys and rows, and the digests that replace names in keys.
 
 pub(crate) mod codec;
 pub(crate) mod digest;

@@ -296,7 +296,7 @@ fn rejects_blocks_that_do_not_follow() {
             "{result:?}"
         );
     }
-    // A rejection is no failed write: blocks that follow are accepted.
+    // A rejection is not a failed write: blocks that follow are accepted.
     writer.commit(&blocks).unwrap();
     workload
         .check(&reader.snapshot().unwrap(), &workload.info(4, 0))
@@ -414,7 +414,7 @@ fn reads_of_the_state_return_the_error_of_the_store() {
     );
 }
 
-/// The callback precedes the new view, so that no response shows an older lower end than an earlier
+/// The callback precedes the new view, so that no response has an older lower end than an earlier
 /// one.
 #[test]
 fn reports_pruned_versions_before_snapshots_exclude_them() {

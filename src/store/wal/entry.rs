@@ -37,7 +37,7 @@ impl WalEntry {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Inconsistent`] if the content is no entry.
+    /// Returns [`StoreError::Inconsistent`] if the content is not an entry.
     pub(crate) fn decode(content: &[u8]) -> Result<Self, StoreError> {
         decode(content, "a record of the block log")
     }

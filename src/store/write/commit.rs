@@ -24,17 +24,21 @@ use ledger_types::ExecutedBlock;
 use redb::{Durability, ReadableDatabase, Table, WriteTransaction};
 use std::{borrow::Borrow, ops::Bound, sync::Arc};
 
-/// The indices after a write.
+/// The state of the indices after a write.
 pub(super) struct IndexUpdate {
     pub(super) manifest: Arc<Manifest>,
     /// Whether the manifest differs from the stored one.
     pub(super) is_manifest_new: bool,
-    /// In the order of [`Kind::OF_ROWS`].
+    /// Memtables of the indices, in the order of [`Kind::OF_ROWS`].
     pub(super) memtables: [Memtable; 4],
 }
 
 impl StoreWriter {
     /// Commits blocks that extend `view` and publishes the new view.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::commit_blocks`].
     pub(super) fn extend<B: Borrow<ExecutedBlock>>(
         &mut self,
         view: &ReadView,
@@ -49,6 +53,12 @@ impl StoreWriter {
     /// `view` is the view that the blocks extend, or `None` for genesis. `head` is its head; the
     /// tip is replaced by that of the last block. `write_extra` writes further rows in the same
     /// transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, [`StoreError::Inconsistent`] if a
+    /// row is damaged or cannot be encoded, or the error of `write_extra`. The new view is not
+    /// published then, but the commit may be complete, so the caller must poison the writer.
     pub(super) fn commit_blocks<B: Borrow<ExecutedBlock>>(
         &mut self,
         view: Option<&ReadView>,
@@ -64,11 +74,11 @@ impl StoreWriter {
         if let Some(block) = blocks.last() {
             head.tip = block.borrow().tip.clone();
         }
-        let versions = blocks
+        let version_count = blocks
             .iter()
             .map(|block| block.borrow().transactions.len())
             .sum();
-        let indices = self.update_indices(&transaction, view, &head, batch, versions)?;
+        let indices = self.update_indices(&transaction, view, &head, batch, version_count)?;
         let view = self.commit_view(transaction, kind, head, indices)?;
         self.latest_view.set(view);
         Ok(())
@@ -76,15 +86,20 @@ impl StoreWriter {
 
     /// Adds entries to the memtables, compacts runs, and flushes the memtables that are full.
     ///
-    /// `view` is the view before the entries, or `None` for genesis. `versions` is the number of
-    /// versions that the entries belong to.
+    /// `view` is the view before the entries, or `None` for genesis. `version_count` is the number
+    /// of versions that the entries belong to.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a block of a run is damaged.
     fn update_indices(
         &mut self,
         transaction: &WriteTransaction,
         view: Option<&ReadView>,
         head: &PersistedHead,
         batch: IndexBatch,
-        versions: usize,
+        version_count: usize,
     ) -> Result<IndexUpdate, StoreError> {
         let (old_manifest, mut memtables) = match view {
             Some(view) => (view.manifest.clone(), view.memtables.clone()),
@@ -94,9 +109,9 @@ impl StoreWriter {
         let mut table = transaction.open_table(RUNS)?;
         let indices = Kind::OF_ROWS.into_iter().zip(&mut memtables);
         for ((kind, memtable), entries) in indices.zip(batch.into_sorted()) {
-            // Counts versions where entries are few: versions cause flushes too, and flushes
-            // cause merges.
-            let arrivals = (entries.len() / kind.width()).max(versions);
+            // At least the number of versions: the memtable is also flushed after a number of
+            // versions, and flushes cause merges.
+            let arrivals = (entries.len() / kind.width()).max(version_count);
             memtable.push(entries);
             if let Some(view) = view {
                 let mut context = compaction_context(view, head, &mut table);
@@ -130,12 +145,16 @@ impl StoreWriter {
     }
 
     /// Begins a write transaction for a commit of the given kind.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails.
     pub(crate) fn begin_write(&self, kind: CommitKind) -> Result<WriteTransaction, StoreError> {
         let mut transaction = self.database.begin_write()?;
         match kind {
             CommitKind::Apply => transaction.set_durability(Durability::None)?,
-            // Stores the page allocator's state with the data, so that opening the database after
-            // a crash does not read the whole file.
+            // Quick repair stores the state of the page allocator with the data, so that opening
+            // the database after a crash does not read the whole file.
             CommitKind::Checkpoint => transaction.set_quick_repair(true),
         }
         Ok(transaction)
@@ -143,14 +162,25 @@ impl StoreWriter {
 
     /// Commits a transaction durably.
     ///
-    /// Fault isolation hides disk failures from the database. This checks for them before the
-    /// caller acknowledges or publishes anything.
+    /// Fault isolation hides disk failures from the database, so this checks for them after the
+    /// commit. The caller must not acknowledge or publish the content before this returns.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database or an earlier write to the disk failed. The
+    /// content may then not be durable.
     pub(crate) fn commit_durably(&self, transaction: WriteTransaction) -> Result<(), StoreError> {
         transaction.commit()?;
         self.disk_status.check()
     }
 
     /// Writes the head, commits the transaction, and returns the new view without publishing it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if
+    /// a row is damaged or cannot be encoded. The commit may be complete, so the caller must poison
+    /// the writer.
     pub(super) fn commit_view(
         &mut self,
         transaction: WriteTransaction,
@@ -171,7 +201,8 @@ impl StoreWriter {
             }
         }
         match kind {
-            // Durable in the log, so the view may be published even if the disk fails now.
+            // The write-ahead log holds the content, so the view may be published even if the disk
+            // fails now.
             CommitKind::Apply => transaction.commit()?,
             CommitKind::Checkpoint => self.checkpoint(transaction, true)?,
         }
@@ -194,6 +225,10 @@ impl StoreWriter {
     /// Commits a transaction as a checkpoint and restarts the write-ahead log.
     ///
     /// `is_wal_active` determines whether recovery reads the restarted log.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::commit_durably`]. The log is not restarted then.
     fn checkpoint(
         &mut self,
         transaction: WriteTransaction,
@@ -213,6 +248,11 @@ impl StoreWriter {
     }
 
     /// Writes a final checkpoint and truncates the write-ahead log.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Database`] if the disk fails. After a failed checkpoint, the log still
+    /// holds the blocks that are not in the database.
     pub(super) fn close(&mut self) -> Result<(), StoreError> {
         let transaction = self.begin_write(CommitKind::Checkpoint)?;
         self.checkpoint(transaction, false)?;
@@ -237,6 +277,11 @@ pub(super) fn compaction_context<'a, 't>(
 }
 
 /// Appends the rows of `blocks` to their tables, and their index entries to `batch`.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails, and [`StoreError::Inconsistent`] if a
+/// row cannot be encoded. The caller must drop the transaction.
 fn append_rows<B: Borrow<ExecutedBlock>>(
     transaction: &WriteTransaction,
     blocks: &[B],
@@ -279,15 +324,22 @@ fn append_rows<B: Borrow<ExecutedBlock>>(
 
 /// Appends rows in ascending key order to the end of a table.
 ///
-/// A cursor takes a quarter of the time of separate inserts.
+/// `write_rows` calls its argument with the key and the encoded form of each row. A cursor takes a
+/// quarter of the time of separate inserts.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Database`] if the database fails, or the error of `write_rows`.
 fn append_sorted<K>(
     table: &mut Table<'_, K, &'static [u8]>,
-    rows: impl FnOnce(&mut dyn FnMut(K, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError>,
+    write_rows: impl FnOnce(
+        &mut dyn FnMut(K, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError>,
 ) -> Result<(), StoreError>
 where
     K: for<'k> redb::Key<SelfType<'k> = K> + 'static,
 {
     let mut cursor = table.upper_bound_mut(Bound::<K>::Unbounded)?;
-    rows(&mut |key, row| Ok(cursor.insert_before(key, row)?))?;
+    write_rows(&mut |key, row| Ok(cursor.insert_before(key, row)?))?;
     Ok(cursor.close()?)
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Blocks that are durable in the write-ahead log but not yet applied to the database.
 #[derive(Debug, Default)]
 struct UnappliedBlocks {
-    /// In order of height, starting after the latest view.
+    /// Blocks in order of height. The first one follows the latest view.
     blocks: Vec<Arc<ExecutedBlock>>,
     /// Total size of the blocks' log records, in bytes.
     log_bytes: u64,

@@ -1,6 +1,6 @@
-//! What is fuzzed: each target takes any bytes and panics where a property is broken.
+//! Targets of the fuzzer. Each takes any bytes, and panics if a property does not hold for them.
 //!
-//! Shared by the fuzzer (`fuzz.rs`) and by the test that runs the corpus (`main.rs`).
+//! The fuzzer (`fuzz.rs`) and the test that runs the corpus (`main.rs`) share them.
 
 mod genesis;
 mod requests;
@@ -17,16 +17,17 @@ use ledger_types::{Parameters, Vendor};
 use ledger_vm::Chain;
 use std::sync::OnceLock;
 
-/// A way into the node that takes bytes of others.
+/// An entry point of the node that decodes input from outside.
 #[derive(Debug)]
 pub struct Target {
-    /// Also the name of its directory in the corpus.
+    /// Name of the target and of its directory in the corpus.
     pub name: &'static str,
-    /// Panics where `input` breaks a property.
+    /// Runs the target. Panics if a property does not hold for `input`.
     pub run: fn(input: &[u8]),
 }
 
-/// All targets. The first five are the kinds of outside input that anyone can send or that lie on disk.
+/// All targets. The first five decode input from the network and rows of the store; `run_target.sh`
+/// runs them three times as long as the others.
 pub const TARGETS: &[Target] = &[
     target("transaction", transaction::run),
     target("submission", submission::run),
@@ -43,13 +44,14 @@ const fn target(name: &'static str, run: fn(&[u8])) -> Target {
     Target { name, run }
 }
 
-/// The chain that inputs are read for.
+/// Returns the chain whose types and parameters apply to the inputs.
 fn chain() -> &'static Chain {
     static CHAIN: OnceLock<Chain> = OnceLock::new();
     CHAIN.get_or_init(|| new_chain(4, Vendor::default(), Parameters::default()))
 }
 
-/// Splits an input at its first line break.
+/// Splits an input at its first line break, which is in neither part. Without a line break, the
+/// second part is empty.
 fn first_line(input: &[u8]) -> (&[u8], &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n');
     match end {

@@ -1,9 +1,8 @@
-//! Requests against the whole interface, as the node serves it: its route table on a node whose ledger
-//! holds a genesis. An input is the text of a request: method and target on the first line, headers, an
-//! empty line, the body.
+//! Requests to all routes of the API, on a node whose ledger has only the genesis block.
 //!
-//! In builds with debug assertions the interface itself panics where an answer is not one that its
-//! document declares.
+//! An input is the text of a request: method and target on the first line, headers, an empty line,
+//! and the body. In builds with debug assertions, the API panics if an operation does not declare
+//! the status or the error code of its response.
 
 mod service;
 
@@ -17,14 +16,19 @@ use actix_web::{
 };
 use service::{Answer, answer};
 
+/// Sends a request and checks its response. Ignores inputs that are not a request.
+///
+/// # Panics
+///
+/// Panics if the response is an internal error, or if its body is declared as JSON but is not JSON.
 pub fn run(input: &[u8]) {
-    if let Some(request) = request(input) {
-        check(&answer(request));
+    if let Some(request) = parse_request(input) {
+        check_response(&answer(request));
     }
 }
 
-/// The request that an input spells, where it spells one.
-fn request(input: &[u8]) -> Option<TestRequest> {
+/// Parses the text of a request, with lines that end in LF. Returns `None` if it is invalid.
+fn parse_request(input: &[u8]) -> Option<TestRequest> {
     let (line, mut rest) = first_line(input);
     let (method, target) = str::from_utf8(line).ok()?.split_once(' ')?;
     let method: Method = method.parse().ok()?;
@@ -44,19 +48,19 @@ fn request(input: &[u8]) -> Option<TestRequest> {
     Some(request.set_payload(rest.to_vec()))
 }
 
-/// Nothing that a client sends is an error of the node, and what is called JSON is JSON.
-fn check(answer: &Answer) {
+/// Checks that the status is no internal error, and that a body declared as JSON is JSON.
+fn check_response(answer: &Answer) {
     let status = answer.status;
     assert!(
         !status.is_server_error() || [501, 503, 507].contains(&status.as_u16()),
-        "answered with {status}: {}",
+        "status {status}: {}",
         String::from_utf8_lossy(&answer.body)
     );
     if answer.is_json && !answer.body.is_empty() {
         let parsed = serde_json::from_slice::<serde_json::Value>(&answer.body);
         assert!(
             parsed.is_ok(),
-            "no JSON: {}",
+            "the body is not JSON: {}",
             String::from_utf8_lossy(&answer.body)
         );
     }

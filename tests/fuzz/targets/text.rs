@@ -1,16 +1,23 @@
-//! Texts of the configuration and of the vendor word: what is read prints as what reads back.
+//! Text of settings: filter rules, framework upgrades, and the vendor.
+//!
+//! Checks that the printed form of a parsed value parses as the same value.
 
 use ledger_actors::{FilterRule, FilterRules};
 use ledger_types::{FrameworkUpgrade, Vendor};
 use std::{fmt::Debug, fmt::Display, str::FromStr};
 
+/// Checks the text as each of the settings.
+///
+/// # Panics
+///
+/// Panics if a printed form does not parse as the same value.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else {
         return;
     };
-    printed_alike::<FilterRule>(text);
-    printed_alike::<FrameworkUpgrade>(text);
-    printed_alike::<Vendor>(text);
+    check_printed::<FilterRule>(text);
+    check_printed::<FrameworkUpgrade>(text);
+    check_printed::<Vendor>(text);
     if let Ok(list) = FrameworkUpgrade::parse_list(text) {
         let printed = FrameworkUpgrade::format_list(&list);
         assert_eq!(
@@ -21,14 +28,18 @@ pub fn run(input: &[u8]) {
     }
     if let Ok(rules) = FilterRules::parse_list(text) {
         let printed = rules.to_string();
-        let again = FilterRules::parse_list(&printed);
-        assert_eq!(again, Ok(rules), "printed as {printed:?}");
+        let parsed = FilterRules::parse_list(&printed);
+        assert_eq!(parsed, Ok(rules), "printed as {printed:?}");
     }
 }
 
-fn printed_alike<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
+/// Checks that the printed form parses as the same value, if the text is a `T`.
+fn check_printed<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
-        let again: T = value.to_string().parse().expect("what is printed is read");
-        assert_eq!(again, value);
+        let parsed: T = value
+            .to_string()
+            .parse()
+            .expect("the printed form is valid");
+        assert_eq!(parsed, value);
     }
 }

@@ -1,9 +1,17 @@
-//! Signed transactions in BCS: what is accepted has one form, and every question about it has an answer.
+//! Signed transactions in BCS.
+//!
+//! Checks that an accepted transaction has only one BCS form, and that its methods do not panic.
 
 use super::chain;
 use ledger_api::submission_json;
 use ledger_types::{SignedTransaction, decode_signed_transaction};
 
+/// Checks the body of a submission in BCS.
+///
+/// # Panics
+///
+/// Panics if the transaction has a second BCS form, or if the results of its signature checks are
+/// inconsistent.
 pub fn run(input: &[u8]) {
     if chain()
         .parameters()
@@ -16,13 +24,14 @@ pub fn run(input: &[u8]) {
         return;
     };
     let encoded = bcs::to_bytes(&transaction).expect("a decoded transaction has a BCS form");
-    assert_eq!(encoded, input, "a transaction has two BCS forms");
+    assert_eq!(encoded, input, "the transaction has two BCS forms");
     assert_eq!(transaction.size_bytes(), input.len());
-    ask_everything(&transaction);
+    check_methods(&transaction);
 }
 
-/// No verdict matters here; none may panic.
-fn ask_everything(transaction: &SignedTransaction) {
+/// Calls the methods of a transaction. Their results are not checked, except those of the
+/// signatures.
+fn check_methods(transaction: &SignedTransaction) {
     let (chain, vendor) = (chain(), chain().vendor());
     transaction.hash(vendor);
     transaction.gas_payer();
@@ -33,15 +42,18 @@ fn ask_everything(transaction: &SignedTransaction) {
     let others = authenticator.secondary_signers().iter();
     let others = others.chain(authenticator.fee_payer().map(|(_, signer)| signer));
     let unknown = others.filter(|signer| signer.authentication_key().is_err());
-    let keys_are_known = unknown.count() == 0 && authenticator.sender_authentication_key().is_ok();
+    let are_keys_known = unknown.count() == 0 && authenticator.sender_authentication_key().is_ok();
     let cost = authenticator.check_cost();
-    let held = transaction
+    let is_valid = transaction
         .check(chain.vendor(), chain.parameters())
         .is_ok();
     assert!(
-        !held || keys_are_known,
-        "signatures of unknown keys were accepted"
+        !is_valid || are_keys_known,
+        "the check accepted a signer without an authentication key"
     );
-    assert!(!held || cost > 0, "checking a signature costs nothing");
+    assert!(
+        !is_valid || cost > 0,
+        "the check of a valid signature has no cost"
+    );
     submission_json(chain, transaction);
 }

@@ -1,9 +1,15 @@
-//! Values of declared types between BCS and JSON. An input is a type on a line of its own, then a value
-//! of it in BCS or in JSON.
+//! Conversion of values of declared types between BCS and JSON.
+//!
+//! An input is a type on a line of its own, then a value of the type in BCS or in JSON.
 
 use super::{chain, first_line};
 use ledger_types::TypeTag;
 
+/// Checks that both conversions of a value agree.
+///
+/// # Panics
+///
+/// Panics if the two conversions disagree.
 pub fn run(input: &[u8]) {
     let (line, value) = first_line(input);
     let tag = str::from_utf8(line)
@@ -12,36 +18,40 @@ pub fn run(input: &[u8]) {
     let Some(tag) = tag else {
         return;
     };
-    from_bcs(&tag, value);
+    check_bcs(&tag, value);
     if let Ok(json) = serde_json::from_slice(value) {
-        from_json(&tag, &json);
+        check_json(&tag, &json);
     }
 }
 
-fn from_bcs(tag: &TypeTag, bytes: &[u8]) {
+/// Checks that JSON produced from BCS, if it is accepted as an argument, yields the same JSON
+/// again.
+fn check_bcs(tag: &TypeTag, bytes: &[u8]) {
     let registry = chain().registry();
-    let Ok(shown) = registry.value_to_json(tag, bytes) else {
+    let Ok(json) = registry.value_to_json(tag, bytes) else {
         return;
     };
-    // Not every value that is shown can be given: an argument is no signer. What is given back may differ
-    // in strings that are no UTF-8, which are shown as a text that says so.
-    if let Ok(again) = registry.value_from_json(tag, &shown) {
-        let shown_again = registry.value_to_json(tag, &again);
-        assert_eq!(shown_again.ok(), Some(shown), "{bytes:?} as {tag}");
+    // Compares JSON, not BCS: a string of invalid UTF-8 becomes an error text in JSON, which is
+    // another string as an argument. A value with a signer has a JSON form, but is rejected as an
+    // argument.
+    if let Ok(encoded) = registry.value_from_json(tag, &json) {
+        let json_of_encoded = registry.value_to_json(tag, &encoded);
+        assert_eq!(json_of_encoded.ok(), Some(json), "{bytes:?} as {tag}");
     }
 }
 
-fn from_json(tag: &TypeTag, json: &serde_json::Value) {
+/// Checks that an accepted JSON value has a JSON form that yields the same BCS.
+fn check_json(tag: &TypeTag, json: &serde_json::Value) {
     let registry = chain().registry();
     let Ok(bytes) = registry.value_from_json(tag, json) else {
         return;
     };
-    let shown = registry.value_to_json(tag, &bytes);
-    let shown = shown.unwrap_or_else(|error| panic!("{error}: {json} as {tag} cannot be shown"));
-    let again = registry.value_from_json(tag, &shown);
+    let output = registry.value_to_json(tag, &bytes);
+    let output = output.unwrap_or_else(|error| panic!("{error}: {json} as {tag} has no JSON form"));
+    let encoded = registry.value_from_json(tag, &output);
     assert_eq!(
-        again.ok(),
+        encoded.ok(),
         Some(bytes),
-        "{json} as {tag} is shown as {shown}"
+        "{json} as {tag} has the JSON form {output}"
     );
 }

@@ -1,8 +1,8 @@
 //! Directories that earlier programs wrote, in `tests/formats/`. Those of a readable format must
 //! open and give the responses recorded when they were made. Older ones are rejected with advice.
 //!
-//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of `mempool.bcs`) the
-//! fixture of the new format is written and committed by
+//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of
+//! `mempool.bcs`) the fixture of the new format is written and committed by
 //!
 //! ```sh
 //! cargo test --test it crash::formats::make -- --ignored

@@ -6,17 +6,17 @@ use std::{ops::Range, time::Duration};
 /// The phase of its life in which a node is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// While it creates a ledger in a directory that does not exist.
+    /// The node creates a ledger in a directory that does not exist.
     NewDirectory,
-    /// Between its start and shortly after the ready line, on a ledger with history.
+    /// The node starts on a ledger with history, until shortly after the ready line.
     Start,
-    /// Under load.
+    /// The node is under load.
     Load,
-    /// Under load, shortly after the lower bound of the window has moved.
+    /// The node is under load, and the lower bound of the window has just moved.
     Pruning,
-    /// Between the stop signal and its end.
+    /// The node has received the stop signal and has not ended.
     Stop,
-    /// After a graceful stop that is not interrupted.
+    /// The node has stopped gracefully, without an interruption.
     GracefulStop,
 }
 

@@ -175,8 +175,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> RawConnection<S> {
         String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned()
     }
 
-    /// Reads until the server closes the connection, and returns all bytes that belong to no response
-    /// yet.
+    /// Reads until the server closes the connection, and returns all bytes that belong to no
+    /// response yet.
     ///
     /// # Errors
     ///

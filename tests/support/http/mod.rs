@@ -3,10 +3,10 @@
 //! | client | purpose |
 //! |---|---|
 //! | [`HttpClient`] | requests with pooled connections |
-//! | [`NodeClient`] | calls of a node's listeners |
-//! | [`RawConnection`] | requests of HTTP/1.1 byte by byte, plain or over TLS |
+//! | [`NodeClient`] | requests to the listeners of a node |
+//! | [`RawConnection`] | bytes of HTTP/1.1, plain or over TLS |
 //! | [`Http2Connection`] | streams of one HTTP/2 connection |
-//! | [`TestCertificate`] | TLS connections that trust one certificate |
+//! | [`TestCertificate`] | TLS connections that trust only this certificate |
 
 mod client;
 mod connection;

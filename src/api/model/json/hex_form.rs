@@ -5,11 +5,11 @@ use ledger_crypto::hex_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::str::FromStr;
 
-/// Bytes of any length.
+/// Bytes of any length, in JSON a hexadecimal string.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HexBytes(pub Bytes);
 
-/// Exactly `N` bytes. Deserialization rejects any other length.
+/// Exactly `N` bytes, in JSON a hexadecimal string. Deserialization rejects any other length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HexArray<const N: usize>(pub [u8; N]);
 

@@ -1,7 +1,7 @@
 //! JSON forms of the interface's values, as typed views that borrow their content
 //! (docs/reference/rest-contract.md#s2-2, docs/reference/reference-node.md#r18).
 //!
-//! An optional member without a value is left out, and `type` may stand anywhere in an object
+//! An optional member without a value is omitted, and `type` may be at any position in an object
 //! (docs/interface.md#rule-2).
 
 mod block;

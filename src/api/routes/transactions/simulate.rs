@@ -245,7 +245,7 @@ fn run(
 
 /// Returns the maximum gas amount that the chain allows and the payer can afford, but at least the
 /// intrinsic gas of the transaction, so that validation rejects a balance that is too low. The zero
-/// address stands for an unknown payer.
+/// address means an unknown payer.
 fn max_gas_amount(
     chain: &Chain,
     state: &StateAt<'_>,

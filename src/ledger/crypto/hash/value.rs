@@ -23,7 +23,7 @@ pub struct HashError;
 impl HashValue {
     /// Length of a hash in bytes.
     pub const LENGTH: usize = 32;
-    /// The hash with all bits zero, which stands for the parent of the genesis block.
+    /// The hash with all bits zero: the parent hash of the genesis block.
     pub const ZERO: Self = Self([0; 32]);
 
     /// Creates a hash from its bytes.

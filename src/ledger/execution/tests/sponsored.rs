@@ -149,7 +149,7 @@ fn executes_sponsored_transactions_of_an_account_without_coins() {
     assert_eq!(status, Status::InsufficientBalanceForTransactionFee);
 }
 
-/// Otherwise a fee payer could create slots almost for free, one for each key that it signs with.
+/// If each key paid less than the deposit, a fee payer could create slots almost for free.
 #[test]
 fn charges_the_deposit_of_a_sponsored_account_once() {
     for (amount, succeeds) in [(0, true), (1, false)] {

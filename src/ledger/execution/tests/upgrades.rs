@@ -40,8 +40,8 @@ fn open(chain: &MemoryChain) -> EntryFunction {
     chain.call("0x1::escrow::open", &[COIN], args)
 }
 
-/// Returns a transfer of a coin whose type is a struct of escrow. It is no coin, so the error
-/// depends on whether the type is known.
+/// Returns a transfer of a coin whose type is a struct of escrow. It is not a coin, so the
+/// error depends on whether the type is known.
 fn transfer_of_escrow_type(chain: &MemoryChain) -> EntryFunction {
     let args = vec![
         bcs::to_bytes(&AccountAddress::ONE).unwrap(),

@@ -80,7 +80,7 @@ proptest! {
         prop_assert_eq!(tag.to_string().parse::<StructTag>(), Ok(tag.clone()));
         let module = tag.module_id();
         prop_assert_eq!(module.to_string().parse::<ModuleId>(), Ok(module.clone()));
-        // The text of a type is no module, and the text of a module is no type.
+        // The text of a type is not a module, and the text of a module is not a type.
         prop_assert!(tag.to_string().parse::<ModuleId>().is_err());
         prop_assert!(module.to_string().parse::<StructTag>().is_err());
     }

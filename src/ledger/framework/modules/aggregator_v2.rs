@@ -1,13 +1,13 @@
-//! `0x1::aggregator_v2`: a number with a maximum, stored in place. It holds the supply of a
-//! fungible asset.
+//! `0x1::aggregator_v2`: an integer with a maximum, stored inside the resource that declares it.
+//! `0x1::fungible_asset` uses it for the supply of an asset.
 
 use ledger_vm::{ModuleDeclaration, MoveType, StructDeclaration, TypeSignature};
 use serde::{Deserialize, Serialize};
 
-/// A number of type `I` with a maximum.
+/// An integer of type `I` with a maximum.
 ///
-/// On the reference node, transactions of one block can update an aggregator in parallel. Here
-/// transactions run sequentially, and only the layout is the same.
+/// On the reference node, transactions of one block can update an aggregator in parallel. On this
+/// node they run sequentially, and only the layout of the struct is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Aggregator<I> {
     /// Current value.
@@ -27,11 +27,11 @@ impl<I: MoveType> MoveType for Aggregator<I> {
 }
 
 pub(super) fn module() -> ModuleDeclaration {
-    let number = || TypeSignature::Parameter(0);
+    let integer = || TypeSignature::Parameter(0);
     let aggregator = StructDeclaration::new(
         "Aggregator",
         &["store", "drop"],
-        vec![("value", number()), ("max_value", number())],
+        vec![("value", integer()), ("max_value", integer())],
     )
     .with_type_parameters(&[&[]]);
     ModuleDeclaration {

@@ -10,7 +10,7 @@
 //! Reaching this size takes 33 million paid transactions within [`REMEMBERED_SECS_MAX`].
 //!
 //! A sender can search for nonces of one bucket and fill it with 512 transactions. For 200 seconds,
-//! this rejects one in 65,536 of the random nonces of other senders, with a status that asks for
+//! this rejects one in 65,536 of the random nonces of other senders, with a status that requires
 //! another nonce. Transactions that use the bucket pay for its bytes (`GasMeter::charge_nonces`).
 
 use super::table::Table;

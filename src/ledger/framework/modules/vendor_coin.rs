@@ -1,12 +1,12 @@
-//! `0x1::{vendor}_coin`: the type of the chain's own coin, which pays the fees.
+//! `0x1::{vendor}_coin`: the type of the native coin, in which fees are paid.
 
 use ledger_types::{StructTag, TypeTag, Vendor};
 use ledger_vm::{ModuleDeclaration, StructDeclaration};
 
-/// Decimal places of the chain's coin.
+/// Number of decimal places between one native coin and its smallest unit.
 pub const DECIMALS: u8 = 8;
 
-/// Returns the type of the chain's coin.
+/// Returns the type of the native coin of a chain with this vendor word.
 pub fn native_coin(vendor: &Vendor) -> TypeTag {
     let module = format!("{}_coin", vendor.lower());
     let name = format!("{}Coin", vendor.camel());

@@ -106,7 +106,7 @@ pub enum ExtraConfig {
     V2(HigherLimits),
 }
 
-/// Declares a type without values, which stands for bytes that this ledger does not support.
+/// Declares a type without values, for a variant that this ledger does not support.
 ///
 /// Decoding fails with `$text` and "is not supported".
 macro_rules! undecodable_type {

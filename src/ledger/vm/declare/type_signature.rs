@@ -17,8 +17,8 @@ pub enum TypeSignature {
     Parameter(usize),
     /// A vector.
     Vector(Box<TypeSignature>),
-    /// `0x1::module::name<...>`. The placeholders `{vendor}` and `{Vendor}` in the names stand for
-    /// the vendor word of the chain.
+    /// `0x1::module::name<...>`. The placeholders `{vendor}` and `{Vendor}` in the names are
+    /// replaced by the vendor word of the chain.
     Struct {
         /// Name of the module.
         module: &'static str,

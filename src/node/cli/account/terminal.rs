@@ -21,7 +21,7 @@ impl HiddenTerminal {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if the terminal cannot be changed.
+    /// Returns the error of the operating system if the terminal cannot be changed.
     pub fn hide() -> io::Result<Option<Self>> {
         let stdin = io::stdin();
         let Ok(before) = tcgetattr(&stdin) else {
@@ -39,7 +39,7 @@ impl HiddenTerminal {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if the prompt cannot be written.
+    /// Returns the error of the operating system if the prompt cannot be written.
     pub fn line(self, prompt: &str) -> io::Result<HiddenLine> {
         let mut stderr = io::stderr();
         stderr.write_all(prompt.as_bytes())?;
@@ -53,7 +53,7 @@ impl HiddenTerminal {
 
 impl Drop for HiddenTerminal {
     fn drop(&mut self) {
-        // An error means that the terminal is gone.
+        // An error means that the terminal was closed.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

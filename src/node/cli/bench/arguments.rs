@@ -158,6 +158,7 @@ impl Arguments {
     /// Checks rules between options, and the existence of the process that `--pid` names.
     ///
     /// # Errors
+    ///
     /// Returns [`CliError::Fatal`] if there are too few accounts, if the rate is too low or not
     /// finite, or if the usage of the process cannot be read.
     pub(super) fn check(&self) -> Result<(), CliError> {

@@ -27,6 +27,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Runs the command.
 ///
 /// # Errors
+///
 /// Returns [`CliError::Fatal`] if options contradict each other, if the node or the faucet rejects
 /// a request or does not respond, or if the run was stopped early. In the last case the report is
 /// printed.
@@ -44,6 +45,7 @@ pub fn execute(arguments: Arguments) -> Result<(), CliError> {
 /// Raises the soft limit on open files to the number that the connections need.
 ///
 /// # Errors
+///
 /// Returns [`CliError::Fatal`] if the limit stays below that number.
 fn allow_connections(connections: usize, threads: usize) -> Result<(), CliError> {
     let needed = required_descriptors(connections, threads);

@@ -40,8 +40,8 @@ impl DirectorySpace {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if the directory or its ledger file does not exist or cannot
-    /// be accessed.
+    /// Returns the error of the operating system if the directory or its ledger file does not exist
+    /// or cannot be accessed.
     pub(super) fn of(directory: &Arc<Path>) -> io::Result<Self> {
         let ledger = directory.join(LEDGER);
         let is_one = fs::metadata(&ledger)?.dev() == fs::metadata(directory)?.dev();

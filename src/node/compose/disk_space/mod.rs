@@ -99,7 +99,7 @@ impl DiskSpaceMonitor {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system if a thread cannot be started.
+    /// Returns the error of the operating system if a thread cannot be started.
     pub(super) async fn start(node: NodeHandle, settings: &Settings) -> io::Result<Option<Self>> {
         let Some(reserve) = DiskReserve::of(settings) else {
             return Ok(None);
@@ -165,7 +165,7 @@ struct DiskSpaceProbe {
 
 impl DiskSpaceProbe {
     async fn run(&mut self) {
-        // An error means that the mempool is busy: the next measurement asks again.
+        // An error means that the mempool is busy. The next measurement requests the size again.
         if let Ok(bytes) = self.node.saved_pool_bytes().await {
             self.pool_bytes = bytes;
         }

@@ -1,7 +1,7 @@
 //! JSON Schema of a configuration file: the text of `config/node.schema.json`.
 //!
 //! Editors complete and check keys with it. The loader is stricter in a few cases: it parses IPv6
-//! addresses, counts the items of a list, and rejects `7.0` where JSON Schema takes it for `7`.
+//! addresses, counts the items of a list, and rejects `7.0`, which is the integer 7 in JSON Schema.
 
 use super::{Kind, SETTINGS, Setting, Value};
 use ledger_types::Vendor;

@@ -1,4 +1,4 @@
-//! The interface in this process, without sockets.
+//! The API in this process, without sockets.
 
 use actix_web::{
     App,
@@ -17,41 +17,46 @@ use ledger_types::{Parameters, Vendor};
 use std::{future::Future, pin::Pin, rc::Rc};
 use tempfile::TempDir;
 
-/// What was answered.
+/// A response with its complete body.
 pub struct Answer {
     pub status: StatusCode,
-    /// Whether it is said to be JSON.
+    /// Whether the body is declared as JSON and not compressed.
     pub is_json: bool,
     pub body: Bytes,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Answer>>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Answer>>>;
 
-/// A node with its interface.
-struct Served {
+/// A node and the service of its routes.
+struct NodeService {
     system: SystemRunner,
-    call: Box<dyn Fn(TestRequest) -> Answering>,
+    call: Box<dyn Fn(TestRequest) -> ResponseFuture>,
+    // Dropping the node would stop it.
     _node: Node,
 }
 
-/// The moment at which the node stands: runs of one input are alike.
+/// Time of the node's clock, in microseconds since the Unix epoch. It is constant, so that runs of
+/// one input do not differ.
 const NOW_USECS: u64 = 1_800_000_000_000_000;
 
 thread_local! {
-    // Never dropped: the web framework keeps values of the thread, which may be gone first at its end.
-    static SERVED: &'static Served = Box::leak(Box::new(serve()));
+    // Leaked: actix-web has thread-local values of its own, which the end of the thread may destroy
+    // before the service that uses them.
+    static SERVICE: &'static NodeService = Box::leak(Box::new(start_service()));
 }
 
-/// Asks the interface.
+/// Sends a request to the service of this thread, and returns the response.
 pub fn answer(request: TestRequest) -> Answer {
-    SERVED.with(|served| served.system.block_on((served.call)(request)))
+    SERVICE.with(|service| service.system.block_on((service.call)(request)))
 }
 
-fn serve() -> Served {
+/// Starts a node on a temporary directory, and creates the service of its routes.
+fn start_service() -> NodeService {
     let system = System::new();
-    let data_dir = TempDir::new().expect("a directory for the ledger");
-    let node = system.block_on(start(&data_dir));
-    // The node has its file open and makes no other: nothing is left behind, however the process ends.
+    let data_dir = TempDir::new().expect("a temporary directory can be created");
+    let node = system.block_on(start_node(&data_dir));
+    // Deletes the directory now, because the service is never dropped. The node has its files open
+    // and opens no others.
     drop(data_dir);
     let config = ApiConfig {
         max_body_bytes: 128 * 1024,
@@ -62,30 +67,32 @@ fn serve() -> Served {
     let app = Rc::new(system.block_on(init_service(app)));
     let call = move |request: TestRequest| {
         let app = Rc::clone(&app);
-        let answering = async move {
+        let response = async move {
             let response = app.call(request.to_request()).await;
-            read(response.expect("the interface answers errors by itself")).await
+            read_response(response.expect("errors are converted to responses")).await
         };
-        Box::pin(answering) as Answering
+        Box::pin(response) as ResponseFuture
     };
-    Served {
+    NodeService {
         system,
         call: Box::new(call),
         _node: node,
     }
 }
 
-async fn start(data_dir: &TempDir) -> Node {
+/// Starts a node with the development genesis in `data_dir`.
+async fn start_node(data_dir: &TempDir) -> Node {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
-    let chain = build_chain(&genesis).expect("the development genesis makes a chain");
+    let chain = build_chain(&genesis).expect("the development genesis is valid");
     let options = StoreOptions {
         cache_bytes: 16 * 1024 * 1024,
     };
-    let mut store = Store::open(data_dir.path(), &options).expect("an empty directory opens");
+    let mut store =
+        Store::open(data_dir.path(), &options).expect("a store opens in an empty directory");
     let initialized = store.initialize(&genesis, &execute_genesis(&genesis, &chain));
     initialized.expect("the genesis is stored");
     let config = NodeConfig {
-        // A wait tells nothing that its end does not.
+        // Ends long polls quickly, because they block the fuzzer.
         wait: WaitConfig {
             timeout_ms: 1,
             ..WaitConfig::default()
@@ -97,7 +104,8 @@ async fn start(data_dir: &TempDir) -> Node {
     node.expect("the node starts")
 }
 
-async fn read(response: ServiceResponse<impl actix_web::body::MessageBody>) -> Answer {
+/// Reads the body of a response.
+async fn read_response(response: ServiceResponse<impl actix_web::body::MessageBody>) -> Answer {
     let status = response.status();
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let is_json =

@@ -45,7 +45,7 @@ impl Allowed {
             .map(|entry| entry.reason.as_str())
     }
 
-    /// Returns the listed items that are no difference.
+    /// Returns the listed items that are not among `differences`.
     pub fn unused_items(&self, differences: &[Difference]) -> Vec<String> {
         let mut unused = Vec::new();
         for entry in &self.difference {

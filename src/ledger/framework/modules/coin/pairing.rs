@@ -134,6 +134,7 @@ pub(super) fn create(
 /// references of its own, because coin and asset are one balance (docs/interface.md#rule-11).
 ///
 /// # Errors
+///
 /// [`VmError::State`] if the state cannot be read.
 pub fn write_genesis(context: &mut Context<'_>, info: &CoinInfo) -> Result<(), VmError> {
     let metadata = AccountAddress::NATIVE_ASSET;

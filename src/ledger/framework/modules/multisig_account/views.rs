@@ -1,6 +1,6 @@
 //! View functions of multisig accounts.
 //!
-//! A view that reads an account returns [`VmError::MissingResource`] if it is no multisig account.
+//! A view of an account returns [`VmError::MissingResource`] if it is not a multisig account.
 
 use super::{creation::next_address, transaction::MultisigTransaction, types::MultisigAccount};
 use crate::modules::simple_map::SimpleMap;

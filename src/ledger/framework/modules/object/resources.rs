@@ -47,7 +47,7 @@ move_structs! {
         transfer_events: EventHandle<TransferEvent>,
     }
 
-    /// Marker of a burned object, which its owner no longer wants to see.
+    /// Marker of a burned object, which its owner has declared as unwanted.
     TombStone as "TombStone" has ["key"] member true {
         /// Owner that burned the object.
         original_owner: AccountAddress,
