@@ -1,5 +1,5 @@
-//! The fuzzer: libFuzzer with the target that `FUZZ_TARGET` names. `run.sh` builds it with the
-//! instrumentation that guides it; without, it only replays inputs.
+//! The fuzzer: libFuzzer with the target that `FUZZ_TARGET` names. `run.sh` builds it with coverage
+//! instrumentation. A build without instrumentation only replays inputs.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Runs every input of the fuzzer's corpus through its target, so that plain `cargo test` shows what
-//! fuzzing found once. `run.sh` beside this file does the fuzzing itself.
+//! Runs every input of the fuzzer's corpus through its target, so that `cargo test` covers the
+//! inputs that fuzzing has found. `run.sh` beside this file runs the fuzzer.
 
 mod targets;
 
@@ -20,7 +20,7 @@ fn no_input_of_the_corpus_breaks_its_target() {
             .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         {
             let path = input.unwrap().path();
-            // Shown only where the test fails.
+            // Printed only if the test fails.
             println!("{}", path.display());
             (target.run)(&fs::read(&path).unwrap());
             inputs += 1;

@@ -33,9 +33,9 @@ summary() {
 
 rm -rf "$broken"
 mkdir -p "$found" "$broken"
-if FUZZ_TARGET=$target "$fuzzer" "$found" "corpus/$target" -dict=dictionary.txt -max_total_time="$secs" \
-    -max_len=$INPUT_BYTES_MAX -timeout=$INPUT_SECS_MAX -rss_limit_mb=$MEMORY_MB_MAX \
-    -artifact_prefix="$broken/" -print_final_stats=1 >"$log" 2>&1; then
+if FUZZ_TARGET=$target "$fuzzer" "$found" "corpus/$target" -dict=dictionary.txt \
+    -max_total_time="$secs" -max_len=$INPUT_BYTES_MAX -timeout=$INPUT_SECS_MAX \
+    -rss_limit_mb=$MEMORY_MB_MAX -artifact_prefix="$broken/" -print_final_stats=1 >"$log" 2>&1; then
     summary
     exit
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The RUSTC_WRAPPER of the fuzzer's build. It instruments the node's own crates for coverage. Coverage
-# of dependencies would guide the fuzzer little and slow down each build and each input.
+# The RUSTC_WRAPPER of the fuzzer's build. It instruments the node's own crates for coverage.
+# Coverage of dependencies would guide the fuzzer little and slow down each build and each input.
 # Usage: rustc.sh RUSTC ARGUMENT...
 set -euo pipefail
 

@@ -1,10 +1,10 @@
-//! The genesis, as the operator's file gives it (TOML) and as the store keeps it (JSON): refused, or the
+//! The genesis in the operator's file (TOML) and in the store (JSON). A valid one executes as the
 //! first block of a chain.
 
 use ledger_execution::{build_chain, execute_genesis};
 use ledger_types::Genesis;
 
-/// Making the first block takes time with every account; a few show all that can happen.
+/// Maximum number of accounts of an executed genesis. More take time and reach no new code.
 const ACCOUNTS_MAX: usize = 8;
 
 pub fn run(input: &[u8]) {

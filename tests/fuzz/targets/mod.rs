@@ -1,4 +1,4 @@
-//! What is fuzzed: each target takes any bytes and panics where a property is broken.
+//! Fuzzing targets. A target accepts any bytes and panics if a property is violated.
 //!
 //! Shared by the fuzzer (`fuzz.rs`) and by the test that runs the corpus (`main.rs`).
 
@@ -17,16 +17,16 @@ use ledger_types::{Parameters, Vendor};
 use ledger_vm::Chain;
 use std::sync::OnceLock;
 
-/// A way into the node that takes bytes of others.
+/// A function of the node that decodes bytes of others.
 #[derive(Debug)]
 pub struct Target {
-    /// Also the name of its directory in the corpus.
+    /// The name of its directory in the corpus.
     pub name: &'static str,
-    /// Panics where `input` breaks a property.
+    /// Panics if `input` violates a property.
     pub run: fn(input: &[u8]),
 }
 
-/// All targets. The first five are the kinds of outside input that anyone can send or that lie on disk.
+/// All targets. The first five decode input of any client and the rows of the store.
 pub const TARGETS: &[Target] = &[
     target("transaction", transaction::run),
     target("submission", submission::run),
@@ -43,7 +43,7 @@ const fn target(name: &'static str, run: fn(&[u8])) -> Target {
     Target { name, run }
 }
 
-/// The chain that inputs are read for.
+/// Returns the chain for which inputs are decoded.
 fn chain() -> &'static Chain {
     static CHAIN: OnceLock<Chain> = OnceLock::new();
     CHAIN.get_or_init(|| new_chain(4, Vendor::default(), Parameters::default()))

@@ -1,9 +1,7 @@
-//! Requests against the whole interface, as the node serves it: its route table on a node whose ledger
-//! holds a genesis. An input is the text of a request: method and target on the first line, headers, an
-//! empty line, the body.
+//! Requests to the API, over its route table, on a node whose ledger has only a genesis. An input is
+//! the text of a request: method and target on the first line, headers, an empty line, the body.
 //!
-//! In builds with debug assertions the interface itself panics where an answer is not one that its
-//! document declares.
+//! Builds with debug assertions panic if a response is not declared in the OpenAPI document.
 
 mod service;
 
@@ -15,15 +13,15 @@ use actix_web::{
     },
     test::TestRequest,
 };
-use service::{Answer, answer};
+use service::{Response, call_api};
 
 pub fn run(input: &[u8]) {
     if let Some(request) = request(input) {
-        check(&answer(request));
+        check(&call_api(request));
     }
 }
 
-/// The request that an input spells, where it spells one.
+/// Parses an input. Returns `None` if it is not a request.
 fn request(input: &[u8]) -> Option<TestRequest> {
     let (line, mut rest) = first_line(input);
     let (method, target) = str::from_utf8(line).ok()?.split_once(' ')?;
@@ -44,20 +42,20 @@ fn request(input: &[u8]) -> Option<TestRequest> {
     Some(request.set_payload(rest.to_vec()))
 }
 
-/// Nothing that a client sends is an error of the node, and what is called JSON is JSON.
-fn check(answer: &Answer) {
-    let status = answer.status;
+/// Asserts that a request causes no internal error, and that a JSON response is valid JSON.
+fn check(response: &Response) {
+    let status = response.status;
     assert!(
         !status.is_server_error() || [501, 503, 507].contains(&status.as_u16()),
-        "answered with {status}: {}",
-        String::from_utf8_lossy(&answer.body)
+        "responded with {status}: {}",
+        String::from_utf8_lossy(&response.body)
     );
-    if answer.is_json && !answer.body.is_empty() {
-        let parsed = serde_json::from_slice::<serde_json::Value>(&answer.body);
+    if response.is_json && !response.body.is_empty() {
+        let parsed = serde_json::from_slice::<serde_json::Value>(&response.body);
         assert!(
             parsed.is_ok(),
             "no JSON: {}",
-            String::from_utf8_lossy(&answer.body)
+            String::from_utf8_lossy(&response.body)
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The file in which a stopped node keeps its pool. An input is what follows the checksum, so that the
-//! checksum is no wall to the fuzzer.
+//! The file of a saved mempool. An input is the content after the checksum, which the fuzzer cannot
+//! compute.
 
 use super::chain;
 use ledger_actors::fuzzing::check_saved_pool;

@@ -1,4 +1,4 @@
-//! Submissions in JSON: what is read is shown, and what is shown reads back as the same transaction.
+//! Submissions in JSON: the JSON form of a decoded transaction decodes to the same transaction.
 
 use super::chain;
 use ledger_api::{submission_from_json, submission_json};
@@ -8,11 +8,10 @@ pub fn run(input: &[u8]) {
     let Ok(transaction) = submission_from_json(chain(), input) else {
         return;
     };
-    let shown = submission_json(chain(), &transaction);
-    let again = submission_from_json(chain(), shown.as_bytes());
-    let again =
-        again.unwrap_or_else(|problem| panic!("{problem}: what is shown cannot be read: {shown}"));
-    assert_eq!(again, transaction, "shown as {shown}");
+    let json = submission_json(chain(), &transaction);
+    let again = submission_from_json(chain(), json.as_bytes());
+    let again = again.unwrap_or_else(|problem| panic!("{problem}: cannot decode {json}"));
+    assert_eq!(again, transaction, "encoded as {json}");
     let bytes = bcs::to_bytes(&transaction).expect("a transaction has a BCS form");
     if let Ok(decoded) = decode_signed_transaction(&bytes) {
         assert_eq!(decoded, transaction);

@@ -1,4 +1,4 @@
-//! Texts of the configuration and of the vendor word: what is read prints as what reads back.
+//! Texts of the configuration and of the vendor word: the printed form of a value parses to it.
 
 use ledger_actors::{FilterRule, FilterRules};
 use ledger_types::{FrameworkUpgrade, Vendor};

@@ -1,4 +1,4 @@
-//! Signed transactions in BCS: what is accepted has one form, and every question about it has an answer.
+//! Signed transactions in BCS: a decoded transaction has one form, and none of its methods panics.
 
 use super::chain;
 use ledger_api::submission_json;
@@ -18,11 +18,11 @@ pub fn run(input: &[u8]) {
     let encoded = bcs::to_bytes(&transaction).expect("a decoded transaction has a BCS form");
     assert_eq!(encoded, input, "a transaction has two BCS forms");
     assert_eq!(transaction.size_bytes(), input.len());
-    ask_everything(&transaction);
+    call_all_methods(&transaction);
 }
 
-/// No verdict matters here; none may panic.
-fn ask_everything(transaction: &SignedTransaction) {
+/// Calls the methods of a transaction. Their results are ignored; none may panic.
+fn call_all_methods(transaction: &SignedTransaction) {
     let (chain, vendor) = (chain(), chain().vendor());
     transaction.hash(vendor);
     transaction.gas_payer();

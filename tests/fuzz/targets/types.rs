@@ -1,4 +1,4 @@
-//! Types as text and as BCS: the printed form reads back as the same type, and nesting is bounded.
+//! Types as text and in BCS: the printed form parses to the same type, and nesting is bounded.
 
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, Identifier, ModuleId, StructTag, TYPE_DEPTH_MAX, TypeTag};
@@ -8,7 +8,7 @@ use std::{
     str::FromStr,
 };
 
-/// As deep as a transaction's types may nest.
+/// Maximum depth of the types of a transaction.
 const BCS_DEPTH_MAX: usize = 16;
 
 pub fn run(input: &[u8]) {
@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
     printed_alike::<HashValue>(text);
 }
 
-/// Reads a text that may be a `T`, and what it prints.
+/// Parses a text. Asserts that the printed form of the value parses to the same value.
 fn printed_alike<T: FromStr + Display + PartialEq + Debug>(text: &str) -> Option<T> {
     let value: T = text.parse().ok()?;
     let printed = value.to_string();
@@ -42,7 +42,8 @@ fn printed_alike<T: FromStr + Display + PartialEq + Debug>(text: &str) -> Option
     Some(value)
 }
 
-/// Decodes bytes that may be a `T`; its text reads back unless it is one that text cannot have.
+/// Decodes bytes. Asserts that the value has one BCS form, and that its text, if it can be parsed,
+/// is the same value.
 fn in_bcs<T>(bytes: &[u8]) -> Option<T>
 where
     T: FromStr + Display + PartialEq + Debug + Serialize + DeserializeOwned,

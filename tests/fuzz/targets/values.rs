@@ -1,5 +1,5 @@
-//! Values of declared types between BCS and JSON. An input is a type on a line of its own, then a value
-//! of it in BCS or in JSON.
+//! Values of declared types between BCS and JSON. An input is a line with a type, then a value of
+//! this type in BCS or JSON.
 
 use super::{chain, first_line};
 use ledger_types::TypeTag;
@@ -20,14 +20,14 @@ pub fn run(input: &[u8]) {
 
 fn from_bcs(tag: &TypeTag, bytes: &[u8]) {
     let registry = chain().registry();
-    let Ok(shown) = registry.value_to_json(tag, bytes) else {
+    let Ok(printed) = registry.value_to_json(tag, bytes) else {
         return;
     };
-    // Not every value that is shown can be given: an argument is no signer. What is given back may differ
-    // in strings that are no UTF-8, which are shown as a text that says so.
-    if let Ok(again) = registry.value_from_json(tag, &shown) {
-        let shown_again = registry.value_to_json(tag, &again);
-        assert_eq!(shown_again.ok(), Some(shown), "{bytes:?} as {tag}");
+    // Some values have a JSON form that cannot be decoded, for example a signer. The decoded value
+    // may differ in strings that are not UTF-8, which JSON replaces by a message.
+    if let Ok(again) = registry.value_from_json(tag, &printed) {
+        let printed_again = registry.value_to_json(tag, &again);
+        assert_eq!(printed_again.ok(), Some(printed), "{bytes:?} as {tag}");
     }
 }
 
@@ -36,12 +36,13 @@ fn from_json(tag: &TypeTag, json: &serde_json::Value) {
     let Ok(bytes) = registry.value_from_json(tag, json) else {
         return;
     };
-    let shown = registry.value_to_json(tag, &bytes);
-    let shown = shown.unwrap_or_else(|error| panic!("{error}: {json} as {tag} cannot be shown"));
-    let again = registry.value_from_json(tag, &shown);
+    let printed = registry.value_to_json(tag, &bytes);
+    let printed =
+        printed.unwrap_or_else(|error| panic!("{error}: {json} as {tag} cannot be encoded"));
+    let again = registry.value_from_json(tag, &printed);
     assert_eq!(
         again.ok(),
         Some(bytes),
-        "{json} as {tag} is shown as {shown}"
+        "{json} as {tag} is encoded as {printed}"
     );
 }

@@ -1,4 +1,4 @@
-//! The interface in this process, without sockets.
+//! The API in this process, without sockets.
 
 use actix_web::{
     App,
@@ -17,41 +17,41 @@ use ledger_types::{Parameters, Vendor};
 use std::{future::Future, pin::Pin, rc::Rc};
 use tempfile::TempDir;
 
-/// What was answered.
-pub struct Answer {
+/// A complete response.
+pub struct Response {
     pub status: StatusCode,
-    /// Whether it is said to be JSON.
+    /// Whether the media type is JSON.
     pub is_json: bool,
     pub body: Bytes,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Answer>>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Response>>>;
 
-/// A node with its interface.
-struct Served {
+/// A node with its API.
+struct ApiNode {
     system: SystemRunner,
-    call: Box<dyn Fn(TestRequest) -> Answering>,
+    call: Box<dyn Fn(TestRequest) -> ResponseFuture>,
     _node: Node,
 }
 
-/// The moment at which the node stands: runs of one input are alike.
+/// The constant time of the node, so that all runs of an input are equal.
 const NOW_USECS: u64 = 1_800_000_000_000_000;
 
 thread_local! {
-    // Never dropped: the web framework keeps values of the thread, which may be gone first at its end.
-    static SERVED: &'static Served = Box::leak(Box::new(serve()));
+    // Never dropped, because actix-web uses thread-local values that may be dropped earlier.
+    static API_NODE: &'static ApiNode = Box::leak(Box::new(serve()));
 }
 
-/// Asks the interface.
-pub fn answer(request: TestRequest) -> Answer {
-    SERVED.with(|served| served.system.block_on((served.call)(request)))
+/// Serves a request and returns the response.
+pub fn call_api(request: TestRequest) -> Response {
+    API_NODE.with(|node| node.system.block_on((node.call)(request)))
 }
 
-fn serve() -> Served {
+fn serve() -> ApiNode {
     let system = System::new();
     let data_dir = TempDir::new().expect("a directory for the ledger");
     let node = system.block_on(start(&data_dir));
-    // The node has its file open and makes no other: nothing is left behind, however the process ends.
+    // The node has its files open and creates no others, so no files remain after the process.
     drop(data_dir);
     let config = ApiConfig {
         max_body_bytes: 128 * 1024,
@@ -62,13 +62,13 @@ fn serve() -> Served {
     let app = Rc::new(system.block_on(init_service(app)));
     let call = move |request: TestRequest| {
         let app = Rc::clone(&app);
-        let answering = async move {
+        let response = async move {
             let response = app.call(request.to_request()).await;
-            read(response.expect("the interface answers errors by itself")).await
+            read(response.expect("the API converts errors to responses")).await
         };
-        Box::pin(answering) as Answering
+        Box::pin(response) as ResponseFuture
     };
-    Served {
+    ApiNode {
         system,
         call: Box::new(call),
         _node: node,
@@ -85,7 +85,7 @@ async fn start(data_dir: &TempDir) -> Node {
     let initialized = store.initialize(&genesis, &execute_genesis(&genesis, &chain));
     initialized.expect("the genesis is stored");
     let config = NodeConfig {
-        // A wait tells nothing that its end does not.
+        // A longer wait reaches no other code.
         wait: WaitConfig {
             timeout_ms: 1,
             ..WaitConfig::default()
@@ -97,14 +97,14 @@ async fn start(data_dir: &TempDir) -> Node {
     node.expect("the node starts")
 }
 
-async fn read(response: ServiceResponse<impl actix_web::body::MessageBody>) -> Answer {
+async fn read(response: ServiceResponse<impl actix_web::body::MessageBody>) -> Response {
     let status = response.status();
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let is_json =
         content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let is_encoded = response.headers().contains_key(header::CONTENT_ENCODING);
     let body = to_bytes(response.into_body()).await;
-    Answer {
+    Response {
         status,
         is_json: is_json && !is_encoded,
         body: body.unwrap_or_default(),
