@@ -67,8 +67,8 @@ class Kinds(SignaturesTestCase):
         self.assertEqual(done["signature"]["type"], "single_sender")
         signature = done["signature"]["sender"]
         self.assertEqual(signature["type"], "single_key_signature")
-        shown = {"type": "secp256k1_ecdsa", "value": account.public_key().hex()}
-        self.assertEqual(signature["public_key"], shown)
+        public_key = {"type": "secp256k1_ecdsa", "value": account.public_key().hex()}
+        self.assertEqual(signature["public_key"], public_key)
         self.assertEqual(signature["signature"]["type"], "secp256k1_ecdsa")
 
     async def test_simulates_secp256k1(self):
@@ -134,9 +134,9 @@ class Kinds(SignaturesTestCase):
             else:
                 authenticator = Authenticator(signed)
             done = await self.submit(raw, authenticator)
-            shown = done["signature"]["sender"] if wrapped else done["signature"]
-            self.assertEqual(shown["type"], "multi_ed25519_signature")
-            self.assertEqual([shown["threshold"], shown["bitmap"]], [2, "0xa0000000"])
+            returned = done["signature"]["sender"] if wrapped else done["signature"]
+            self.assertEqual(returned["type"], "multi_ed25519_signature")
+            self.assertEqual([returned["threshold"], returned["bitmap"]], [2, "0xa0000000"])
 
 
 class SeveralSigners(SignaturesTestCase):

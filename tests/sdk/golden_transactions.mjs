@@ -190,7 +190,7 @@ function unsignedMultiKey(name) {
   const { publicKey } = multiKeyWithPasskey;
   const zeroSignature = new Ed25519Signature(new Uint8Array(64));
   const signatures = publicKey.publicKeys.map(() => zeroSignature);
-  const bitmap = publicKey.publicKeys.map((_, place) => place);
+  const bitmap = publicKey.publicKeys.map((_, index) => index);
   const signature = new MultiKeySignature({ signatures, bitmap });
   return unsigned(
     name,

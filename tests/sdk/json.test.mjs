@@ -56,13 +56,13 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
   }
 
   async function post(path, body) {
-    const answer = await fetch(`${session.api}/${path}`, {
+    const response = await fetch(`${session.api}/${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    const content = await answer.json();
-    assert.ok(answer.ok, JSON.stringify(content));
+    const content = await response.json();
+    assert.ok(response.ok, JSON.stringify(content));
     return content;
   }
 

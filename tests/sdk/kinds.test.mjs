@@ -38,12 +38,12 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
 
   /** Returns the response to a simulation of a validly signed transaction. */
   async function simulateSigned(transaction, senderAuthenticator) {
-    const answer = await fetch(`${session.api}/transactions/simulate`, {
+    const response = await fetch(`${session.api}/transactions/simulate`, {
       method: "POST",
       headers: { "Content-Type": "application/x.aptos.signed_transaction+bcs" },
       body: generateSignedTransaction({ transaction, senderAuthenticator }),
     });
-    return answer.json();
+    return response.json();
   }
 
   for (const [name, make] of Object.entries(KINDS)) {

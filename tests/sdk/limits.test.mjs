@@ -21,7 +21,7 @@ describe("a node with small limits", { timeout: 120_000 }, () => {
     sender = await session.funded();
   });
 
-  test("responds with 410 for pruned versions, and the SDK does not ask an archive", async () => {
+  test("responds with 410 for pruned versions, without an archive", async () => {
     let oldest;
     do {
       await session.call(sender, TRANSFER, [Account.generate().accountAddress, 1]);

@@ -120,7 +120,7 @@ describe(
       assert.equal(
         await balance(account),
         INITIAL_BALANCE - 250_000,
-        "the owner who executes pays the gas",
+        "the executing owner pays the gas",
       );
       assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), [
         "1",
@@ -213,8 +213,8 @@ describe(
       const dropped = eventOf(done, `${MODULE}::ExecuteRejectedTransaction`).data;
       assert.deepEqual([dropped.sequence_number, dropped.num_rejections], ["1", "2"]);
       assert.deepEqual(await session.view(`${MODULE}::get_pending_transactions`, [account]), [[]]);
-      const gone = await rejection(execute(owners[0], payload));
-      assert.equal(gone.data.vm_error_code, 33, "MULTISIG_TRANSACTION_NOT_FOUND");
+      const removed = await rejection(execute(owners[0], payload));
+      assert.equal(removed.data.vm_error_code, 33, "MULTISIG_TRANSACTION_NOT_FOUND");
     });
 
     test("changes its owners by its own transaction", async () => {

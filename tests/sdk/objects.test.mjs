@@ -133,9 +133,9 @@ describe("objects", { timeout: 120_000 }, () => {
     const { object } = eventOf(done, `${MANAGED}::ObjectCreation`).data;
     await session.call(owner, `${MANAGED}::delete`, [object]);
     assert.deepEqual(await session.view("0x1::object::is_object", [object]), [false]);
-    const gone = await rejection(
+    const deleted = await rejection(
       session.aptos.getAccountResource({ accountAddress: object, resourceType: CORE }),
     );
-    assert.equal(gone.data.error_code, "resource_not_found");
+    assert.equal(deleted.data.error_code, "resource_not_found");
   });
 });

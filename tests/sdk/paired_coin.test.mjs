@@ -16,7 +16,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
 
   /** Asserts that every read returns this balance of an account. */
   async function assertBalance({ accountAddress }, coinType, metadata, amount) {
-    const asked = {
+    const amounts = {
       "the balance of the coin": await session.aptos.getBalance({
         accountAddress,
         asset: coinType,
@@ -40,7 +40,7 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
         METADATA,
       ),
     };
-    for (const [way, answer] of Object.entries(asked)) assert.equal(Number(answer), amount, way);
+    for (const [name, found] of Object.entries(amounts)) assert.equal(Number(found), amount, name);
   }
   const first = async (name, functionArguments, type) =>
     (await session.view(name, functionArguments, [type]))[0];
@@ -149,8 +149,8 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     const { accountAddress } = owner;
     const coinType = `${accountAddress}::moon::Nothing`;
     assert.equal(await session.aptos.getBalance({ accountAddress, asset: coinType }), 0);
-    const nobody = Account.generate().accountAddress;
-    assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress: nobody }), 0);
+    const unknown = Account.generate().accountAddress;
+    assert.equal(await session.aptos.getAccountAPTAmount({ accountAddress: unknown }), 0);
     const rejected = await session.attempt(
       owner,
       "0x1::aptos_account::transfer_coins",

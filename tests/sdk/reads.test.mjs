@@ -126,8 +126,8 @@ describe("reads", { timeout: 120_000 }, () => {
     } while (cursor !== undefined);
     assert.ok(pages.length > 1, `${pages.length} pages`);
     assert.deepEqual(pages.flat(), resources);
-    const nobody = Account.generate().accountAddress;
-    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: nobody }), []);
+    const unknown = Account.generate().accountAddress;
+    assert.deepEqual(await session.aptos.getAccountResources({ accountAddress: unknown }), []);
   });
 
   test("returns modules in pages", async () => {

@@ -74,7 +74,7 @@ describe("sending", { timeout: 120_000 }, () => {
     const transaction = await build(sender);
     const raw = transaction.rawTransaction;
     const message = Hex.fromHexInput(session.aptos.getSigningMessage({ transaction })).toString();
-    const answer = await fetch(`${session.api}/transactions/encode_submission`, {
+    const response = await fetch(`${session.api}/transactions/encode_submission`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
@@ -94,7 +94,7 @@ describe("sending", { timeout: 120_000 }, () => {
         },
       }),
     });
-    assert.equal(await answer.json(), message);
+    assert.equal(await response.json(), message);
   });
 
   test("the fee payer signs and submits", async () => {

@@ -1,5 +1,7 @@
-//! Requests to the API, over its route table, on a node whose ledger has only a genesis. An input is
-//! the text of a request: method and target on the first line, headers, an empty line, the body.
+//! Requests to the API over its route table, on a node whose ledger has only a genesis.
+//!
+//! An input is the text of a request: method and target on the first line, headers, an empty line,
+//! the body.
 //!
 //! Builds with debug assertions panic if a response is not declared in the OpenAPI document.
 
