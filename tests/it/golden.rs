@@ -33,7 +33,7 @@ fn compare(name: &str, text: &str) {
 }
 
 #[test]
-fn help_texts_are_the_golden_file() {
+fn prints_the_help_texts_of_the_golden_file() {
     const COMMANDS: [&str; 9] = [
         "",
         "run",
@@ -63,14 +63,14 @@ fn help_texts_are_the_golden_file() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_is_the_golden_file() {
+async fn serves_the_openapi_document_of_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
     compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
 }
 
 #[tokio::test]
-async fn keys_and_types_of_admin_json_are_the_golden_file() {
+async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
     const PATHS: [&str; 7] = [
         "/actors",
         "/actors/mempool",

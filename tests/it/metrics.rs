@@ -284,7 +284,7 @@ async fn counts_unknown_paths_under_one_label() {
     assert_eq!(increase("(none)", "404"), 2.0);
     assert_eq!(increase("(none)", "405"), 1.0);
     assert_eq!(increase("/v1/transactions/by_hash/{txn_hash}", "404"), 1.0);
-    // The request is rejected by length before its route is looked up.
+    // A request that is rejected for its length is counted under its route.
     assert_eq!(increase("/v1/accounts/{address}", "414"), 1.0);
     assert!(!after.text.contains(unknown) && !after.text.contains(&long));
 }

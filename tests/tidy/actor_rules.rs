@@ -171,7 +171,7 @@ fn state_is_named_by_its_owners_only() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns the file that each actor is expected in, `mempool/mod.rs` for `Mempool`.
+/// Returns the file that each actor is expected in, `actors/mempool/mod.rs` for `Mempool`.
 fn actor_files() -> BTreeSet<String> {
     let sources = sources();
     let implementations = sources
