@@ -10,7 +10,7 @@ async fn post(api: &TestApi, body: &Value) -> crate::kit::RawResponse {
     api.client.post_json(PATH, body, "application/json").await
 }
 
-/// As BCS, answered as `accept`.
+/// Posts a batch in BCS. `accept` is the media type of the response.
 async fn post_bcs(
     api: &TestApi,
     signed: &[SignedTransaction],
@@ -22,7 +22,7 @@ async fn post_bcs(
     api.client.send("POST", PATH, &headers, Some(&body)).await
 }
 
-/// A transfer with another's signature.
+/// Returns a transfer with a signature over another transaction.
 fn forged(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.gas_unit_price += 1;
@@ -56,7 +56,7 @@ async fn all_of_an_account_are_taken_in_their_order() {
         let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
         assert_eq!(api.client.wait(&hash).await["success"], true);
     }
-    // Nothing is asked for, and nothing fails.
+    // An empty batch has no failures.
     assert_eq!(post(&api, &json!([])).await.status, 202);
     api.stop().await;
 }
@@ -100,17 +100,18 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
         assert_eq!(committed["success"], true, "{committed}");
     }
 
-    // The same in BCS: message, number of the error code, option of the status, place.
+    // In BCS: the message, the number of the error code, the optional status, the index.
     let again = [Transfer::new(2, 1).sign(&api.chain), forged(&api, 0)];
     let answer = post_bcs(&api, &again, "application/x-bcs").await;
     assert_eq!(answer.status, 206);
     let (message, code, status, place): (String, u8, Option<u64>, u64) =
         bcs::from_bytes(&answer.body[1..]).unwrap();
     assert!(message.contains("INVALID_SIGNATURE"), "{message}");
-    // vm_error is number 14 in the interface's list, counted from 0.
+    // `vm_error` is number 14 in the list of error codes, counted from 0.
     assert_eq!((answer.body[0], code, status, place), (1, 14, Some(1), 1));
 
-    // A call that does not fit is wrong by itself; JSON that is no transaction spoils the whole.
+    // A call that does not fit its function fails alone. JSON that is not a transaction fails the
+    // whole batch.
     let good = Transfer::new(3, 0).json(&api.chain);
     let mut unknown = good.clone();
     unknown["payload"]["function"] = json!("0x1::coin::nothing");
@@ -148,21 +149,25 @@ async fn a_batch_of_which_nothing_is_taken_is_refused() {
     assert_eq!(
         sequence_number.json()["sequence_number"],
         "0",
-        "none of them was taken"
+        "none of them is accepted"
     );
-    for (body, what) in [(json!({}), "no list"), (json!([{}]), "no transaction")] {
+    for (body, what) in [
+        (json!({}), "not a list"),
+        (json!([{}]), "not a transaction"),
+    ] {
         refused(&post(&api, &body).await, (400, "web_framework_error"), what);
     }
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
-    // A list of 2^32 - 1 transactions, of which none is there.
+    // Declares a list of 2^32 - 1 transactions and has none.
     let lying = [0xff, 0xff, 0xff, 0xff, 0x0f];
     let answer = api.client.send("POST", PATH, &headers, Some(&lying)).await;
-    refused(&answer, (400, "invalid_input"), "a length that lies");
+    refused(&answer, (400, "invalid_input"), "a length without elements");
     api.stop().await;
 }
 
-/// A signer who does not sign is one byte, and takes a hundred in memory.
+/// An absent signature is one byte on the wire and a hundred in memory, so a long list of them
+/// would exhaust memory.
 #[actix_web::test]
 async fn what_is_larger_than_any_batch_is_not_decoded() {
     let mut settings = Settings::default();

@@ -1,4 +1,4 @@
-//! What is refused by itself is refused with the same error in a batch.
+//! A transaction that is rejected alone is rejected with the same error in a batch.
 
 use crate::kit::{Settings, TestApi, Transfer, refused};
 use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 const BATCH: &str = "/v1/transactions/batch";
 const JSON: &str = "application/json";
 
-/// A node that keeps account 1 out and holds one pending transaction of an account.
+/// Starts a node whose filter denies account 1 and whose mempool holds one transaction per
+/// account.
 async fn start() -> TestApi {
     let denied = format!("deny sender {}", Transfer::new(1, 0).sender());
     let node = NodeConfig {
@@ -27,8 +28,12 @@ async fn start() -> TestApi {
     .await
 }
 
-/// Transactions that are refused, with the `error_code` of the refusal and its validation status.
-fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static str, Option<u64>)> {
+/// Returns invalid transactions, each with the `error_code` and the validation status of its
+/// rejection.
+fn invalid_transactions(
+    api: &TestApi,
+    parked: &Transfer,
+) -> Vec<(SignedTransaction, &'static str, Option<u64>)> {
     let chain = &api.chain;
     let first = Transfer::new(0, 0);
     let changed = |change: fn(&mut Transfer)| {
@@ -88,7 +93,7 @@ fn wrong(api: &TestApi, parked: &Transfer) -> Vec<(SignedTransaction, &'static s
     ]
 }
 
-/// The error of the second of two in a batch, of which the first is taken.
+/// Returns the error of a batch of two transactions whose first one is accepted.
 fn failure(batch: &Value) -> Value {
     let failures = batch["transaction_failures"].as_array().unwrap();
     assert_eq!(failures.len(), 1, "{batch}");
@@ -100,13 +105,13 @@ fn failure(batch: &Value) -> Value {
 async fn each_refusal_is_the_same_alone_and_in_a_batch() {
     let api = start().await;
     api.commit(&Transfer::new(4, 0)).await;
-    // Waits for its predecessor, and is taken each time that it comes again.
+    // Waits for its predecessor, and is accepted each time it is submitted again.
     let parked = Transfer::new(3, 5);
     let good = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&good).await.status, 202);
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..]), ("accept", JSON)];
-    for (transaction, error_code, status) in wrong(&api, &parked) {
+    for (transaction, error_code, status) in invalid_transactions(&api, &parked) {
         let alone = api.client.submit_bcs(&transaction).await;
         assert!(alone.status >= 400, "{error_code} {status:?}");
         let error = alone.json();
@@ -127,7 +132,7 @@ async fn each_refusal_is_the_same_alone_and_in_a_batch() {
                 .parse()
                 .unwrap()
         };
-        // In JSON the chain is the node's, and a call has no more arguments than its ABI.
+        // JSON does not name the chain, and a call in JSON has as many arguments as its ABI.
         if !matches!(status, Some(10 | 23)) {
             let both = json!([body(&good), body(&transaction)]);
             let in_json = api.client.post_json(BATCH, &both, JSON).await;

@@ -1,10 +1,10 @@
-//! Blocks by a version in them, and where transactions stand in their blocks.
+//! Blocks by version, and the index of a transaction in its block.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused};
 use ledger_crypto::HashValue;
 use serde_json::{Value, json};
 
-/// A ledger of genesis and three blocks of three transactions each: versions 0 to 9.
+/// Starts a node with genesis and three blocks of three transactions each: versions 0 to 9.
 async fn three_blocks() -> TestApi {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..3 {
@@ -49,7 +49,7 @@ async fn a_block_is_found_by_every_version_in_it() {
     api.stop().await;
 }
 
-/// Stored rows are copied into answers of BCS; listings decode them and write them again.
+/// A BCS response copies stored rows, while a listing decodes them and encodes them again.
 #[actix_web::test]
 async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
     let mut api = three_blocks().await;
@@ -64,7 +64,7 @@ async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
     for place in 0..3 {
         from_memory.push(good_bcs(&api.client.get_bcs(&by_hash(place)).await).to_vec());
     }
-    // What is committed lately is answered from memory.
+    // Recent transactions are read from memory until a restart.
     api = api.restarted().await;
     for (place, expected) in from_memory.iter().enumerate() {
         let stored = api.client.get_bcs(&by_hash(place)).await;
@@ -131,7 +131,7 @@ async fn places_are_counted_from_the_first_transaction_of_the_block() {
         .client
         .get_bcs("/v1/transactions/auxiliary_info?start_version=3&limit=2")
         .await;
-    // Two of variant 1, with the indices 2 and 0.
+    // Two elements of variant 1, with the indices 2 and 0.
     assert_eq!(good_bcs(&bcs), [2, 1, 2, 0, 0, 0, 1, 0, 0, 0, 0]);
     for (query, expected) in [
         ("", (400, "web_framework_error")),

@@ -1,4 +1,5 @@
-//! What a browser asks before it lets a page of another origin read an answer.
+//! CORS: the preflight requests of a browser, and the headers that let a page of another origin
+//! read a response.
 
 use crate::kit::{Settings, TestApi, Transfer, refused};
 
@@ -54,7 +55,7 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
     ] {
         assert!(exposed.contains(&name), "{name} is not in {exposed:?}");
     }
-    // An error can be read as well.
+    // The page can read errors too.
     let missing = api
         .client
         .send("GET", "/v1/blocks/by_height/99", &[ORIGIN], None)
@@ -69,7 +70,7 @@ async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
 }
 
 #[actix_web::test]
-async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
+async fn rejects_a_preflight_request_for_an_unsupported_method() {
     let api = TestApi::start(Settings::default()).await;
     let question = [ORIGIN, ("access-control-request-method", "DELETE")];
     let answer = api
@@ -77,6 +78,12 @@ async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
         .send("OPTIONS", "/v1/transactions", &question, None)
         .await;
     assert_eq!(answer.status, 400, "{}", answer.text());
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn sends_cors_headers_only_to_requests_with_an_origin() {
+    let api = TestApi::start(Settings::default()).await;
     let plain = api.client.get("/v1").await;
     let names: Vec<_> = plain
         .headers
@@ -84,7 +91,7 @@ async fn other_methods_are_not_for_pages_and_programs_see_no_such_headers() {
         .filter(|name| name.starts_with("access-control"))
         .collect();
     assert_eq!(names, Vec::<&String>::new());
-    // OPTIONS that no browser asks is a method like others.
+    // OPTIONS without the headers of a preflight request is a method like any other.
     let answer = api.client.send("OPTIONS", "/v1", &[], None).await;
     refused(&answer, (405, "web_framework_error"), "OPTIONS");
     api.stop().await;
@@ -99,7 +106,8 @@ async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
         let path = format!("/v1{}", template.replace(['{', '}'], ""));
         for method in methods.as_object().unwrap().keys() {
             let method = method.to_uppercase();
-            let headers = "content-type,x-node-client,x-aptos-client,x-aptos-typescript-sdk-origin-method,traceparent";
+            let headers = "content-type,x-node-client,x-aptos-client,\
+                           x-aptos-typescript-sdk-origin-method,traceparent";
             let question = [
                 ORIGIN,
                 ("access-control-request-method", &method[..]),
@@ -147,7 +155,7 @@ async fn a_page_can_read_that_there_is_no_such_route() {
     refused(
         &answer,
         (404, "web_framework_error"),
-        "no question of a browser",
+        "not a preflight request",
     );
     api.stop().await;
 }

@@ -1,4 +1,4 @@
-//! The interface of a node whose clock is wrong.
+//! Responses of a node whose clock is wrong.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
 use ledger_actors::{Clock, ClockReading};
@@ -13,10 +13,10 @@ use std::{
 
 const YEAR_USECS: u64 = 365 * 86_400 * 1_000_000;
 
-/// How long a test waits for what the mempool's timer of a second brings.
+/// Maximum wait for an effect of the mempool's timer, which fires every second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The clock of the system, and how far its wall clock is set ahead.
+/// Returns a clock based on the system's, and the offset of its wall clock in microseconds.
 fn ahead_clock() -> (Clock, Arc<AtomicU64>) {
     let ahead_usecs = Arc::new(AtomicU64::new(0));
     let (system, ahead) = (Clock::default(), Arc::clone(&ahead_usecs));
@@ -44,7 +44,7 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
     let api = api.restarted().await;
     let second = Transfer::new(0, 1);
     let answer = api.client.submit_bcs(&second.sign(&api.chain)).await;
-    refused(&answer, (503, "internal_error"), "not believed");
+    refused(&answer, (503, "internal_error"), "an implausible clock");
     assert_eq!(answer.headers["retry-after"], "10");
     for part in [
         "the system clock reads",

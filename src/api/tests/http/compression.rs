@@ -1,4 +1,4 @@
-//! Answers in the coding that the client takes: which, and that nothing else changes.
+//! Content coding of responses: it is one that the client accepts, and nothing else changes.
 
 use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
@@ -12,12 +12,12 @@ use ledger_api::configure;
 use serde_json::json;
 use std::io::Read as _;
 
-/// An answer of more than 8 KB.
+/// Path of a response of more than 8 KiB.
 const LARGE: &str = "/v1/accounts/0x1/modules?limit=20";
-/// What browsers send.
+/// `Accept-Encoding` as browsers send it.
 const BROWSER: &str = "gzip, deflate, br, zstd";
 
-/// A GET with these headers.
+/// Returns a GET request with these headers.
 fn get(path: &str, headers: &[(&str, &str)]) -> TestRequest {
     let request = TestRequest::get().uri(path);
     headers
@@ -38,7 +38,7 @@ fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
             .read_to_end(&mut plain),
         Some("br") => brotli::Decompressor::new(body, 4096).read_to_end(&mut plain),
         Some("gzip") => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),
-        Some(other) => panic!("{other} was not asked for"),
+        Some(other) => panic!("{other} was not requested"),
     }
     .unwrap();
     plain
@@ -46,7 +46,7 @@ fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
 
 #[actix_web::test]
 async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
-    // The genesis transaction writes them all.
+    // The genesis transaction writes all accounts, which makes its response large.
     let settings = Settings {
         more_accounts: 300,
         ..Settings::default()
@@ -114,7 +114,7 @@ async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
 }
 
 /// A cache that stores the plain body for a client without `Accept-Encoding` must not give it to a
-/// client that would get another body, and the other way round.
+/// client that would get another body, and vice versa.
 #[actix_web::test]
 async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
     let api = TestApi::start(Settings::default()).await;

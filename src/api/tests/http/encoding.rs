@@ -1,5 +1,5 @@
-//! What the node says is to be signed, signed and submitted: by one signer, by several, for a sponsor,
-//! and without a sequence number.
+//! `encode_submission`: a signature over the encoded message makes a valid submission, with one
+//! signer, with several, with a sponsor, and without a sequence number.
 
 use crate::kit::{
     RawResponse, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused,
@@ -14,7 +14,7 @@ async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
-/// The message that the node answers with.
+/// Returns the message that the node encodes.
 async fn message(api: &TestApi, body: &Value) -> Vec<u8> {
     let answer = ask(api, body, "application/json").await;
     let message = good(&answer);
@@ -22,7 +22,7 @@ async fn message(api: &TestApi, body: &Value) -> Vec<u8> {
     hex::decode(digits).unwrap()
 }
 
-/// A submission without its signature.
+/// Returns a submission without its signature.
 fn unsigned(api: &TestApi, transfer: &Transfer) -> Value {
     let mut body = transfer.json(&api.chain);
     body.as_object_mut().unwrap().remove("signature");
@@ -37,7 +37,7 @@ fn signature(key: &Ed25519PrivateKey, message: &[u8]) -> Value {
     })
 }
 
-/// Submits what was signed; gives the committed form.
+/// Submits the signed transaction and returns its committed form.
 async fn commit(api: &TestApi, mut body: Value, signature: Value) -> Value {
     body["signature"] = signature;
     let accepted = api.client.submit_json(&body).await;
@@ -132,7 +132,7 @@ async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
     listed["secondary_signers"] = json!([]);
     let listed = message(&api, &listed).await;
     let seeds = api.chain.vendor().seeds();
-    // After the seed the number of the variant, after the transaction the length of the list.
+    // The variant's number follows the seed, and the list's length follows the transaction.
     let mut expected = seeds.raw_transaction_with_data.as_bytes().to_vec();
     expected.push(0);
     expected.extend(&alone[seeds.raw_transaction.as_bytes().len()..]);
@@ -176,7 +176,7 @@ async fn what_is_not_encoded() {
     }
     let answer = ask(&api, &good, "application/x-bcs").await;
     refused(&answer, (400, "bcs_not_supported"), "BCS");
-    // The answer is of the newest moment of the ledger.
+    // The response has the headers of the newest version.
     let answer = ask(&api, &good, "application/json").await;
     assert_eq!(ledger_headers(&answer, "node")[1], 0);
     api.stop().await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
-/// The path of the stream of deposits to `0xb0b`, by its handle.
+/// Returns the path of the stream of deposits to `0xb0b` by its handle.
 fn deposits() -> String {
     format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events")
 }
@@ -68,7 +68,7 @@ async fn pages() {
     assert_eq!(
         page("start=0&limit=65535").await,
         span(0, 100),
-        "more than the most"
+        "above the maximum"
     );
     assert_eq!(page("start=103&limit=5").await, [103]);
     assert_eq!(page("start=104").await, span(0, 0), "beyond the end");
@@ -125,64 +125,10 @@ async fn bad_names_and_pages() {
     let missing = api.client.get(&handle(STORE, "nothing")).await;
     assert_eq!(
         missing.json()["message"],
-        "Struct Field not found by Address(0xb0b), Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), \
-         Field name(nothing) and Ledger version(3)"
+        "Struct Field not found by Address(0xb0b), \
+         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
+         and Ledger version(3)"
     );
     still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_start_below_the_first_event_that_is_kept_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let once = Transfer {
-        to: ledger_types::AccountAddress::from_low_u64(0xcafe),
-        ..Transfer::new(1, 0)
-    };
-    let committed = api.commit(&once).await;
-    let deposit = |event: &&Value| event["type"] == "0x1::coin::DepositEvent";
-    let deposit = committed["events"].as_array().unwrap().iter().find(deposit);
-    let guid = &deposit.unwrap()["guid"];
-    assert_eq!(guid["account_address"], "0xcafe");
-    let by_number = format!(
-        "/v1/accounts/0xcafe/events/{}",
-        guid["creation_number"].as_str().unwrap()
-    );
-    let mut number = 0;
-    // Each block brings the pruner to work; the newest events tell when the first has left.
-    let first = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let kept = numbers(&good(
-            &api.client.get(&format!("{}?limit=100", deposits())).await,
-        ));
-        if kept[0] > 0 {
-            break kept[0];
-        }
-        assert!(number < 100, "nothing is pruned");
-    };
-    let from = |path: String, start: u64| {
-        let (client, path) = (api.client.clone(), format!("{path}?start={start}"));
-        async move { client.get(&path).await }
-    };
-    let gone = from(deposits(), first - 1).await;
-    refused(&gone, (410, "version_pruned"), "by handle");
-    assert!(gone.headers.contains_key("x-node-ledger-version"));
-    let kept = from(deposits(), number - 1).await;
-    assert_eq!(numbers(&good(&kept)), [number - 1]);
-
-    for spent in [deposits().replace("0xb0b", "0xcafe"), by_number] {
-        refused(
-            &from(spent.clone(), 0).await,
-            (410, "version_pruned"),
-            "no event is left",
-        );
-        assert_eq!(
-            good(&from(spent.clone(), 1).await),
-            json!([]),
-            "the next event"
-        );
-        assert_eq!(good(&api.client.get(&spent).await), json!([]));
-    }
     api.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Submissions that the operator's filter keeps out.
+//! Submissions that the operator's filter rejects.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, refused, still_works};
 use ledger_actors::{FilterRules, NodeConfig};
@@ -33,7 +33,7 @@ fn sender(from: usize) -> AccountAddress {
     Transfer::new(from, 0).sender()
 }
 
-/// The answer says that this rule keeps the transaction out.
+/// Asserts that the response names this rule as the reason for the rejection.
 fn kept_out_by(answer: &RawResponse, number: usize, rule: &str) {
     refused(answer, REJECTED, rule);
     let message = format!(
@@ -41,7 +41,7 @@ fn kept_out_by(answer: &RawResponse, number: usize, rule: &str) {
     );
     let body = json!({ "message": message, "error_code": "rejected_by_filter" });
     assert_eq!(answer.json(), body);
-    // It was decided at a moment of the ledger, as every submission is.
+    // Every response to a submission has the ledger headers.
     assert_eq!(answer.headers["x-node-chain-id"], "4");
 }
 
@@ -61,11 +61,7 @@ async fn the_rule_that_keeps_a_transaction_out_is_named() {
         .client
         .get(&format!("/v1/transactions/by_hash/{hash}"))
         .await;
-    refused(
-        &lookup,
-        (404, "transaction_not_found"),
-        "it was never in the pool",
-    );
+    refused(&lookup, (404, "transaction_not_found"), "never pending");
     for others in [0, 2] {
         assert_eq!(api.commit(&Transfer::new(others, 0)).await["success"], true);
     }
@@ -90,7 +86,7 @@ async fn a_list_of_who_is_let_in_ends_with_deny_all() {
     api.stop().await;
 }
 
-/// Each form of payload that runs this call.
+/// Returns each form of payload that runs this call.
 fn forms(payload: &TransactionPayload) -> Vec<TransactionPayload> {
     let TransactionPayload::EntryFunction(call) = payload else {
         panic!("a transfer is a call");
@@ -137,7 +133,7 @@ async fn a_function_is_seen_through_every_form_of_payload() {
     }
 }
 
-/// A transfer with another's signature.
+/// Returns a transfer with a signature over another transaction.
 fn forged(api: &TestApi, from: usize) -> SignedTransaction {
     let mut signed = Transfer::new(from, 0).sign(&api.chain);
     signed.raw.gas_unit_price += 1;
@@ -161,7 +157,7 @@ async fn no_signature_is_checked_of_who_is_kept_out() {
     refused(
         &api.client.submit_bcs(&forged(&api, 2)).await,
         (400, "vm_error"),
-        "who is let in is checked",
+        "an allowed sender",
     );
     assert_eq!(checked(), 1);
     api.stop().await;
@@ -170,7 +166,7 @@ async fn no_signature_is_checked_of_who_is_kept_out() {
 #[actix_web::test]
 async fn a_change_holds_for_what_comes_then_and_not_for_what_is_in_the_pool() {
     let api = TestApi::start(Settings::default()).await;
-    // A gap before it keeps it pending.
+    // Stays pending, because its predecessor is missing.
     let parked = Transfer::new(0, 1);
     let signed = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
@@ -247,14 +243,14 @@ async fn in_a_batch_it_is_a_failure_among_others() {
         .post_json(path, &batch(&[1, 3]), "application/x-bcs")
         .await;
     assert_eq!(answer.status, 206);
-    // rejected_by_filter is number 15 in the interface's list, counted from 0.
+    // `rejected_by_filter` is number 15 in the list of error codes, counted from 0.
     let expected = (message.clone(), 15u8, None::<u64>, 0u64);
     assert_eq!(answer.body, bcs::to_bytes(&vec![expected]).unwrap());
     let answer = api
         .client
         .post_json(path, &batch(&[1]), "application/json")
         .await;
-    refused(&answer, (400, "invalid_input"), "nothing of it is taken");
+    refused(&answer, (400, "invalid_input"), "no valid transaction");
     assert!(answer.text().contains(&message), "{}", answer.text());
     api.stop().await;
 }

@@ -1,12 +1,12 @@
-//! The one query of an indexer that the node answers, as the TypeScript SDK sends it, and what becomes of
-//! every other.
+//! The one indexer query that the node serves, as the TypeScript SDK sends it, and the rejection
+//! of every other query.
 
 use crate::kit::{
     BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, good, ledger_headers,
 };
 use serde_json::{Value, json};
 
-/// The text of the SDK, with its line breaks.
+/// The query of the SDK, with its line breaks.
 const QUERY: &str = "
     query getProcessorStatus($where_condition: processor_status_bool_exp) {
   processor_status(where: $where_condition) {
@@ -17,7 +17,7 @@ const QUERY: &str = "
 }
     ";
 
-/// What the node serves itself.
+/// Processors whose status the node serves.
 const PROCESSORS: [&str; 6] = [
     "account_transactions_processor",
     "default_processor",
@@ -50,7 +50,7 @@ fn where_processor(condition: &Value) -> Option<Value> {
     Some(json!({ "where_condition": { "processor": condition } }))
 }
 
-/// The message of an answer that says why there is nothing.
+/// Returns the message of a response without data.
 fn refused_query(answer: &RawResponse) -> String {
     let content = good(answer);
     assert_eq!(content["data"], Value::Null, "{content}");
@@ -87,7 +87,7 @@ async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
         for status in &statuses {
             assert_eq!(
                 status["last_success_version"], version,
-                "a number, and that of the headers"
+                "the number in the headers"
             );
             let fraction = format!(".{:06}", usecs % 1_000_000);
             assert!(
@@ -168,7 +168,8 @@ async fn a_processor_is_asked_for_by_name() {
 async fn one_column_other_names_and_the_operation_that_is_named() {
     let api = TestApi::start(Settings::default()).await;
     let query = "query a { processor_status { processor } } \
-                 query b { far: processor_status(where: {processor: {_eq: \"events_processor\"}}) { \
+                 query b { far: processor_status(\
+                 where: {processor: {_eq: \"events_processor\"}}) { \
                  __typename version: last_success_version } }";
     let answer = post(
         &api.client,
@@ -228,7 +229,8 @@ async fn every_other_query_is_refused_by_name() {
         let message = refuse(&api.client, query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
-    let wrong = json!({ "query": QUERY, "variables": { "where_condition": { "processor": { "_eq": 7 } } } });
+    let variables = json!({ "where_condition": { "processor": { "_eq": 7 } } });
+    let wrong = json!({ "query": QUERY, "variables": variables });
     refused_query(&post(&api.client, &wrong).await);
     api.stop().await;
 }
@@ -253,7 +255,7 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
     let directives = "@skip(if:false)".repeat(20);
     for (query, named) in [
         (nested("{a", "}"), "1000 brackets"),
-        // Closed by what no parser sees as a bracket.
+        // The closing brackets are in a string and in a comment, so no parser counts them.
         (
             format!("query q($a: b = \"]]]\" # ]]]\n{}", "[".repeat(1_000)),
             "brackets",
@@ -299,7 +301,7 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
         let message = refuse(&api.client, &query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
-    // A variable may be nested as deep as JSON is read, and means nothing then.
+    // A variable may be nested up to the depth limit of JSON, but such a value has no valid type.
     let variables = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let variables: Value = serde_json::from_str(&variables).unwrap();
     refused_query(
@@ -317,7 +319,10 @@ async fn what_is_no_request_is_refused_as_everywhere() {
     let api = TestApi::start(Settings::default()).await;
     let json = ("content-type", "application/json");
     let long = vec![b' '; 4 * 1024 + 1];
-    assert!(long.len() < BODY_BYTES_MAX, "other routes would take it");
+    assert!(
+        long.len() < BODY_BYTES_MAX,
+        "below the limit of other routes"
+    );
     let bcs = ("accept", "application/x-bcs");
     let valid = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
     for (headers, body, status, code) in [

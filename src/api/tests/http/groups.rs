@@ -22,7 +22,7 @@ fn core() -> ObjectCore {
     }
 }
 
-/// The slot of an object with two members; one is of no type that the framework declares.
+/// Returns the slot of an object with two members, one of a type that the framework lacks.
 fn slot() -> (StateKey, Bytes) {
     let members: BTreeMap<StructTag, Vec<u8>> = BTreeMap::from([
         (CORE.parse().unwrap(), bcs::to_bytes(&core()).unwrap()),

@@ -1,5 +1,5 @@
-//! Requests that no well-made client sends: each is refused for what it is, none with a failure of the node,
-//! none is left without an answer, and the node serves on. `refusals.rs` has those of single routes.
+//! Malformed requests: each is rejected with its own error, never with a failure of the node, and
+//! the node continues to serve. `rejections.rs` has the requests that are specific to a route.
 
 use crate::kit::{Settings, TestApi, Transfer, good, refused, still_works};
 use ledger_test_support::http::RawConnection;
@@ -42,7 +42,7 @@ async fn paths_are_taken_as_they_are() {
     for (path, expected) in rows {
         refused(&api.client.get(path).await, expected, path);
     }
-    // What nobody asked for is passed over, whatever it is.
+    // Unknown query parameters are ignored, whatever their values are.
     for query in [
         "a",
         "a=b&a=c",
@@ -53,13 +53,13 @@ async fn paths_are_taken_as_they_are() {
     ] {
         good(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
     }
-    // Percent signs may stand for what need not be written so.
+    // Characters that need no percent-encoding may have it.
     good(&api.client.get("/v1/accounts/%30%78%31").await);
     still_works(&api).await;
     api.stop().await;
 }
 
-/// Every route that takes JSON.
+/// Routes that take a JSON body.
 const JSON_ROUTES: [&str; 8] = [
     "/v1/transactions",
     "/v1/transactions/batch",
@@ -76,10 +76,10 @@ async fn bodies_that_are_no_request_are_400() {
     let api = TestApi::start(Settings::default()).await;
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(10_000), close.repeat(10_000));
     let bodies: Vec<(&str, Vec<u8>)> = vec![
-        ("nothing", vec![]),
+        ("no bytes", vec![]),
         ("white space", b" \n\t".to_vec()),
         ("a zero byte", b"\0".to_vec()),
-        ("no UTF-8", b"{\"key\":\"\xff\xfe\"}".to_vec()),
+        ("invalid UTF-8", b"{\"key\":\"\xff\xfe\"}".to_vec()),
         ("half a surrogate", br#"{"key":"\ud800"}"#.to_vec()),
         ("a byte order mark", b"\xef\xbb\xbf{}".to_vec()),
         ("deep arrays", deep("[", "]").into()),
@@ -98,7 +98,7 @@ async fn bodies_that_are_no_request_are_400() {
         ("two values", b"{} {}".to_vec()),
         ("a comment", b"{} // no".to_vec()),
         ("single quotes", b"{'key':'0x'}".to_vec()),
-        ("an end that is missing", b"{\"key\":\"0x\"".to_vec()),
+        ("a missing end", b"{\"key\":\"0x\"".to_vec()),
     ];
     for path in JSON_ROUTES {
         for (what, body) in &bodies {
@@ -119,7 +119,10 @@ async fn a_key_that_is_given_twice_is_refused() {
         ("/v1/tables/0x1/raw_item", r#"{"key":"0x","key":"0x01"}"#),
         (
             "/v1/view",
-            r#"{"function":"0x1::coin::name","function":"0x1::coin::name","type_arguments":[],"arguments":[]}"#,
+            concat!(
+                r#"{"function":"0x1::coin::name","function":"0x1::coin::name","#,
+                r#""type_arguments":[],"arguments":[]}"#
+            ),
         ),
     ];
     for (path, body) in bodies {
@@ -205,7 +208,7 @@ async fn exchange(mut connection: RawConnection, request: &[u8]) -> String {
     connection.rest().await
 }
 
-/// A request for `/v1` with these lines behind the request line, which asks for the end of the connection.
+/// Returns a request with `Connection: close` and these further lines.
 fn with_lines(lines: &str) -> String {
     format!(
         "POST /v1/tables/0xdead/raw_item HTTP/1.1\r\nhost: node\r\nconnection: close\r\n{lines}"
@@ -247,7 +250,7 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             with_lines(&format!("{typed}content-length: 0xc\r\n\r\n{body}")),
         ),
         (
-            "a length beyond all numbers",
+            "a length above 64 bits",
             with_lines(&format!(
                 "{typed}content-length: 99999999999999999999\r\n\r\n"
             )),
@@ -271,11 +274,11 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             )),
         ),
         (
-            "a chunk of no number",
+            "a chunk size that is not a number",
             with_lines(&format!("{typed}transfer-encoding: chunked\r\n\r\nzz\r\n")),
         ),
         (
-            "a chunk beyond all numbers",
+            "a chunk size above 64 bits",
             with_lines(&format!(
                 "{typed}transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n"
             )),
@@ -302,13 +305,16 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
             "a path with a space",
             "GET /v1/a b HTTP/1.1\r\n\r\n".to_owned(),
         ),
-        ("a path that is none", "GET v1 HTTP/1.1\r\n\r\n".to_owned()),
+        (
+            "a path without a slash",
+            "GET v1 HTTP/1.1\r\n\r\n".to_owned(),
+        ),
         (
             "HTTP/2 without TLS",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
         ),
         (
-            "the begin of a TLS handshake",
+            "the start of a TLS handshake",
             "\x16\x03\x01\x02\0\x01\0\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
         ),
     ];
@@ -332,7 +338,7 @@ async fn forms_of_requests_that_are_rare() {
     let rows = [
         ("HTTP/1.0", "GET /v1 HTTP/1.0\r\n\r\n", "200"),
         (
-            "HTTP/1.0 that stays",
+            "HTTP/1.0 with keep-alive",
             "GET /v1 HTTP/1.0\r\nconnection: keep-alive\r\n\r\nGET /v1 HTTP/1.0\r\n\r\n",
             "200",
         ),
@@ -347,7 +353,7 @@ async fn forms_of_requests_that_are_rare() {
             "200",
         ),
         (
-            "the whole address",
+            "an absolute target",
             "GET http://node/v1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
             "200",
         ),
@@ -357,7 +363,7 @@ async fn forms_of_requests_that_are_rare() {
             "200",
         ),
         (
-            "the server itself",
+            "the server as the target",
             "OPTIONS * HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
             "404",
         ),
@@ -372,8 +378,9 @@ async fn forms_of_requests_that_are_rare() {
         let status: Vec<_> = answer.split(' ').skip(1).take(1).collect();
         assert_eq!(status, [expected], "{what}: {answer}");
     }
-    // Requests that come at once are answered one by one.
-    let twice = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\nGET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    // Pipelined requests get their responses in order.
+    let twice = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n\
+                 GET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
     let answers = exchange(api.client.connect().await, twice.as_bytes()).await;
     assert!(
         answers.starts_with("HTTP/1.1 200") && answers.contains("HTTP/1.1 404"),

@@ -1,10 +1,10 @@
-//! Answers that are kept for who asks next: the same bodies at newer moments, and none of what is pruned or has
-//! become more.
+//! The response cache: it reuses a body with the headers of the newest version, but not once the
+//! content is pruned or has changed.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers};
 use serde_json::Value;
 
-/// What shows a transfer and stays as it is.
+/// Returns the paths whose responses show a transfer and never change.
 fn lasting(transfer: &Value) -> Vec<String> {
     let (version, hash) = (
         transfer["version"].as_str().unwrap(),
@@ -21,7 +21,7 @@ fn lasting(transfer: &Value) -> Vec<String> {
     ]
 }
 
-/// The newest events of the stream of a transfer's withdrawal.
+/// Returns the path of the newest events in the stream of a transfer's withdrawal.
 fn events(transfer: &Value) -> String {
     let all = transfer["events"].as_array().unwrap();
     let withdrawal = all
@@ -36,7 +36,7 @@ fn events(transfer: &Value) -> String {
     )
 }
 
-/// The answers in both forms.
+/// Returns the responses in JSON and in BCS.
 async fn both(api: &TestApi, path: &str) -> [RawResponse; 2] {
     [api.client.get(path).await, api.client.get_bcs(path).await]
 }
@@ -104,7 +104,7 @@ async fn what_is_pruned_is_gone_although_it_was_kept() {
         }
     }
     let mut number = 1;
-    // Each block brings the pruner to work; the headers tell when the first block has left the window.
+    // Each block starts the pruner. The headers show when the first block is pruned.
     while ledger_headers(&api.client.get("/v1").await, "node")[2] <= 3 {
         api.commit(&Transfer::new(0, number)).await;
         number += 1;

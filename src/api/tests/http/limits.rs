@@ -1,6 +1,6 @@
-//! Limits that a client meets: a full pool, requests in flight, the window of versions.
+//! Limits that a client can reach: requests in flight and large responses.
 
-use crate::kit::{Settings, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
     App, HttpMessage as _,
     body::to_bytes,
@@ -9,43 +9,14 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
 };
 use futures::poll;
-use ledger_actors::{MempoolConfig, NodeConfig, WaitConfig};
+use ledger_actors::WaitConfig;
 use ledger_api::{Connection, configure};
 use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-#[actix_web::test]
-async fn a_full_pool_is_507() {
-    let mempool = MempoolConfig {
-        capacity_per_account: 1,
-        ..MempoolConfig::default()
-    };
-    let settings = Settings {
-        node: NodeConfig {
-            mempool,
-            ..NodeConfig::default()
-        },
-        ..Settings::default()
-    };
-    let api = TestApi::start(settings).await;
-    let submit = |number| {
-        let signed = Transfer::new(0, number).sign(&api.chain);
-        let client = api.client.clone();
-        async move { client.submit_bcs(&signed).await }
-    };
-    assert_eq!(submit(5).await.status, 202);
-    let answer = submit(6).await;
-    assert_eq!(
-        (answer.status, &answer.error_code()[..]),
-        (507, "mempool_is_full")
-    );
-    assert_eq!(api.commit(&Transfer::new(1, 0)).await["success"], true);
-    api.stop().await;
-}
-
-/// HTTP/2 bounds the streams of a connection; this is about requests that were taken back, which are no streams
-/// any more, and are counted until they are dropped.
+/// HTTP/2 bounds the open streams of a connection. A reset request is no stream any more, but
+/// counts until it is dropped.
 #[actix_web::test]
 async fn requests_of_one_connection_above_its_limit_are_503() {
     let mut settings = Settings::default();
@@ -79,7 +50,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         ..WaitConfig::default()
     };
     let api = TestApi::start(settings).await;
-    // A gap before it keeps it pending, so the wait lasts until its deadline.
+    // Stays pending, because its predecessor is missing, so the wait lasts until its deadline.
     let parked = Transfer::new(0, 5).sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
     let client = api.client.clone();
@@ -87,7 +58,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         "/v1/transactions/wait_by_hash/{}",
         parked.hash(api.chain.vendor())
     );
-    // The probes below may take the only place first, so the wait comes again until it has it.
+    // The probes below may take the only permit first, so the wait is retried until it has it.
     let waiting = actix_web::rt::spawn(async move {
         loop {
             let answer = client.get(&path).await;
@@ -104,7 +75,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         }
         assert!(
             !waiting.is_finished(),
-            "the wait ended and nobody was refused"
+            "the wait ended before a request was rejected"
         );
     };
     assert_eq!(
@@ -139,7 +110,7 @@ async fn an_answer_that_is_not_read_keeps_its_place() {
     api.stop().await;
 }
 
-/// With a genesis whose block and whose transaction make large answers.
+/// Returns settings with a genesis whose block and whose transaction have large responses.
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
@@ -147,23 +118,25 @@ fn with_large_genesis() -> Settings {
     }
 }
 
-/// An answer that is kept takes no place when it is given again.
+/// Returns settings without a response cache, because a cached response needs no permit.
 fn keeping_no_answers() -> Settings {
     let mut settings = Settings::default();
     settings.api.kept_answers_bytes_max = 0;
     settings
 }
 
-/// Takes a place of the large answers where the genesis is large.
+/// Path of a block whose response needs a large-response permit if the genesis is large.
 const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
-/// Is answered by a reader, whatever else HTTP workers read by themselves.
+/// Path that the reader threads read, even if HTTP workers do other reads themselves.
 const BEHIND: &str = "/v1/accounts/0x1/resources?limit=1";
 
-/// How `ask` is answered while all places of the large answers are taken by as many blocks: those take
-/// them when they are read and keep them, as nothing polls them again. But where a block is read before its
-/// first poll ends, it is also written then, which gives its place back, and the last one may not be read yet:
-/// so what is answered well is asked again a few times.
+/// Returns the response to `ask` while eight blocks hold all large-response permits.
+///
+/// A block holds its permit from its read until its response is written, and nothing polls these
+/// responses again. A block that is read before its first poll ends is also written then, which
+/// releases its permit, and the last block may not be read yet. A request that succeeds is
+/// therefore repeated a few times.
 async fn without_places<B, F, G>(get: impl Fn(&str) -> F, ask: impl Fn() -> G) -> ServiceResponse<B>
 where
     F: Future<Output = ServiceResponse<B>>,
@@ -199,7 +172,7 @@ async fn a_block_takes_a_place_of_the_large_answers_only_if_it_is_large() {
         let answer = without_places(get, || get(path)).await;
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(BLOCK).await.status() != StatusCode::OK {}
     api.stop().await;
 }
@@ -218,7 +191,7 @@ async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() 
         let answer = without_places(get, || get(path)).await;
         assert_eq!(answer.status(), expected, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(large).await.status() != StatusCode::OK {}
     api.stop().await;
 }
@@ -249,7 +222,7 @@ async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large
         let answer = without_places(get, || get(path)).await;
         assert_eq!(answer.status(), expected, "{path}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while get(&large).await.status() != StatusCode::OK {}
     api.stop().await;
 }
@@ -290,117 +263,7 @@ async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_lar
         let answer = without_places(get, as_stored).await;
         assert_eq!(answer.status(), StatusCode::OK, "{route}");
     }
-    // A question that nobody waits for any more is still answered, which gives its place back.
+    // An abandoned request still runs to completion, which releases its permit.
     while ask("item", typed(1), JSON).await.status() != StatusCode::OK {}
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn what_is_below_the_window_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let first = api.commit(&Transfer::new(0, 0)).await;
-    let mut number = 1;
-    // Each block brings the pruner to work; the headers tell when version 0 has left the window.
-    let oldest = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let oldest: u64 = api.client.get("/v1").await.headers["x-node-ledger-oldest-version"]
-            .parse()
-            .unwrap();
-        if oldest > 3 {
-            break oldest;
-        }
-        assert!(number < 200, "nothing is pruned");
-    };
-    let gone = [
-        (
-            "/v1/transactions/by_version/0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_height/0",
-            "block_pruned",
-            "Block(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_height/0?with_transactions=true",
-            "block_pruned",
-            "Block(0) has been pruned",
-        ),
-        (
-            "/v1/blocks/by_version/0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/transactions/auxiliary_info?start_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/module/coin?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/modules?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-        (
-            "/v1/accounts/0x1/balance/0xa?ledger_version=0",
-            "version_pruned",
-            "Ledger version(0) has been pruned",
-        ),
-    ];
-    for (path, error_code, message) in gone {
-        let answer = api.client.get(path).await;
-        assert_eq!(answer.status, 410, "{path}: {}", answer.text());
-        assert_eq!(answer.error_code(), error_code, "{path}");
-        assert_eq!(answer.json()["message"], message, "{path}");
-        let now: u64 = answer.headers["x-node-ledger-oldest-version"]
-            .parse()
-            .unwrap();
-        assert!(now >= oldest, "{path}");
-    }
-    // Before a 404: no such item and no such function was ever there.
-    for (path, body) in [
-        ("/v1/tables/0xdead/raw_item", json!({ "key": "0x" })),
-        (
-            "/v1/tables/0xdead/item",
-            json!({ "key_type": "u8", "value_type": "u8", "key": 1 }),
-        ),
-        (
-            "/v1/view",
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
-        ),
-    ] {
-        let path = format!("{path}?ledger_version=0");
-        let answer = api.client.post_json(&path, &body, "application/json").await;
-        refused(&answer, (410, "version_pruned"), &path);
-    }
-    // By hash the index row may still be there or not.
-    let path = format!(
-        "/v1/transactions/by_hash/{}",
-        first["hash"].as_str().unwrap()
-    );
-    let answer = api.client.get(&path).await;
-    let expected = [(410, "version_pruned"), (404, "transaction_not_found")];
-    assert!(
-        expected.contains(&(answer.status, &answer.error_code())),
-        "{}",
-        answer.text()
-    );
     api.stop().await;
 }

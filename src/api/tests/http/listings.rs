@@ -6,10 +6,10 @@ use crate::kit::{
 use actix_web::rt;
 use bytes::Bytes;
 use ledger_types::{AccountAddress, StateKey};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::ops::Range;
 
-/// The transactions of some versions as they are shown one by one.
+/// Returns the transactions of a range of versions, read one by one.
 async fn one_by_one(api: &TestApi, versions: Range<u64>) -> Vec<Value> {
     let mut all = Vec::new();
     for version in versions {
@@ -19,7 +19,7 @@ async fn one_by_one(api: &TestApi, versions: Range<u64>) -> Vec<Value> {
     all
 }
 
-/// As [`one_by_one`], in BCS: a vector of what the answers hold after the variant of the union.
+/// Returns the same as [`one_by_one`] as a BCS vector, without the variant of each response.
 async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
     let mut all = vec![u8::try_from(versions.end - versions.start).unwrap()];
     for version in versions {
@@ -54,11 +54,7 @@ async fn the_ledger_by_version() {
     };
     assert_eq!(list("").await, all[6..], "the newest 25");
     assert_eq!(list("?limit=4").await, all[27..]);
-    assert_eq!(
-        list("?limit=65535").await,
-        all,
-        "all are fewer than the most"
-    );
+    assert_eq!(list("?limit=65535").await, all, "fewer than the maximum");
     assert_eq!(list("?start=0").await, all[..25]);
     assert_eq!(list("?start=2&limit=5").await, all[2..7]);
     assert_eq!(
@@ -154,13 +150,13 @@ async fn bad_pages() {
         .await;
     refused(&newest, (400, "invalid_input"), "the greatest start");
     let nobody = api.client.get("/v1/accounts/0xg/transactions").await;
-    refused(&nobody, (400, "web_framework_error"), "no address");
+    refused(&nobody, (400, "web_framework_error"), "not an address");
     still_works(&api).await;
     api.stop().await;
 }
 
-/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
-/// the moment that its headers name.
+/// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
+/// to the version of its headers.
 #[actix_web::test]
 async fn pages_beside_commits() {
     const TRANSFERS: u64 = 60;
@@ -240,62 +236,5 @@ async fn a_page_is_cut_at_its_bytes() {
     let newest = types(array(&api.client.get("/v1/transactions").await));
     assert_eq!(newest[..1], ["genesis_transaction"], "read last");
     assert_eq!(newest[1..], rest);
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn what_is_below_the_window_is_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    api.commit(&Transfer::new(1, 0)).await;
-    let sender = Transfer::new(0, 0).sender();
-    let account = format!("/v1/accounts/{sender}/transactions");
-    let mut next = 0;
-    // Each block brings the pruner to work; what is listed tells when the first ones have left.
-    let kept = loop {
-        api.commit(&Transfer::new(0, next)).await;
-        next += 1;
-        let kept = array(&api.client.get(&format!("{account}?limit=100")).await);
-        if number(&kept[0]["sequence_number"]) > 1 {
-            break kept;
-        }
-        assert!(next < 100, "nothing is pruned");
-    };
-    let gone = (410, "version_pruned");
-    let first = number(&kept[0]["sequence_number"]);
-    let answer = api
-        .client
-        .get(&format!("{account}?start={}", first - 1))
-        .await;
-    refused(&answer, gone, "by sequence number");
-    assert!(ledger_headers(&answer, "node")[2] > 0);
-    refused(
-        &api.client.get(&format!("{account}?start=0")).await,
-        gone,
-        "the first",
-    );
-    let newest = array(
-        &api.client
-            .get(&format!("{account}?start={}", next - 1))
-            .await,
-    );
-    assert_eq!(newest, kept[kept.len() - 1..]);
-
-    let answer = api.client.get("/v1/transactions?start=0").await;
-    refused(&answer, gone, "by version");
-    assert!(ledger_headers(&answer, "node")[2] > 0);
-    let answer = api.client.get("/v1/transactions?start=1&limit=1").await;
-    refused(&answer, gone, "the second version");
-
-    // Of an account that has none left its sequence number knows how many there were.
-    let spent = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
-    refused(
-        &api.client.get(&format!("{spent}?start=0")).await,
-        gone,
-        "none left",
-    );
-    for query in ["", "?start=1"] {
-        let answer = api.client.get(&format!("{spent}{query}")).await;
-        assert_eq!(good(&answer), json!([]), "{query}");
-    }
     api.stop().await;
 }

@@ -1,4 +1,4 @@
-//! The interface over HTTP, against nodes of its own on free ports.
+//! The interface over HTTP, against nodes on free ports.
 
 mod batch;
 mod batch_refusals;

@@ -1,5 +1,5 @@
-//! Transactions without a sequence number, through the interface: how they look, that none runs twice,
-//! and how many one account may send.
+//! Orderless transactions: their JSON form, their protection against replay, and the number that
+//! one account may have pending.
 
 use crate::kit::{
     Refusal, Settings, TestApi, Transfer, exchange, good, now_secs, refused, still_works,
@@ -14,14 +14,14 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The statuses that this file shows.
+/// Validation statuses that the tests of this file cause.
 pub const SHOWN: [Status; 3] = [
     Status::SequenceNonceInvalid,
     Status::NonceAlreadyUsed,
     Status::TransactionExpirationTooFarInFuture,
 ];
 
-/// A transfer by the first account that expires soon enough.
+/// Returns a transfer by the first account that expires early enough for a nonce.
 fn transfer(amount: u64) -> Transfer {
     Transfer {
         amount,
@@ -61,7 +61,7 @@ async fn the_shape_as_submitted_and_as_committed() {
     let api = TestApi::start(Settings::default()).await;
     let signed = signed(&api, &transfer(7), 5);
     let mut body = json_of(&api, &signed);
-    // The member is mandatory, and whatever it says is passed over.
+    // The member is mandatory, and its value is ignored.
     body["sequence_number"] = json!("3");
     let accepted = api.client.submit_json(&body).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
@@ -113,10 +113,10 @@ async fn a_nonce_is_used_once_also_after_a_restart() {
             api = api.restarted().await;
         }
         let again = api.client.submit_bcs(&first).await;
-        refused(&again, (400, "vm_error"), "the same again");
+        refused(&again, (400, "vm_error"), "submitted again");
         assert_eq!(again.json()["vm_error_code"], 42, "{}", again.text());
         show(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
-        // The nonce of another account is another one.
+        // Accounts do not share nonces.
         let theirs = Transfer {
             from: 1 + restarts,
             ..transfer(7)
@@ -150,8 +150,8 @@ async fn what_expires_too_late() {
     api.stop().await;
 }
 
-/// The bucket of nonces that a nonce of an account falls into: its place in the state, as the ledger's own
-/// module describes it.
+/// Returns the state key of the bucket for a nonce of an account, computed as the ledger's own
+/// module does.
 fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     let hash = HashValue::sha3_of(&[sender.as_bytes(), &nonce.to_le_bytes()]);
     let number = u64::from_le_bytes(hash.as_bytes()[16..24].try_into().unwrap()) % 65_536;
@@ -163,7 +163,8 @@ fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     StateKey::table_item(&table, &bcs::to_bytes(&number).unwrap())
 }
 
-/// To fill a bucket by requests takes a search over some 33 million nonces, so the genesis has a full one.
+/// Filling a bucket by requests needs a search over some 33 million nonces, so the genesis has a
+/// full one.
 #[actix_web::test]
 async fn a_nonce_without_room() {
     let sender = transfer(7).sender();
@@ -230,7 +231,8 @@ async fn an_account_at_its_cap() {
         ..Settings::default()
     })
     .await;
-    // One that can run leaves as soon as its block is durable, so it takes tries to meet one still there.
+    // A transaction leaves the mempool once its block is durable, so it takes several tries to
+    // submit a second one before that.
     let transfer = transfer(7);
     let mut refusal = None;
     for nonce in 0..10_000 {
@@ -240,7 +242,7 @@ async fn an_account_at_its_cap() {
             break;
         }
     }
-    let refusal = refusal.expect("a second one while the first is there");
+    let refusal = refusal.expect("a second transaction while the first is pending");
     refused(&refusal, (507, "mempool_is_full"), "a second");
     let body = refusal.json();
     let message = body["message"].as_str().unwrap();
@@ -248,7 +250,7 @@ async fn an_account_at_its_cap() {
         message.ends_with("orderless transactions from account: 1, Capacity: 1"),
         "{message}"
     );
-    // Those with a sequence number have a cap of their own.
+    // Transactions with a sequence number have a capacity of their own.
     assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
     api.stop().await;
 }
@@ -272,7 +274,8 @@ async fn signed_by_several_and_paid_for() {
     api.stop().await;
 }
 
-/// The ledger was not used since genesis, which is long ago; a block of now would take the transaction.
+/// The newest block is the genesis, which is long ago, but a block made now would accept the
+/// transaction.
 #[actix_web::test]
 async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
     let api = TestApi::start(Settings::default()).await;

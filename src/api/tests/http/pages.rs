@@ -1,5 +1,5 @@
-//! Pages make the whole listing, whatever is committed and pruned while they are read: what is below
-//! the moment of the first page comes out whole, in order and once.
+//! Pages of a listing that are read during commits and pruning: every entry up to the version of
+//! the first page is returned once and in order.
 
 mod expected;
 mod listings;
@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use walk::{Numbered, generator, newest_version, number, walk_cursors};
 use writer::{MIXED, SEQUENTIAL, Writer};
 
-/// How often each listing is read.
+/// Number of times that each listing is read.
 const WALKS: usize = 4;
-/// How many versions are committed before the first walk: several pages.
+/// Number of versions committed before the first walk, enough for several pages.
 const VERSIONS_MIN: u64 = 250;
 
 async fn wait_for(client: &Client, version: u64) {
@@ -40,7 +40,7 @@ async fn numbered_listings_under_commits() {
     let mut walks = Vec::new();
     for round in 0..WALKS {
         for (place, listing) in listings.iter().enumerate() {
-            // All of it at first, then from anywhere on.
+            // The first round reads all of the listing, later rounds begin at a random number.
             let from = if round == 0 {
                 0
             } else {
@@ -60,7 +60,7 @@ async fn numbered_listings_under_commits() {
     api.stop().await;
 }
 
-/// Backwards from a version: what came before it never changes.
+/// Reads backwards from a version, because earlier summaries never change.
 #[actix_web::test]
 async fn summaries_back_from_a_version_under_commits() {
     let api = TestApi::start(Settings::default()).await;
@@ -100,8 +100,7 @@ async fn summaries_back_from_a_version_under_commits() {
     api.stop().await;
 }
 
-/// The transactions of a block and, where a client reads on, the listing that begins with its first
-/// version.
+/// Compares the transactions of a block with the listing that begins at its first version.
 #[actix_web::test]
 async fn blocks_hold_what_the_listing_has_under_commits() {
     let api = TestApi::start(Settings::default()).await;
@@ -133,7 +132,7 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
     api.stop().await;
 }
 
-/// Resources and modules of one version, and the types of an account that changes meanwhile.
+/// Reads resources and modules at one version, and without a version while the account changes.
 #[actix_web::test]
 async fn listings_with_cursors_under_commits() {
     let api = TestApi::start(Settings::default()).await;
@@ -153,7 +152,7 @@ async fn listings_with_cursors_under_commits() {
                 Value::Array(paged.unwrap()),
                 good(&api.client.get(&pinned).await)
             );
-            // Without a version each page is of another moment.
+            // Without a version, each page belongs to another version.
             let paged = walk_cursors(&api.client, &format!("{path}?"), &mut random, 5).await;
             let whole = good(&api.client.get(&path).await);
             assert_eq!(
@@ -167,7 +166,7 @@ async fn listings_with_cursors_under_commits() {
     api.stop().await;
 }
 
-/// The types of resources, or the names of modules, as they come.
+/// Returns the types of resources or the names of modules, in their order.
 fn names(list: &[Value]) -> Vec<&Value> {
     let name = |one: &Value| one.get("type").is_some();
     list.iter()
@@ -181,7 +180,7 @@ fn names(list: &[Value]) -> Vec<&Value> {
         .collect()
 }
 
-/// With a narrow window that moves all the time: a page is there without a hole, or 410.
+/// A narrow window moves during the reads. A page has no gap, or its response is 410.
 #[actix_web::test]
 async fn listings_while_pruning_runs() {
     const WINDOW: u64 = 150;
@@ -214,7 +213,7 @@ async fn listings_while_pruning_runs() {
         assert_eq!(api.client.get(&path).await.status, 410, "{path}");
         assert!(
             outcomes.contains_key(&(&listing.path, false)),
-            "{path}: never whole; how often each was (cut short by 410): {outcomes:?}"
+            "{path}: never complete; number of walks (by path, by 410): {outcomes:?}"
         );
     }
     writer.stop().await;
@@ -236,7 +235,7 @@ async fn around_the_oldest(client: &Client, listing: &Numbered, random: &mut Rng
     last.saturating_sub(random.u64(..2 * (last - first)))
 }
 
-/// Each thing is the one after the one before it.
+/// Asserts that the entries are consecutive.
 fn assert_no_hole(listing: &Numbered, from: u64, all: &[Value]) {
     let what = format!("{} from {from}", listing.path);
     let numbers: Vec<u64> = match listing.number {
@@ -301,7 +300,7 @@ async fn check_block(client: &Client, random: &mut Rng) {
     assert_eq!(versions, expected.collect::<Vec<_>>(), "{path}");
 }
 
-/// The oldest and the newest version.
+/// Returns the oldest and the newest version.
 async fn window(client: &Client) -> (u64, u64) {
     let ledger = good(&client.get("/v1").await);
     (

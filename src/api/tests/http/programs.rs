@@ -1,4 +1,4 @@
-//! A program with a typed table, streams and views, through every route that shows them.
+//! The registry program, with a typed table, event streams and views, read through every route.
 
 use crate::kit::{Settings, TestApi, Transfer, good, refused};
 use ledger_crypto::Ed25519Signature;
@@ -9,7 +9,8 @@ const JSON: &str = "application/json";
 const RECORD: &str = "0x1::registry::Record";
 const TEXT: &str = "0x1::string::String";
 
-/// A registry of the first development account with one record, and the transaction that set it.
+/// Creates a registry of the first development account with one record. Returns the committed
+/// transaction that set the record.
 async fn with_record(api: &TestApi) -> Value {
     let owner = Transfer::new(0, 0);
     let made = owner.sign_call(&api.chain, "0x1::registry::initialize", &[]);
@@ -25,7 +26,7 @@ fn set(api: &TestApi, sequence_number: u64) -> SignedTransaction {
     Transfer::new(0, sequence_number).sign_call(&api.chain, "0x1::registry::set", &arguments)
 }
 
-/// The one change of a table item that a transaction shows.
+/// Returns the only change of a table item in a transaction.
 fn item_change(transaction: &Value) -> &Value {
     let changes = transaction["changes"].as_array().unwrap();
     let mut items = changes

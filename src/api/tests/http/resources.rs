@@ -1,4 +1,4 @@
-//! All resources of an account, in pages.
+//! Listings of an account's resources.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
@@ -13,12 +13,12 @@ fn tag(name: &str) -> StructTag {
     format!("0x1::made_up::{name}").parse().unwrap()
 }
 
-/// A resource of a made-up type, which is shown in hex.
+/// Returns a resource of an unknown type, which is shown in hex.
 fn resource(name: &str, value: Vec<u8>) -> (StateKey, Bytes) {
     (StateKey::resource(&OWNER, &tag(name)), value.into())
 }
 
-/// A group of made-up types.
+/// Returns a resource group of unknown types.
 fn group(name: &str, members: &[&str]) -> (StateKey, Bytes) {
     let members = members
         .iter()
@@ -28,7 +28,7 @@ fn group(name: &str, members: &[&str]) -> (StateKey, Bytes) {
     (key, bcs::to_bytes(&members).unwrap().into())
 }
 
-/// Three resources with slots of their own and seven members of two groups.
+/// Starts a node with three resources in slots of their own and seven members of two groups.
 async fn start() -> TestApi {
     let more_state = vec![
         resource("A", vec![1]),
@@ -36,7 +36,7 @@ async fn start() -> TestApi {
         resource("C", vec![3; 40]),
         group("Group", &["M1", "M2", "M3", "M4", "M5"]),
         group("Other", &["N1", "N2"]),
-        // Of another account, and of a table with the same name.
+        // Values of another account and of a table whose handle is the same address.
         (
             StateKey::resource(&AccountAddress::ONE, &tag("A")),
             vec![9].into(),
@@ -67,7 +67,7 @@ fn array(answer: &RawResponse) -> Vec<Value> {
     good(answer).as_array().unwrap().clone()
 }
 
-/// A page that is complete, in both forms.
+/// Returns the entries of a complete page. Asserts that JSON and BCS list the same types.
 async fn whole(api: &TestApi, address: &AccountAddress, query: &str) -> Vec<Value> {
     let answer = api.client.get(&path(address, query)).await;
     assert!(!answer.headers.contains_key(CURSOR), "the page is complete");
@@ -76,11 +76,11 @@ async fn whole(api: &TestApi, address: &AccountAddress, query: &str) -> Vec<Valu
     let in_bcs: BTreeMap<StructTag, Bytes> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
     let mut names: Vec<_> = in_bcs.keys().map(ToString::to_string).collect();
     names.sort();
-    assert_eq!(types(&array(&answer)), names, "both forms list the same");
+    assert_eq!(types(&array(&answer)), names, "both formats list the same");
     array(&answer)
 }
 
-/// All pages with up to `limit` resources, one after the other.
+/// Reads all pages with up to `limit` resources and returns their entries.
 async fn paged(api: &TestApi, address: &AccountAddress, limit: usize) -> Vec<Value> {
     let (mut all, mut start) = (Vec::new(), String::new());
     loop {
@@ -257,16 +257,16 @@ async fn bad_pages() {
         let path = path(&address, &query);
         refused(&api.client.get(&path).await, expected, &path);
     }
-    // Where nothing stands any more, or never did, a page begins all the same.
+    // A cursor to a position without a resource is valid, a shortened one is not.
     let place = &cursor[..32];
-    let from = api
+    let shortened = api
         .client
         .get(&path(
             &OWNER,
             &format!("?start={}ff", &place[..12].to_owned()),
         ))
         .await;
-    refused(&from, syntax, "a place cut short");
+    refused(&shortened, syntax, "a shortened cursor");
     let end = format!("?start={}{}", &place[..12], "f".repeat(20));
     assert_eq!(whole(&api, &OWNER, &end).await, Vec::<Value>::new());
     still_works(&api).await;

@@ -1,4 +1,4 @@
-//! Every route on its good path, in JSON and in BCS, against a node of its own.
+//! Successful requests of every route, in JSON and in BCS.
 
 use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused};
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
@@ -90,7 +90,7 @@ struct BcsIndex {
     block_height: u64,
 }
 
-/// The roles that SDKs know, in the order of the wire.
+/// Node roles of the SDKs, in the order of the wire.
 #[derive(serde::Deserialize, Debug)]
 enum BcsNodeRole {
     Validator,
@@ -99,7 +99,7 @@ enum BcsNodeRole {
 
 #[actix_web::test]
 async fn shows_the_same_index_in_bcs_as_in_json() {
-    // After a block and some pruning no two numbers are the same.
+    // After some blocks and some pruning, no two numbers are equal.
     let api = TestApi::start(Settings::with_window(6)).await;
     for sequence_number in 0..4 {
         api.commit(&Transfer::new(0, sequence_number)).await;

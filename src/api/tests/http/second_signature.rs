@@ -1,4 +1,5 @@
-//! A pending transaction that is signed again: the second hash is rejected, and the answer names the first.
+//! Another signature of a pending transaction: its hash is rejected, and the response names the
+//! pending one.
 
 use crate::kit::{
     HoldingClock, RawResponse, Settings, TestApi, Transfer, exchange, refused, still_works,
@@ -21,7 +22,7 @@ fn raw_transfer(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> Raw
     transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain))
 }
 
-/// A transfer that a nonce protects.
+/// Returns an orderless transfer.
 fn raw_orderless(api: &TestApi, signer: &TestSigner, nonce: u64) -> RawTransaction {
     let transfer = Transfer::orderless(0);
     transfer.raw(
@@ -31,17 +32,19 @@ fn raw_orderless(api: &TestApi, signer: &TestSigner, nonce: u64) -> RawTransacti
     )
 }
 
-/// Asserts that the answer or the failure of a batch names the pending hash.
+/// Asserts that the error of a response or of a transaction in a batch names the pending hash.
 fn names_pending(error: &Value, pending: &HashValue) {
     assert_eq!(error["error_code"], "invalid_transaction_update", "{error}");
     let expected = format!(
-        "Transaction already in mempool with a different signature: wait for the pending transaction {pending}"
+        "Transaction already in mempool with a different signature: \
+         wait for the pending transaction {pending}"
     );
     assert_eq!(error["message"], expected);
     assert_eq!(error.get("vm_error_code"), None, "{error}");
 }
 
-/// Asserts that a submission was rejected in favor of the pending hash, and that its own is unknown.
+/// Asserts that a submission was rejected in favor of the pending hash, and that its own is
+/// unknown.
 async fn rejected_for(
     api: &TestApi,
     answer: &RawResponse,
@@ -98,7 +101,7 @@ async fn rejects_another_signature_of_each_kind() {
             .await;
         assert_eq!(alone["success"], true, "{kind}: {alone}");
         assert_eq!(api.client.wait(&pending).await["success"], true, "{kind}");
-        // The ledger has the number now.
+        // The sequence number is used now.
         let late = api.client.submit_bcs(&second).await;
         refused(&late, (400, "vm_error"), kind);
         assert_eq!(late.json()["vm_error_code"], 3, "{kind}: {}", late.text());
@@ -108,7 +111,7 @@ async fn rejects_another_signature_of_each_kind() {
     api.stop().await;
 }
 
-/// The signatures of secondary signers and of a fee payer belong to the hash, and the fee payer itself too.
+/// The hash covers the fee payer and the signatures of all signers.
 #[actix_web::test]
 async fn rejects_other_signers_of_the_same_transaction() {
     let api = TestApi::start(Settings::default()).await;

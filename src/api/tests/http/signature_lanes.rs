@@ -1,5 +1,7 @@
-//! The lanes in which submissions wait for the check of their signatures. The node has one thread for
-//! it, which a test holds: the waker of an answer runs on the thread that gives it.
+//! Lanes of submissions that wait for a signature check.
+//!
+//! The node has one thread for these checks. A test blocks it in a waker, which runs on the thread
+//! that completes the check.
 
 use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
 use futures::{FutureExt, future::LocalBoxFuture};
@@ -13,10 +15,10 @@ use std::{
 const PATH: &str = "/v1/transactions";
 const SIMULATE: &str = "/v1/transactions/simulate";
 
-/// How many of the trusted are served for one of the suspect lane.
+/// Number of trusted checks per check of the untrusted lane.
 const TRUSTED_PER_SUSPECT: u64 = 3;
 
-/// How many signatures that hold make a connection trusted again.
+/// Number of valid signatures after which a connection is trusted again.
 const GOOD_UNTIL_TRUSTED: u64 = 8;
 
 async fn start(queue_capacity: usize) -> TestApi {
@@ -35,7 +37,7 @@ async fn start(queue_capacity: usize) -> TestApi {
     .await
 }
 
-/// A transfer whose signature is another's.
+/// Returns a transfer whose signature is invalid.
 fn bad(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.expiration_timestamp_secs += 1;
@@ -49,6 +51,7 @@ fn of_another_key(api: &TestApi) -> SignedTransaction {
     transfer.account().sign(&api.chain, raw)
 }
 
+/// A waker that blocks its thread until the other end of `go_on` is dropped.
 struct Hold {
     held: mpsc::Sender<()>,
     go_on: Mutex<mpsc::Receiver<()>>,
@@ -56,13 +59,14 @@ struct Hold {
 
 impl Wake for Hold {
     fn wake(self: Arc<Self>) {
+        // An error means that the holder is dropped, and `recv` then returns immediately.
         let _ = self.held.send(());
-        // Gone: the test goes on, or has failed.
+        // An error means that the holder is dropped, which releases the thread.
         let _ = self.go_on.lock().unwrap().recv();
     }
 }
 
-/// Somebody whose answer holds the thread that gives it, until it is dropped.
+/// A check whose completion blocks the thread of the checks until this value is dropped.
 struct Holder {
     held: mpsc::Receiver<()>,
     _go_on: mpsc::Sender<()>,
@@ -70,7 +74,10 @@ struct Holder {
 }
 
 impl Holder {
-    /// Asks for a check, which must be left to the thread: a trusted one only beside others; again, where the answer comes before it can hold.
+    /// Requests a check whose waker blocks the thread.
+    ///
+    /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
+    /// the check completes before its waker is registered.
     fn ask(api: &TestApi, lane: Lane) -> Self {
         loop {
             let (tell_held, held) = mpsc::channel();
@@ -84,7 +91,7 @@ impl Holder {
                 handle.check_signatures(signed, lane).await.unwrap();
             };
             let mut check = check.boxed_local();
-            // At first it looks who else is there, and wakes itself for that.
+            // The first poll looks for other waiting checks and wakes itself.
             let looked = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
             if looked.is_pending()
                 && check
@@ -100,20 +107,20 @@ impl Holder {
         }
     }
 
-    /// Whether it holds the thread now.
+    /// Returns whether the thread has been blocked since the last call.
     fn holds(&self) -> bool {
         self.held.try_recv().is_ok()
     }
 }
 
-/// Asks the node until `reached`, while everybody else goes on.
-async fn until(what: impl Fn() -> bool) {
-    while !what() {
+/// Yields to other tasks until the condition is true.
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Transactions that were checked and hold, and those that do not.
+/// Returns the numbers of checked transactions with valid and with invalid signatures.
 fn checked(api: &TestApi) -> (u64, u64) {
     let lanes = api.handle().signature_lanes();
     let bad = lanes.iter().map(|lane| lane.bad).sum::<u64>();
@@ -127,9 +134,9 @@ fn waiting(api: &TestApi) -> [usize; 2] {
     api.handle().signature_lanes().map(|lane| lane.waiting)
 }
 
-/// Connections whose last signature did not hold send on, and new ones come with bad signatures too; others,
-/// which have had a transaction taken, send good ones after them. All of those are accepted while the flood
-/// has had no more than its share.
+/// Half of the flood comes from connections whose last signature was invalid, half from new ones.
+/// Connections with an accepted transaction send valid signatures after it. All of these are
+/// checked before the flood has had more than its share.
 #[actix_web::test]
 async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     const BAD: usize = 60;
@@ -151,7 +158,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     }
     let holder = Holder::ask(&api, Lane::Untrusted);
     until(|| holder.holds()).await;
-    // Half of the flood comes over new connections, which is no way to be trusted.
+    // Half of the flood uses new connections, which are not trusted either.
     for connection in flood.iter_mut().take(BAD / 2) {
         *connection = Connection::open(&api.client).await;
     }
@@ -163,7 +170,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         let number = GOOD as u64 + waiting_before as u64;
         let second = Transfer::new(0, number).sign(&api.chain);
         connection.send(PATH, &second).await;
-        // One after another: they come in the order of their numbers.
+        // One after another, so that they are checked in the order of their sequence numbers.
         until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
     }
     let after = Holder::ask(&api, Lane::Trusted);
@@ -181,7 +188,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
         let answer = connection.answer().await;
         assert_eq!(answer.status, 202, "{}", answer.text());
     }
-    // And the flood is answered too, once it is its turn.
+    // The flood gets its responses later.
     drop(after);
     for connection in &mut flood {
         refused(&connection.answer().await, (400, "vm_error"), "the second");
@@ -189,7 +196,8 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
     api.stop().await;
 }
 
-/// Else who sends a good one after each bad one would never be suspected when the bad one comes.
+/// Otherwise a client that sends a valid signature after each invalid one would always be trusted
+/// when the invalid one arrives.
 #[actix_web::test]
 async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
     let api = start(10).await;
@@ -197,12 +205,12 @@ async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
     let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
     let good = |number| (Transfer::new(0, number).sign(&api.chain), 202);
     let mut steps = vec![
-        // The first of a connection; then it is trusted.
+        // The first submission of a connection. The connection is trusted after it.
         (good(0), [0, 1]),
         (good(1), [1, 1]),
         ((bad(&api, 0), 400), [2, 1]),
         (good(2), [2, 2]),
-        // A signature that holds, of a key that is not the account's.
+        // A valid signature by a key that is not the account's.
         ((of_another_key(&api), 400), [2, 3]),
     ];
     for number in 3..3 + GOOD_UNTIL_TRUSTED {
@@ -214,7 +222,7 @@ async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
         assert_eq!(answer.status, status, "{}", answer.text());
         assert_eq!(checked(), expected);
     }
-    // What is wrong with it is not its signature.
+    // The signature is valid, the expiration is not.
     let mut late = Transfer::new(0, 4 + GOOD_UNTIL_TRUSTED);
     late.expiration_timestamp_secs = 1;
     for trusted in [4, 5] {
@@ -225,7 +233,7 @@ async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
     api.stop().await;
 }
 
-/// Their signatures need not hold, and say nothing of who sends them.
+/// A simulation may have an invalid signature, which says nothing about its client.
 #[actix_web::test]
 async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connection_as_it_was() {
     let api = start(10).await;
@@ -240,7 +248,7 @@ async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connec
     assert_eq!(
         checked,
         [0, 2],
-        "a new connection's first is no more trusted"
+        "the first submission of a new connection is not trusted"
     );
     let answer = connection
         .submit(&Transfer::new(0, 1).sign(&api.chain))

@@ -1,4 +1,4 @@
-//! Every way to sign, through the interface: as BCS and as JSON, shown and read back, and simulated.
+//! Every signature scheme: submitted in BCS and in JSON, read back, and simulated.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, exchange, good, refused, still_works};
 use ledger_api::submission_json;
@@ -9,7 +9,7 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The first transfer of a signer, alone.
+/// Returns a transfer by this signer alone.
 fn transfer_of(api: &TestApi, signer: &TestSigner, sequence_number: u64) -> SignedTransaction {
     let transfer = Transfer::new(0, sequence_number);
     let raw = transfer.raw(&api.chain, signer.address(), transfer.payload(&api.chain));
@@ -20,7 +20,8 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
     serde_json::from_str(&submission_json(&api.chain, signed)).unwrap()
 }
 
-/// Submits the JSON form and gives the committed form, whose hash must be that of the BCS form.
+/// Submits a transaction in JSON and returns its committed form. Asserts that the hash is the one
+/// of the BCS form.
 async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
     let accepted = api.client.submit_json(&json_of(api, signed)).await;
     assert_eq!(accepted.status, 202, "{}", accepted.text());
@@ -139,8 +140,8 @@ async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
         .await
 }
 
-/// The same authenticator with signatures that do not hold, as SDKs send it to be simulated: over
-/// another message.
+/// Returns the transaction with an invalid signature, which is over another message, as SDKs send
+/// it to be simulated.
 fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> SignedTransaction {
     let mut other = signed.raw.clone();
     other.sequence_number += 1;
@@ -198,7 +199,7 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
     api.stop().await;
 }
 
-/// A bitmap of another length than SDKs write keeps its length, as the hash covers it.
+/// A bitmap that is shorter than the SDKs' keeps its length, because the hash covers it.
 #[actix_web::test]
 async fn a_short_bitmap_is_kept() {
     let api = TestApi::start(Settings::default()).await;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/simulate";
 
-/// The transfer with a signature of zeros, as SDKs send it.
+/// Returns the transfer with a signature of zeros, as SDKs send it.
 fn unsigned(api: &TestApi, transfer: &Transfer) -> SignedTransaction {
     let mut signed = transfer.sign(&api.chain);
     signed.authenticator = TransactionAuthenticator::Ed25519 {
@@ -35,7 +35,7 @@ async fn simulate(
     api.client.send("POST", &path, &headers, Some(&body)).await
 }
 
-/// The one transaction of the answer.
+/// Returns the only transaction of the response.
 fn only(answer: &RawResponse) -> Value {
     let shown = good(answer);
     let [transaction] = &shown.as_array().unwrap()[..] else {
@@ -89,7 +89,7 @@ async fn a_transaction_without_any_signature_is_simulated() {
     body["signature"] = json!({ "type": "no_account_signature" });
     let by_json = api.client.post_json(PATH, &body, "application/json").await;
     assert_eq!(only(&by_json), by_bcs);
-    // It can be simulated only.
+    // Such a transaction can only be simulated.
     refused(
         &api.client.submit_json(&body).await,
         (400, "vm_error"),
@@ -127,7 +127,7 @@ async fn a_failed_simulation_is_an_answer() {
     api.stop().await;
 }
 
-/// Asserts that a simulation and a submission have the same error, which says `words`.
+/// Asserts that a simulation and a submission have the same error, whose message has `words`.
 fn same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
     refused(simulated, (400, "invalid_input"), words);
     assert_eq!(simulated.json(), submitted.json());
@@ -157,7 +157,7 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         let simulated = simulate(&api, &signed, "", "*/*").await;
         same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
     }
-    // As many as a call may have, and more than this function has: it is for the execution to reject them.
+    // As many as a call may have, but more than this function has, so the execution rejects them.
     for signed in [with(128, 0), with(2, 32)] {
         let simulated = only(&simulate(&api, &signed, "", "*/*").await);
         assert_eq!(simulated["success"], false, "{simulated}");
@@ -252,7 +252,7 @@ async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
         ..Settings::default()
     })
     .await;
-    // One of them does not exist, the other holds 1.
+    // One account does not exist, the other one holds 1.
     for sender in [0x5e, 0x1_0000].map(AccountAddress::from_low_u64) {
         let mut signed = unsigned(&api, &Transfer::new(0, 0));
         signed.raw.sender = sender;
@@ -299,7 +299,7 @@ async fn what_is_not_simulated() {
         );
     }
     let answer = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
-    refused(&answer, (400, "web_framework_error"), "a flag that is none");
+    refused(&answer, (400, "web_framework_error"), "not a flag");
     still_works(&api).await;
     api.stop().await;
 }

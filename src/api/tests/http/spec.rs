@@ -1,4 +1,4 @@
-//! The document of the interface as the node serves it, its page, and its examples as requests.
+//! The OpenAPI document that the node serves, its web page, and its examples as requests.
 
 use crate::kit::{RawResponse, Settings, TestApi, refused};
 use ledger_api::openapi_document;
@@ -56,7 +56,7 @@ async fn the_page_loads_only_parts_of_its_own() {
     refused(
         &missing,
         (404, "web_framework_error"),
-        "no part of the page",
+        "not a part of the page",
     );
     api.stop().await;
 }
@@ -72,7 +72,7 @@ async fn the_root_leads_to_the_page() {
     api.stop().await;
 }
 
-/// The path below `/v1` of a request with the examples of an operation's parameters.
+/// Returns the target of a request with the examples of an operation's parameters.
 fn target(path: &str, operation: &Value) -> String {
     let mut path = path.to_owned();
     let mut query = Vec::new();
@@ -90,7 +90,7 @@ fn target(path: &str, operation: &Value) -> String {
     format!("/v1{path}?{}", query.join("&"))
 }
 
-/// Each example is a request that the node reads; that some ask for what is not there is no mistake.
+/// The node parses the request of each example. An example may be of a missing thing, which is 404.
 #[actix_web::test]
 async fn the_examples_are_requests() {
     let api = TestApi::start(Settings::default()).await;
@@ -110,7 +110,7 @@ async fn the_examples_are_requests() {
             };
             let text = answer.text();
             if answer.status == 400 {
-                // The signature of the examples does not hold, and each node has its own cursors.
+                // The signature of the examples is invalid, and each node has its own cursors.
                 let refused_well =
                     path.starts_with("/transactions") || path.ends_with("/resources");
                 assert!(refused_well, "{method} {target}: {text}");

@@ -1,4 +1,4 @@
-//! Values of the state by their key: what is shown for each kind of key, and what is no key.
+//! Raw values of the state by their key: the response for each kind of key, and invalid keys.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use bytes::Bytes;
@@ -15,19 +15,19 @@ const OWNER: AccountAddress = AccountAddress::from_low_u64(0x57a7e);
 const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
 const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
 
-/// A state key as a client writes it: the enum of the reference in BCS.
+/// A state key as a client encodes it in BCS, with the variants of the reference node.
 #[derive(Serialize)]
 enum Key {
     AccessPath(AccountAddress, Bytes),
     TableItem(AccountAddress, Bytes),
 }
 
-/// What stands under a key, as a client reads it.
+/// Returns a stored value as a client receives it in BCS.
 fn stored(value: &[u8]) -> Vec<u8> {
     bcs::to_bytes(&(0u8, Bytes::copy_from_slice(value))).unwrap()
 }
 
-/// The path of what lies at an address: its kind and its name.
+/// Returns an access path below an address: its kind and its name.
 fn path(kind: u8, name: &impl Serialize) -> Bytes {
     let mut path = vec![kind];
     path.extend(bcs::to_bytes(name).unwrap());
@@ -42,7 +42,8 @@ fn tag(text: &str) -> StructTag {
     text.parse().unwrap()
 }
 
-/// A resource that the framework knows, one that it does not, a group, and an item of each table.
+/// Returns a resource that the framework declares, one that it does not, a group, and an item of
+/// each table.
 fn state() -> Vec<(StateKey, Bytes)> {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let info_tag = build_chain(&genesis)
@@ -144,7 +145,7 @@ async fn what_is_not_there_is_named_with_the_version() {
         .client
         .post_json(&format!("{PATH}?ledger_version=9"), &missing, JSON)
         .await;
-    refused(&answer, (404, "version_not_found"), "a version to come");
+    refused(&answer, (404, "version_not_found"), "a future version");
     still_works(&api).await;
     api.stop().await;
 }
@@ -168,7 +169,7 @@ async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
         }
         newest = version;
     }
-    // Older versions go while the node is asked; what is read of them is whole until then.
+    // Version 1 is pruned at some point during these requests.
     let missing = body(&Key::TableItem(TYPED, Bytes::new()));
     loop {
         let path = format!("{PATH}?ledger_version=1");

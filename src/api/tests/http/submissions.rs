@@ -1,5 +1,5 @@
-//! Submissions that are no transactions, and what becomes of one that is replaced; nothing is lost or stuck
-//! afterwards. What validation and the pool refuse is in `validation.rs` and `validation_pool.rs`.
+//! Malformed submissions, and the replacement of a pending transaction. `validation.rs` and
+//! `validation_pool.rs` have the rejections by validation and by the mempool.
 
 use crate::kit::{Settings, TestApi, Transfer, refused, still_works};
 use ledger_types::{
@@ -11,7 +11,7 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// What reads as no value of its declared type.
+/// Error of a value that cannot be parsed as its declared type.
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 fn changed(good: &Value, pointer: &str, value: Value) -> Value {
@@ -44,7 +44,7 @@ async fn json_submissions() {
             SYNTAX,
         ),
         (changed(&good, "/payload/type", json!("nothing")), SYNTAX),
-        // The places of these variants in the code.
+        // The indices of these variants in the enums of the code.
         (changed(&good, "/payload/type", json!(0)), SYNTAX),
         (changed(&good, "/signature/type", json!(0)), SYNTAX),
         (
@@ -99,7 +99,7 @@ async fn json_submissions() {
             ),
             SYNTAX,
         ),
-        // The signature no longer holds.
+        // The signature is over another transaction.
         (changed(&good, "/max_gas_amount", json!("100001")), vm_error),
     ];
     for (body, expected) in rows {
@@ -108,7 +108,7 @@ async fn json_submissions() {
         let has_code = answer.json().get("vm_error_code").is_some();
         assert_eq!(has_code, expected == vm_error, "{}", answer.text());
     }
-    // Deeper than the JSON reader recurses, where any JSON value may stand.
+    // Deeper than the JSON parser recurses, in a member that takes any JSON value.
     let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
     let nested = good.to_string().replace("\"0xb0b\"", &deep);
     assert!(nested.contains(&deep));
@@ -204,7 +204,7 @@ async fn rejects_bcs_calls_with_more_arguments_than_any_function_has() {
     ] {
         let [entry_function, newer_form, multisig @ ..] = payloads_with(&call);
         for (what, payload) in [entry_function, newer_form] {
-            // No function fits, so that the call fails, but it is executed.
+            // No function fits, so the call fails, but it is executed.
             let committed = api.commit_signed(&sign(sequence_number, payload)).await;
             assert_eq!(committed["success"], false, "{what}: {committed}");
             sequence_number += 1;
@@ -279,7 +279,7 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
         let answer = api.client.submit_json(&body).await;
         refused(&answer, (400, "invalid_input"), "a submission");
     }
-    // The first ones fit the function.
+    // This call fits its function.
     let coin = "0x1::node_coin::NodeCoin";
     let view = json!({
         "function": "0x1::coin::balance",
@@ -309,7 +309,7 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
 #[actix_web::test]
 async fn replacing_a_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
-    // A gap before it keeps it pending.
+    // Stays pending, because its predecessor is missing.
     let parked = Transfer::new(0, 5);
     let first = parked.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&first).await.status, 202);

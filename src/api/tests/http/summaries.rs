@@ -33,7 +33,9 @@ impl IndexedSummary {
             "version": version.to_string(),
             "transaction_hash": hash.to_string(),
             "replay_protector": match replay_protector {
-                ReplayProtector::Nonce(nonce) => json!({ "type": "nonce", "nonce": nonce.to_string() }),
+                ReplayProtector::Nonce(nonce) => {
+                    json!({ "type": "nonce", "nonce": nonce.to_string() })
+                }
                 ReplayProtector::SequenceNumber(number) => {
                     json!({ "type": "sequence_number", "sequence_number": number.to_string() })
                 }
@@ -42,7 +44,7 @@ impl IndexedSummary {
     }
 }
 
-/// What the summary of a committed transaction must be.
+/// Returns the expected summary of a committed transaction.
 pub fn summary(committed: &Value) -> Value {
     let replay_protector = match committed.get("replay_protection_nonce") {
         Some(nonce) => json!({ "type": "nonce", "nonce": nonce }),
@@ -74,7 +76,7 @@ async fn list(api: &TestApi, query: &str) -> Vec<Value> {
     let in_bcs = api.client.get_bcs(&path(0, query)).await;
     let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
     let in_bcs: Vec<_> = in_bcs.iter().map(IndexedSummary::json).collect();
-    assert_eq!(in_json, in_bcs, "both forms say the same");
+    assert_eq!(in_json, in_bcs, "both formats agree");
     in_json
 }
 
@@ -128,7 +130,7 @@ async fn pages_by_version() {
     api.stop().await;
 }
 
-/// A transfer of the first account that a nonce protects.
+/// Returns an orderless transfer of the first account.
 fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
     let transfer = Transfer::orderless(0);
     transfer.sign_payload(&api.chain, transfer.payload_with_nonce(&api.chain, nonce))
@@ -209,8 +211,8 @@ async fn bad_bounds() {
     api.stop().await;
 }
 
-/// Pages follow each other without a gap or a repetition while blocks are committed, and each is of
-/// the moment that its headers name.
+/// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
+/// to the version of its headers.
 #[actix_web::test]
 async fn pages_beside_commits() {
     const TRANSFERS: u64 = 40;
@@ -250,42 +252,5 @@ async fn pages_beside_commits() {
         paged.extend(page);
     }
     assert_eq!(paged, writer.await.unwrap());
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn bounds_below_the_window_are_gone() {
-    let api = TestApi::start(Settings::with_window(3)).await;
-    let mut number = 0;
-    // Each block brings the pruner to work; the headers tell when the first versions have left.
-    let oldest = loop {
-        api.commit(&Transfer::new(0, number)).await;
-        number += 1;
-        let oldest = ledger_headers(&api.client.get("/v1").await, "node")[2];
-        if oldest > 3 {
-            break oldest;
-        }
-        assert!(number < 100, "nothing is pruned");
-    };
-    for query in [
-        "?start_version=0".to_owned(),
-        "?end_version=0".to_owned(),
-        format!("?start_version={}", oldest - 1),
-        format!("?end_version={}", oldest - 1),
-        format!("?start_version=1&end_version={oldest}"),
-    ] {
-        let answer = api.client.get(&path(0, &query)).await;
-        refused(&answer, (410, "version_pruned"), &query);
-        assert!(ledger_headers(&answer, "node")[2] >= oldest);
-    }
-    // The window may have gone on, but not beyond the newest block.
-    let newest = ledger_headers(&api.client.get("/v1").await, "node")[1];
-    let kept = good(&api.client.get(&path(0, "")).await);
-    let last = kept.as_array().unwrap().last().unwrap();
-    let bounds = format!("?start_version={}&end_version={newest}", version(last));
-    assert_eq!(
-        good(&api.client.get(&path(0, &bounds)).await),
-        json!([last])
-    );
     api.stop().await;
 }

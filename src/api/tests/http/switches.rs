@@ -1,4 +1,4 @@
-//! Parts of the interface that the operator turned off.
+//! Parts of the interface that the operator has turned off.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
 use ledger_api::{ApiConfig, SwitchChange, SwitchSettings};
@@ -16,7 +16,7 @@ async fn with_switches(switches: SwitchSettings) -> TestApi {
     TestApi::start(Settings { api, ..settings }).await
 }
 
-/// The answer says that this setting turned it off.
+/// Asserts that the response names this setting as the reason.
 fn off(answer: &RawResponse, setting: &str, what: &str) {
     refused(answer, (403, "api_disabled"), what);
     let body = json!({
@@ -26,14 +26,14 @@ fn off(answer: &RawResponse, setting: &str, what: &str) {
     assert_eq!(answer.json(), body, "{what}");
 }
 
-/// A transfer in JSON without a signature, as `encode_submission` takes it.
+/// Returns a transfer in JSON without a signature, as `encode_submission` takes it.
 fn unsigned(api: &TestApi) -> Value {
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body.as_object_mut().unwrap().remove("signature");
     body
 }
 
-/// A transfer in JSON with a signature of zeros, as `simulate` takes it.
+/// Returns a transfer in JSON with a signature of zeros, as `simulate` takes it.
 fn with_zeros(api: &TestApi) -> Value {
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
@@ -86,7 +86,7 @@ async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
             let answer = api.client.post_json(&url, &body, JSON).await;
             if closed.contains(&path) {
                 off(&answer, setting, path);
-                // Told before the body is read: this one has no length, no type and no end.
+                // The switch is checked before the body, which this request lacks.
                 let headless = api.client.send("POST", &url, &[], None).await;
                 off(&headless, setting, path);
             } else {
@@ -136,8 +136,8 @@ async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node(
         .client
         .post_json("/v1/transactions", &submission, JSON)
         .await;
-    off(&answer, setting, "the answer would be JSON");
-    // What is sent may be JSON all the same.
+    off(&answer, setting, "the response would be JSON");
+    // The request may still be JSON.
     let answer = api
         .client
         .post_json("/v1/transactions", &submission, BCS)
@@ -166,7 +166,7 @@ async fn without_bcs_there_is_json() {
         good(&api.client.get(path).await);
     }
     assert_eq!(api.client.get_bcs("/v1/-/healthy").await.status, 200);
-    // Submissions come as BCS and are answered in JSON.
+    // A submission in BCS has a response in JSON.
     still_works(&api).await;
     api.stop().await;
 }
@@ -195,7 +195,7 @@ async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
     off(
         &api.client.get_bcs("/v1").await,
         "api.bcs_output_enabled",
-        "stays",
+        "unchanged",
     );
     for wrong in [r#"{"submission": true}"#, r#"{"submission_enabled": 1}"#] {
         assert!(

@@ -1,4 +1,4 @@
-//! Items of tables, with and without types that the table recorded.
+//! Items of tables, with and without recorded types.
 
 use crate::kit::{Settings, TestApi, good, good_bcs, refused, still_works};
 use bytes::Bytes;
@@ -13,7 +13,8 @@ const TYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1e);
 const UNTYPED: AccountAddress = AccountAddress::from_low_u64(0x7ab1f);
 const KEY: u64 = 5;
 
-/// A table from u64 to address that recorded its types, and one that did not, with one item each.
+/// Returns a table from u64 to address that recorded its types and one that did not, with one item
+/// each.
 fn tables() -> Vec<(StateKey, Bytes)> {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let tag = build_chain(&genesis)
@@ -111,7 +112,8 @@ async fn items_that_are_not_there() {
     refused(&answer, missing, "another table");
     assert_eq!(
         answer.json()["message"],
-        "Table Item not found by Table handle(0xdead), Table key(0x0500000000000000) and Ledger version(0)"
+        "Table Item not found by Table handle(0xdead), Table key(0x0500000000000000) \
+         and Ledger version(0)"
     );
     for route in ["item", "raw_item"] {
         let path = format!("/v1/tables/{TYPED}/{route}?ledger_version=9");
@@ -164,12 +166,12 @@ async fn bodies_that_name_no_item() {
         .client
         .post_json("/v1/tables/0xg/raw_item", &raw_key(), JSON)
         .await;
-    refused(&answer, syntax, "no handle");
+    refused(&answer, syntax, "not a handle");
     still_works(&api).await;
     api.stop().await;
 }
 
-/// What `transaction` shows of its change of an item of `table`.
+/// Returns the change of an item of `table` in a transaction.
 fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
     let handle = table.to_long_hex();
     let changes = transaction["changes"].as_array().unwrap();

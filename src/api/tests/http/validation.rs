@@ -1,7 +1,8 @@
-//! Every refusal of validation by a request, with its status, `error_code`, `vm_error_code` and words;
-//! and a table that holds each status of the ledger against the test that shows it.
+//! Each rejection by validation, with its status, `error_code`, `vm_error_code` and message, and a
+//! check that each status of the ledger has a test that causes it.
 //!
-//! What the pool refuses is in `validation_pool.rs`, multisig accounts are in `validation_multisig.rs`.
+//! `validation_pool.rs` has the rejections by the mempool, `validation_multisig.rs` those of
+//! multisig accounts.
 
 use crate::{
     kit::{Refusal, Settings, TestApi, Transfer, now_secs, refused, still_works},
@@ -32,7 +33,7 @@ fn refusal(
     }
 }
 
-/// The next transaction of the first account, which has one behind it.
+/// Returns the next transfer of the first account, which has committed one.
 fn next() -> Transfer {
     Transfer::new(0, 1)
 }
@@ -44,7 +45,7 @@ fn changed(api: &TestApi, change: impl FnOnce(&mut RawTransaction)) -> SignedTra
     transfer.account().sign(&api.chain, raw)
 }
 
-/// What anybody can see without the ledger: signatures and form.
+/// Returns the rejections that need no ledger state: signatures and form.
 fn of_form(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
     let good = next().sign(&api.chain);
@@ -56,7 +57,7 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
         },
     };
     let zeros = with_signature_of(&good.raw, Ed25519Signature([0; 64]));
-    // Too large is told before a wrong signature: its check would cost by the size.
+    // The size is checked before the signature, because the cost of that check grows with the size.
     let mut large = zeros.clone();
     large.raw.payload = TransactionPayload::Script(script(70_000));
     vec![
@@ -94,7 +95,7 @@ fn of_form(api: &TestApi) -> Vec<Refusal> {
     ]
 }
 
-/// What needs the ledger.
+/// Returns the rejections that depend on the state of an account or on the chain.
 fn of_accounts(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
     let other = Transfer::new(1, 0);
@@ -134,7 +135,7 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
         refusal(
             S::InsufficientBalanceForTransactionFee,
             "the account holds 0",
-            "an account that nobody funded",
+            "an account without funds",
             poor,
         ),
         refusal(
@@ -152,7 +153,7 @@ fn of_accounts(api: &TestApi) -> Vec<Refusal> {
     ]
 }
 
-/// The authenticators of the secondary signers.
+/// Returns the authenticators of the secondary signers.
 fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuthenticator> {
     match &mut signed.authenticator {
         TransactionAuthenticator::MultiAgent {
@@ -165,7 +166,7 @@ fn secondary_signers_mut(signed: &mut SignedTransaction) -> &mut Vec<AccountAuth
     }
 }
 
-/// Exchanges the signatures of two ed25519 signers, who keep their keys.
+/// Swaps the signatures of two Ed25519 signers, but not their keys.
 fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
     let [
         AccountAuthenticator::Ed25519 {
@@ -181,7 +182,7 @@ fn exchange_signatures(signers: &mut [AccountAuthenticator]) {
     std::mem::swap(first, second);
 }
 
-/// Who signs beside the sender.
+/// Returns the rejections of secondary signers and fee payers.
 fn of_signers(api: &TestApi) -> Vec<Refusal> {
     use Status as S;
     let (sender, other) = (next().signer(), Transfer::new(1, 0).signer());
@@ -228,7 +229,7 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
         refusal(
             S::SecondaryKeysAddressesCountMismatch,
             "1 secondary signers are named, 0 sign",
-            "a signer who does not sign",
+            "a secondary signer without a signature",
             unnamed,
         ),
         refusal(
@@ -246,7 +247,7 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
         refusal(
             S::FeatureUnderGating,
             "a transaction without a signature is not supported",
-            "a fee payer who does not sign",
+            "a fee payer without a signature",
             sender.sign_together(
                 &api.chain,
                 raw(),
@@ -263,7 +264,7 @@ fn of_signers(api: &TestApi) -> Vec<Refusal> {
         refusal(
             S::InsufficientBalanceForTransactionFee,
             "the account holds 0",
-            "a fee payer who has nothing",
+            "a fee payer without funds",
             unpaid,
         ),
     ]
@@ -287,7 +288,8 @@ fn inner(executable: TransactionExecutable) -> TransactionPayload {
     })
 }
 
-/// An authenticator from its BCS form, which begins with the numbers of its variants.
+/// Returns a transaction with an authenticator from its BCS form, which begins with the numbers of
+/// its variants.
 fn of_kind(
     api: &TestApi,
     account_variants: &[u8],
@@ -303,7 +305,7 @@ fn of_kind(
     }
 }
 
-/// What is known by name and not executed.
+/// Returns the rejections of payloads and signatures that are declared but not supported.
 fn of_kinds(api: &TestApi) -> Vec<Refusal> {
     const SINGLE_KEY: u8 = 2;
     const ABSTRACT: u8 = 5;
@@ -364,7 +366,7 @@ fn of_kinds(api: &TestApi) -> Vec<Refusal> {
     rows.into_iter().map(row).collect()
 }
 
-/// An api whose first account has one transaction behind it.
+/// Starts a node on which the first account has committed one transaction.
 async fn started() -> TestApi {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
@@ -400,8 +402,8 @@ async fn signers_beside_the_sender() {
     show_all(api, refusals).await;
 }
 
-/// The node knows the first secondary signer and the fee payer from recent blocks, and reads the
-/// second one from the store: each must be held against its own account.
+/// The node has the first secondary signer and the fee payer from recent blocks, and reads the
+/// second one from the store. Each signer must be compared with its own account.
 #[actix_web::test]
 async fn commits_what_two_secondary_signers_sign_in_their_order() {
     let api = started().await;
@@ -431,7 +433,7 @@ async fn kinds_that_are_known_by_name_only() {
     let api = started().await;
     for refusal in of_kinds(&api) {
         refusal.show(&api).await;
-        // The same in JSON, where its kind has a form there.
+        // The same in JSON if this kind has a JSON form.
         if matches!(
             refusal.signed.raw.payload,
             TransactionPayload::EntryFunction(_)
@@ -446,20 +448,20 @@ async fn kinds_that_are_known_by_name_only() {
     api.stop().await;
 }
 
-/// What no submission is refused with, and why.
+/// Statuses that reject no submission, and the reason.
 const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
     (
         Status::SequenceNumberTooNew,
-        "a submission waits in the pool for the numbers before it; only a block refuses it, and a simulation \
-         tells it (`simulations::what_is_not_simulated`)",
+        "a submission waits in the mempool for its predecessors; only a block and a simulation \
+         reject it (`simulations::what_is_not_simulated`)",
     ),
     (
         Status::UnknownModule,
-        "a call of a module that the framework lacks is in order, and fails when it is executed",
+        "a call of an unknown module passes validation and fails when it is executed",
     ),
 ];
 
-/// A status of the ledger without a row here is one that nobody showed.
+/// A missing status has neither a test nor a reason in [`NOT_BY_SUBMISSION`].
 #[actix_web::test]
 async fn each_status_has_a_test_that_shows_it() {
     let api = TestApi::start(Settings::default()).await;

@@ -1,4 +1,4 @@
-//! Refusals of what is sent as a multisig account, each by a request.
+//! Rejections of transactions of multisig accounts.
 
 use crate::kit::{Refusal, Settings, TestApi, Transfer, good, still_works};
 use ledger_crypto::HashValue;
@@ -8,7 +8,7 @@ use ledger_types::{
 };
 use serde_json::{Value, json};
 
-/// The statuses that this file shows.
+/// Validation statuses that the tests of this file cause.
 pub const SHOWN: [Status; 6] = [
     Status::AccountNotMultisig,
     Status::NotMultisigOwner,
@@ -22,7 +22,7 @@ pub const SHOWN: [Status; 6] = [
 struct Vault {
     api: TestApi,
     address: AccountAddress,
-    /// How many transactions account 0 sent.
+    /// Number of transactions that account 0 has sent.
     sent: u64,
 }
 
@@ -56,7 +56,7 @@ impl Vault {
         vault
     }
 
-    /// A call of the module by account 0.
+    /// Commits a call of the module by account 0.
     async fn run(&mut self, function: &str, arguments: &[Value]) {
         let function = format!("0x1::multisig_account::{function}");
         let call = Transfer::new(0, self.sent).sign_call(&self.api.chain, &function, arguments);
@@ -65,7 +65,7 @@ impl Vault {
         self.sent += 1;
     }
 
-    /// Account 0 proposes this payload, or its hash.
+    /// Proposes this payload or its hash as account 0.
     async fn propose(&mut self, function: &str, payload: &[u8]) {
         let arguments = [
             json!(self.address.to_string()),
@@ -74,7 +74,7 @@ impl Vault {
         self.run(function, &arguments).await;
     }
 
-    /// What the account stores of a call.
+    /// Returns the form in which the account stores a call.
     fn stored_form(call: &EntryFunction) -> Vec<u8> {
         bcs::to_bytes(&MultisigPayload::EntryFunction(call.clone())).unwrap()
     }
@@ -90,7 +90,7 @@ impl Vault {
         call
     }
 
-    /// Account `from` sends the next transaction of the vault and is refused.
+    /// Asserts that the vault's next transaction is rejected if account `from` sends it.
     async fn is_refused(&self, from: usize, call: Option<EntryFunction>, status: Status) {
         let payload = TransactionPayload::Multisig(Multisig {
             multisig_address: self.address,

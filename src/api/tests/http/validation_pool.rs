@@ -1,11 +1,13 @@
-//! What the pool refuses: updates, and what there is no room for. A number that a block has taken is in
-//! `tests/interface/s7_errors/taken_by_a_block.rs`.
+//! Rejections by the mempool: invalid updates and exhausted capacity.
+//!
+//! `tests/interface/s7_errors/taken_by_a_block.rs` has the rejection of a sequence number that a
+//! block has taken, `tests/interface/s4_1_submit.rs` the one by a mempool without capacity.
 
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, refused, still_works};
 use ledger_actors::{MempoolConfig, NodeConfig};
 use ledger_types::{AccountAddress, SignedTransaction};
 
-/// A node whose pool has these limits.
+/// Starts a node whose mempool has these limits.
 async fn with_pool(mempool: MempoolConfig) -> TestApi {
     let node = NodeConfig {
         mempool,
@@ -28,7 +30,7 @@ fn says(answer: &RawResponse, words: &str) {
 #[actix_web::test]
 async fn each_update_that_is_none() {
     let api = TestApi::start(Settings::default()).await;
-    // A gap before it keeps it pending.
+    // Stays pending, because its predecessor is missing.
     let parked = Transfer {
         gas_unit_price: 200,
         ..Transfer::new(0, 5)
@@ -97,29 +99,6 @@ async fn an_account_at_its_cap() {
     refused(&answer, (507, "mempool_is_full"), "a third");
     says(&answer, "Mempool over capacity for account");
     says(&answer, "transactions from account: 2, Capacity: 2");
-    still_works(&api).await;
-    api.stop().await;
-}
-
-#[actix_web::test]
-async fn a_full_pool() {
-    let api = with_pool(MempoolConfig {
-        capacity_transactions: 2,
-        ..MempoolConfig::default()
-    })
-    .await;
-    let submit = |from, sequence_number| {
-        let signed = Transfer::new(from, sequence_number).sign(&api.chain);
-        let client = api.client.clone();
-        async move { client.submit_bcs(&signed).await }
-    };
-    for from in [0, 1] {
-        assert_eq!(submit(from, 5).await.status, 202);
-    }
-    // One that could not run either has to wait outside; one that can takes the place of one that waits.
-    let answer = submit(2, 5).await;
-    refused(&answer, (507, "mempool_is_full"), "a third");
-    says(&answer, "Mempool is full. Mempool size: 2, Capacity: 2");
     still_works(&api).await;
     api.stop().await;
 }

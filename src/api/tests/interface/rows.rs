@@ -1,5 +1,5 @@
-//! Rows of `tests/interface.md`: what a route answers with. A test that causes one says so by [`row`],
-//! which is also what `table` looks for in its source.
+//! Rows of `tests/interface.md`: the declared responses of a route. A test that causes one states
+//! it with [`row`], which `table` searches for in the test's source.
 
 use crate::kit::{RawResponse, TestApi, ledger_headers, refused};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The `error_code` of a success in the table.
 pub const SUCCESS: &str = "-";
 
-/// The answer to what is not read as its declared type.
+/// Error of a value that cannot be parsed as its declared type.
 pub const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 /// A status and error code of a route.
@@ -20,7 +20,7 @@ pub struct Row {
     pub error_code: &'static str,
 }
 
-/// The row of this route, status and error code.
+/// Returns the row of this route, status and error code.
 pub const fn row(route: &'static str, status: u16, error_code: &'static str) -> Row {
     Row {
         route,
@@ -34,19 +34,19 @@ impl Row {
         self.route.split_once(' ').unwrap().0
     }
 
-    /// Asks by `GET` and holds the answer against the row.
+    /// Sends a `GET` request and asserts that the response is the one of the row.
     pub async fn get(self, api: &TestApi, path: &str) -> RawResponse {
         self.send(api, path, &[], None).await
     }
 
-    /// Posts a JSON body and holds the answer against the row.
+    /// Posts a JSON body and asserts that the response is the one of the row.
     pub async fn post(self, api: &TestApi, path: &str, body: &Value) -> RawResponse {
         let body = serde_json::to_vec(body).unwrap();
         let headers = [("content-type", "application/json")];
         self.send(api, path, &headers, Some(&body)).await
     }
 
-    /// Sends a request of the row's route and holds the answer against the row.
+    /// Sends a request of the row's route and asserts that the response is the one of the row.
     pub async fn send(
         self,
         api: &TestApi,
@@ -54,14 +54,18 @@ impl Row {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> RawResponse {
-        assert!(self.is_asked_by(path), "{path} is no {}", self.route);
+        assert!(
+            self.is_asked_by(path),
+            "{path} is not a path of {}",
+            self.route
+        );
         let answer = api.client.send(self.method(), path, headers, body).await;
         let shown: String = path.chars().take(100).collect();
         self.holds(&answer, &shown);
         answer
     }
 
-    /// The answer is the one of the row.
+    /// Asserts that the response is the one of the row.
     pub fn holds(self, answer: &RawResponse, what: &str) {
         if self.error_code == SUCCESS {
             assert_eq!(answer.status, self.status, "{what}: {}", answer.text());
@@ -77,7 +81,7 @@ impl Row {
         }
     }
 
-    /// Whether the path is one of the row's route.
+    /// Returns whether the path belongs to the row's route.
     fn is_asked_by(self, path: &str) -> bool {
         let pattern = self.route.split_once(' ').unwrap().1;
         let path = path.split('?').next().unwrap();
@@ -94,7 +98,7 @@ impl Row {
     }
 }
 
-/// The names of an object's members, in alphabetical order.
+/// Returns the names of an object's members, in alphabetical order.
 pub fn members(object: &Value) -> Vec<&str> {
     let mut names: Vec<_> = object
         .as_object()
@@ -106,28 +110,28 @@ pub fn members(object: &Value) -> Vec<&str> {
     names
 }
 
-/// A value that the interface writes as text: a number in decimal.
+/// Returns a number that the interface encodes as decimal text.
 pub fn number(value: &Value) -> u64 {
     let text = value.as_str().unwrap_or_else(|| panic!("no text: {value}"));
     assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
     text.parse().unwrap()
 }
 
-/// The elements of an array.
+/// Returns the elements of an array.
 pub fn elements(value: &Value) -> &Vec<Value> {
     value
         .as_array()
         .unwrap_or_else(|| panic!("no array: {value}"))
 }
 
-/// The body with another value at `pointer`.
+/// Returns the body with another value at `pointer`.
 pub fn changed(body: &Value, pointer: &str, value: Value) -> Value {
     let mut body = body.clone();
     *body.pointer_mut(pointer).unwrap() = value;
     body
 }
 
-/// The body without the member `name` of the object at `pointer`.
+/// Returns the body without the member `name` of the object at `pointer`.
 pub fn without(body: &Value, pointer: &str, name: &str) -> Value {
     let mut body = body.clone();
     let object = body.pointer_mut(pointer).unwrap().as_object_mut().unwrap();

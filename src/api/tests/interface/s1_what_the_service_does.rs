@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s1: what the service does, each use once from end to end.
+//! docs/reference/rest-contract.md#s1: each use of the service once, from end to end.
 
 use crate::{
     chain::{History, Pruned, STORE, parked},
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// A signed transaction goes into the pool as JSON and as BCS, and is the same transaction either way.
+/// A transaction has the same hash whether it is submitted in JSON or in BCS.
 #[actix_web::test]
 async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     let api = TestApi::start(Settings::default()).await;
@@ -25,7 +25,7 @@ async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     api.stop().await;
 }
 
-/// A pending transaction is polled for, or waited for until it is committed.
+/// A client polls for a pending transaction, or waits until it is committed.
 #[actix_web::test]
 async fn pending_transactions_are_polled_for_or_waited_for() {
     let api = TestApi::start(Settings::default()).await;
@@ -55,7 +55,7 @@ async fn pending_transactions_are_polled_for_or_waited_for() {
     api.stop().await;
 }
 
-/// A block is read with the transactions it contains only where they are asked for.
+/// A block has its transactions only on request.
 #[actix_web::test]
 async fn blocks_are_read_with_or_without_their_transactions() {
     let history = History::start().await;
@@ -125,7 +125,7 @@ async fn balances_of_coins_and_fungible_assets_are_read() {
     history.api.stop().await;
 }
 
-/// Headers carry the moment of the ledger that an answer is of.
+/// The headers have the version of the ledger that a response belongs to.
 #[actix_web::test]
 async fn reads_carry_the_moment_of_the_ledger_in_headers() {
     let history = History::start().await;
@@ -151,7 +151,7 @@ async fn reads_carry_the_moment_of_the_ledger_in_headers() {
     history.api.stop().await;
 }
 
-/// What is older than the window that the node is configured to keep is 410.
+/// A version below the configured window is 410.
 #[actix_web::test]
 async fn what_is_older_than_the_window_is_gone() {
     let Pruned { api, oldest, .. } = Pruned::start().await;

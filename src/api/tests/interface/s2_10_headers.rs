@@ -27,8 +27,8 @@ async fn seven_headers_are_on_every_success() {
     history.api.stop().await;
 }
 
-/// They are numbers: the chain, the newest version and its block, epoch and time, and where the window
-/// begins; the same as in the ledger information.
+/// The headers are the numbers of the ledger information: the chain, the newest version with its
+/// block, epoch and time, and the start of the window.
 #[actix_web::test]
 async fn they_say_what_the_ledger_information_says() {
     for (api, newest, oldest) in [
@@ -80,8 +80,7 @@ async fn they_say_what_the_ledger_information_says() {
     }
 }
 
-/// An error that was decided at a moment of the ledger has the seven headers of that moment; others, that
-/// were decided without looking at the ledger, have none.
+/// An error that depends on the ledger has the seven headers. Other errors have none.
 #[actix_web::test]
 async fn errors_that_the_ledger_decides_have_them() {
     let Pruned { api, newest, .. } = Pruned::start().await;
@@ -91,6 +90,7 @@ async fn errors_that_the_ledger_decides_have_them() {
         "/v1/accounts/0x1?ledger_version=99",
         "/v1/accounts/0x1?ledger_version=0",
         "/v1/accounts/0x1/resource/0x9::a::B",
+        "/v1/accounts/0x1/module/nothing",
         "/v1/transactions/by_version/99",
         "/v1/-/healthy?duration_secs=0",
     ] {
@@ -110,7 +110,7 @@ async fn errors_that_the_ledger_decides_have_them() {
     api.stop().await;
 }
 
-/// The gas used is on the answers of calls that use gas, and on no other.
+/// Responses to calls that use gas have the gas used, other responses do not.
 #[actix_web::test]
 async fn the_gas_used_is_on_calls_that_use_gas() {
     const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];
@@ -131,8 +131,8 @@ async fn the_gas_used_is_on_calls_that_use_gas() {
     history.api.stop().await;
 }
 
-/// The cursor is where a page is not complete, and is the `start` of the next one; there is none on
-/// complete pages, on other routes and on errors.
+/// An incomplete page has a cursor, which is the `start` of the next page. Complete pages, other
+/// routes and errors have none.
 #[actix_web::test]
 async fn the_cursor_is_the_start_of_the_next_page() {
     let history = History::start().await;
@@ -161,7 +161,7 @@ async fn the_cursor_is_the_start_of_the_next_page() {
     history.api.stop().await;
 }
 
-/// The vendor's word stands in the place of NODE in every name.
+/// The vendor word replaces NODE in every name.
 #[actix_web::test]
 async fn the_vendors_word_stands_in_the_names() {
     let history = crate::kit::TestApi::start(Settings {

@@ -8,7 +8,7 @@ use crate::{
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
-/// An address in a path is short or long, with or without `0x`, and names the same account.
+/// An address in a path may be short or long, with or without `0x`.
 #[actix_web::test]
 async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     let history = History::start().await;
@@ -23,7 +23,7 @@ async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// What is no hexadecimal text of 1 to 64 digits is no address.
+/// An address is hexadecimal text of 1 to 64 digits.
 #[actix_web::test]
 async fn an_address_has_at_most_64_hexadecimal_digits() {
     let api = TestApi::start(Settings::default()).await;
@@ -36,7 +36,7 @@ async fn an_address_has_at_most_64_hexadecimal_digits() {
     api.stop().await;
 }
 
-/// Answers strip the leading zeros of addresses.
+/// Responses strip the leading zeros of addresses.
 #[actix_web::test]
 async fn addresses_are_shown_without_leading_zeros() {
     let history = History::start().await;
@@ -88,7 +88,7 @@ async fn a_u64_is_shown_as_decimal_text() {
     history.api.stop().await;
 }
 
-/// A U64 that is sent in a body is text too; a JSON number is refused.
+/// A U64 in a body is text too. A JSON number is rejected.
 #[actix_web::test]
 async fn a_u64_is_sent_as_decimal_text() {
     let api = TestApi::start(Settings::default()).await;
@@ -120,7 +120,7 @@ async fn a_u64_is_sent_as_decimal_text() {
     api.stop().await;
 }
 
-/// The whole range of 64 bits may be asked for, and nothing beside it.
+/// A U64 in a request has the whole range of 64 bits, and nothing else is a U64.
 #[actix_web::test]
 async fn a_u64_in_a_path_or_query_has_64_bits() {
     let api = TestApi::start(Settings::default()).await;
@@ -155,7 +155,7 @@ async fn a_u64_in_a_path_or_query_has_64_bits() {
     api.stop().await;
 }
 
-/// Bytes are shown with `0x` and two digits each; leading zeros stay.
+/// Bytes are shown with `0x` and two digits each, including leading zeros.
 #[actix_web::test]
 async fn bytes_are_shown_with_two_digits_each() {
     let history = History::start().await;
@@ -198,7 +198,7 @@ async fn bytes_are_read_with_two_digits_each() {
     history.api.stop().await;
 }
 
-/// A struct tag is percent-encoded in a path, and white space in it means nothing.
+/// A struct tag is percent-encoded in a path, and white space in it is ignored.
 #[actix_web::test]
 async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     let history = History::start().await;
@@ -221,7 +221,7 @@ async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     history.api.stop().await;
 }
 
-/// A struct tag names an address, a module and a struct, and its type parameters are joined by commas.
+/// A struct tag names an address, a module and a struct. Commas separate its type parameters.
 #[actix_web::test]
 async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     let api = TestApi::start(Settings::default()).await;
@@ -261,7 +261,7 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     api.stop().await;
 }
 
-/// Each Move type of the list is a type; what is not of it is none.
+/// A key type is one of the Move types of the document.
 #[actix_web::test]
 async fn move_types_are_those_of_the_list() {
     let api = TestApi::start(Settings::default()).await;
@@ -301,7 +301,7 @@ async fn move_types_are_those_of_the_list() {
     api.stop().await;
 }
 
-/// The names in an entry function's id are case-sensitive, its address may be short or long.
+/// The names in an entry function's id are case-sensitive. Its address may be short or long.
 #[actix_web::test]
 async fn an_entry_function_id_is_case_sensitive() {
     let api = TestApi::start(Settings::default()).await;
@@ -329,8 +329,8 @@ async fn an_entry_function_id_is_case_sensitive() {
     api.stop().await;
 }
 
-/// A transaction's hash is shown as `0x` and 64 lower-case digits, and is asked for in either case, with
-/// or without the prefix.
+/// A response shows a transaction's hash as `0x` and 64 lower-case digits. A request may use either
+/// case, with or without the prefix.
 #[actix_web::test]
 async fn a_transaction_hash_has_64_digits() {
     let history = History::start().await;

@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s2-2: the variants of a payload, told apart by `type`.
+//! docs/reference/rest-contract.md#s2-2: the variants of a payload, which differ in `type`.
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},
@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// An entry function payload is shown with its four members, as they were sent.
+/// An entry function payload in a response has its four members, as they were sent.
 #[actix_web::test]
 async fn an_entry_function_payload_has_four_members() {
     let api = TestApi::start(Settings::default()).await;
@@ -51,7 +51,7 @@ async fn each_member_of_an_entry_function_payload_is_required() {
     api.stop().await;
 }
 
-/// The type arguments of the function are named as text.
+/// The type arguments of a function are text.
 #[actix_web::test]
 async fn type_arguments_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
@@ -61,7 +61,7 @@ async fn type_arguments_are_move_types() {
         body["payload"]["type_arguments"] = type_arguments;
         body
     };
-    // The call is understood; only what was signed is another one.
+    // The call is valid, but the signature is over another one.
     let understood = api
         .client
         .submit_json(&call(json!(["0x1::node_coin::NodeCoin"])))
@@ -80,8 +80,8 @@ async fn type_arguments_are_move_types() {
     api.stop().await;
 }
 
-/// An argument may be any JSON value; one that does not fit the function makes no sense, which is not
-/// the same as a body that does not read.
+/// An argument may be any JSON value. One that does not fit the function is `invalid_input`, unlike
+/// a body that cannot be parsed.
 #[actix_web::test]
 async fn arguments_are_any_json_and_must_fit_the_function() {
     let api = TestApi::start(Settings::default()).await;

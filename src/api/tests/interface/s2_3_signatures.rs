@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s2-3: the variants of a signature, told apart by `type`.
+//! docs/reference/rest-contract.md#s2-3: the variants of a signature, which differ in `type`.
 
 use crate::{
     kit::{Settings, TestApi, Transfer, refused},
@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// An Ed25519 signature is shown with its three members, as they were sent.
+/// An Ed25519 signature in a response has its three members, as they were sent.
 #[actix_web::test]
 async fn an_ed25519_signature_has_three_members() {
     let api = TestApi::start(Settings::default()).await;
@@ -23,7 +23,7 @@ async fn an_ed25519_signature_has_three_members() {
     api.stop().await;
 }
 
-/// Every member of a signature is required, and bytes in hex.
+/// Every member of a signature is required. The key and the signature are bytes in hex.
 #[actix_web::test]
 async fn each_member_of_a_signature_is_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -53,7 +53,7 @@ async fn each_member_of_a_signature_is_required() {
     api.stop().await;
 }
 
-/// A signature of the right form over something else does not hold.
+/// A well-formed signature over another transaction is rejected.
 #[actix_web::test]
 async fn a_signature_holds_for_what_was_signed() {
     let api = TestApi::start(Settings::default()).await;

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Seven members are required; the refusal names the one that is missing.
+/// Seven members are required, and the error names the missing one.
 #[actix_web::test]
 async fn seven_members_are_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -34,7 +34,7 @@ async fn seven_members_are_required() {
     api.stop().await;
 }
 
-/// The nonce is optional; a transaction with one is orderless.
+/// The nonce is optional. A transaction with one is orderless.
 #[actix_web::test]
 async fn the_nonce_is_optional() {
     let api = TestApi::start(Settings::default()).await;
@@ -52,7 +52,7 @@ async fn the_nonce_is_optional() {
     assert_eq!(accepted.json()["replay_protection_nonce"], "7");
     for wrong in [json!(7), json!("x"), json!("-1")] {
         let body = changed(&body, "/replay_protection_nonce", wrong);
-        refused(&api.client.submit_json(&body).await, SYNTAX, "no U64");
+        refused(&api.client.submit_json(&body).await, SYNTAX, "not a U64");
     }
     api.stop().await;
 }
@@ -79,7 +79,7 @@ async fn the_sender_is_an_address() {
     api.stop().await;
 }
 
-/// Members that the interface does not name are passed over.
+/// Members that the interface does not define are ignored.
 #[actix_web::test]
 async fn other_members_are_ignored() {
     let api = TestApi::start(Settings::default()).await;

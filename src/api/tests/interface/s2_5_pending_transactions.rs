@@ -19,7 +19,7 @@ const MEMBERS: [&str; 8] = [
     "signature",
 ];
 
-/// The answer to a submission has the members of the body and the hash, and no `type`.
+/// The response to a submission has the members of the body and the hash, and no `type`.
 #[actix_web::test]
 async fn the_answer_to_a_submission_has_no_type() {
     let api = impatient().await;
@@ -37,7 +37,7 @@ async fn the_answer_to_a_submission_has_no_type() {
     api.stop().await;
 }
 
-/// By hash and by waiting it has the same members and `type`.
+/// A look-up by hash and a wait show the same members and `type`.
 #[actix_web::test]
 async fn by_hash_it_has_a_type() {
     let api = impatient().await;
@@ -53,7 +53,7 @@ async fn by_hash_it_has_a_type() {
     api.stop().await;
 }
 
-/// The nonce is there for an orderless transaction, and only for one.
+/// Only an orderless transaction has a nonce.
 #[actix_web::test]
 async fn the_nonce_is_shown_where_there_is_one() {
     let api = impatient().await;
@@ -66,7 +66,7 @@ async fn the_nonce_is_shown_where_there_is_one() {
     api.stop().await;
 }
 
-/// Nothing pending stands in a block: it holds what is committed, with `type`.
+/// A block has committed transactions only, each with its `type`.
 #[actix_web::test]
 async fn a_block_holds_committed_variants_with_their_type() {
     let api = impatient().await;

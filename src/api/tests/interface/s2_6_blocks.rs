@@ -14,7 +14,7 @@ const MEMBERS: [&str; 5] = [
     "last_version",
 ];
 
-/// A block has five members, and its transactions only where they are asked for.
+/// A block has five members, and its transactions on request.
 #[actix_web::test]
 async fn a_block_has_five_members_and_transactions_on_request() {
     let history = History::start().await;
@@ -32,7 +32,7 @@ async fn a_block_has_five_members_and_transactions_on_request() {
     history.api.stop().await;
 }
 
-/// Blocks follow each other: heights by one, versions without a gap, times upwards, hashes all different.
+/// Consecutive blocks have consecutive heights and versions, increasing times and different hashes.
 #[actix_web::test]
 async fn blocks_follow_each_other() {
     let history = History::start().await;
@@ -54,8 +54,8 @@ async fn blocks_follow_each_other() {
     history.api.stop().await;
 }
 
-/// The transactions stand in the order of their versions, each with its `type`, from the first version
-/// of the block to the last.
+/// The transactions of a block are in the order of their versions, from the first version of the
+/// block to the last, each with its `type`.
 #[actix_web::test]
 async fn transactions_stand_in_sequential_order() {
     let history = History::start().await;

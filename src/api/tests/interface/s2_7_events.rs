@@ -28,7 +28,7 @@ async fn an_event_has_five_members() {
     history.api.stop().await;
 }
 
-/// The version is that of the transaction that emitted the event.
+/// An event has the version of the transaction that emitted it.
 #[actix_web::test]
 async fn the_version_is_the_transactions() {
     let history = History::start().await;

@@ -10,7 +10,7 @@ use ledger_framework::modules::table::TableInfo;
 use ledger_types::{AccountAddress, Parameters, StateKey, Vendor};
 use serde_json::json;
 
-/// A balance is a JSON number, the one u64 of a record that is no text.
+/// A balance is a JSON number, unlike every other U64.
 #[actix_web::test]
 async fn a_balance_is_a_json_number() {
     let history = History::start().await;
@@ -60,7 +60,7 @@ async fn a_raw_item_of_type_u8_is_a_number() {
     api.stop().await;
 }
 
-/// Any other type of a value has its own JSON form.
+/// A value of a struct type is a JSON object.
 #[actix_web::test]
 async fn a_raw_item_of_a_struct_is_an_object() {
     let history = History::start().await;

@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s3: the states of a transaction and what moves it.
+//! docs/reference/rest-contract.md#s3: the states of a transaction and its transitions.
 
 use crate::{
     chain::{impatient, parked},
@@ -6,7 +6,7 @@ use crate::{
     rows::row,
 };
 
-/// What was never submitted has no state: nobody finds it.
+/// A transaction that was never submitted is not found.
 #[actix_web::test]
 async fn what_was_not_submitted_is_not_found() {
     let api = impatient().await;
@@ -21,7 +21,7 @@ async fn what_was_not_submitted_is_not_found() {
     api.stop().await;
 }
 
-/// A request that is valid and accepted makes it pending, and is answered with 202.
+/// The response to a valid submission is 202, and the transaction is pending.
 #[actix_web::test]
 async fn an_accepted_submission_is_pending() {
     let api = impatient().await;
@@ -38,7 +38,7 @@ async fn an_accepted_submission_is_pending() {
     api.stop().await;
 }
 
-/// A request that is refused leaves no state behind.
+/// A rejected submission leaves no state.
 #[actix_web::test]
 async fn a_refused_submission_has_no_state() {
     let api = impatient().await;
@@ -64,7 +64,7 @@ async fn a_refused_submission_has_no_state() {
     api.stop().await;
 }
 
-/// Once it is committed, waiting for it gives the committed transaction, and it stays committed.
+/// A wait returns the committed transaction, also after the commit.
 #[actix_web::test]
 async fn a_committed_transaction_is_what_the_wait_ends_with() {
     let api = impatient().await;
@@ -78,7 +78,7 @@ async fn a_committed_transaction_is_what_the_wait_ends_with() {
     let waited = good(&api.client.get(&path).await);
     assert_eq!(
         waited["type"], "pending_transaction",
-        "one before it is missing"
+        "its predecessor is missing"
     );
     api.commit_signed(&first).await;
     let committed = api.client.wait(&later.hash(api.chain.vendor())).await;
@@ -87,7 +87,7 @@ async fn a_committed_transaction_is_what_the_wait_ends_with() {
     api.stop().await;
 }
 
-/// A transaction whose execution fails is committed too, and says so.
+/// A transaction whose execution fails is committed with `success` false.
 #[actix_web::test]
 async fn a_failed_transaction_is_committed() {
     let api = impatient().await;

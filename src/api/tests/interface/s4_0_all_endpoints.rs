@@ -1,4 +1,4 @@
-//! docs/reference/rest-contract.md#s4: what it says of all endpoints.
+//! docs/reference/rest-contract.md#s4: rules of all endpoints.
 
 use crate::{
     chain::History,
@@ -7,7 +7,7 @@ use crate::{
     rows::row,
 };
 
-/// Which have a media type of their own, whatever is asked for.
+/// Routes with a media type of their own, whatever the client accepts.
 const FILES: [(&str, &str); 4] = [
     ("GET /spec", "text/html; charset=utf-8"),
     ("GET /spec.json", "application/json"),
@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 4] = [
     ("GET /spec/{part}", "text/css; charset=utf-8"),
 ];
 
-/// JSON is the content type of the answers; types that the node does not speak are passed over.
+/// Responses are JSON by default. Media types that the node does not support are ignored.
 #[actix_web::test]
 async fn answers_are_json_unless_bcs_is_asked_for() {
     let history = History::start().await;
@@ -41,7 +41,7 @@ async fn answers_are_json_unless_bcs_is_asked_for() {
     history.api.stop().await;
 }
 
-/// Where the client takes BCS first the answer is BCS, on every route that has one.
+/// Responses are BCS if the client prefers it, on every route that supports BCS.
 #[actix_web::test]
 async fn answers_are_bcs_where_it_is_asked_for_first() {
     let history = History::start().await;
@@ -71,7 +71,7 @@ async fn answers_are_bcs_where_it_is_asked_for_first() {
     history.api.stop().await;
 }
 
-/// Query parameters that an endpoint does not have are passed over.
+/// Query parameters that an endpoint does not have are ignored.
 #[actix_web::test]
 async fn other_query_parameters_are_ignored() {
     let history = History::start().await;
@@ -86,7 +86,7 @@ async fn other_query_parameters_are_ignored() {
     history.api.stop().await;
 }
 
-/// A body may come in chunks; its type may have parameters and be written in any case.
+/// A body may be chunked. Its media type may have parameters and is case-insensitive.
 #[actix_web::test]
 async fn bodies_may_come_in_chunks() {
     let history = History::start().await;
@@ -95,8 +95,10 @@ async fn bodies_may_come_in_chunks() {
         assert!(body.len() < BODY_BYTES_MAX);
         let (first, second) = body.split_at(body.len() / 2);
         let request = format!(
-            "POST {} HTTP/1.1\r\nhost: node\r\nconnection: close\r\ncontent-type: Application/JSON; \
-             charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n",
+            "POST {} HTTP/1.1\r\nhost: node\r\nconnection: close\r\n\
+                 content-type: Application/JSON; charset=utf-8\r\n\
+                 transfer-encoding: chunked\r\n\r\n\
+                 {:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n",
             post.path,
             first.len(),
             second.len()

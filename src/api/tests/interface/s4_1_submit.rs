@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{orderless, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused},
+    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused, still_works},
     rows::{changed, row},
 };
 use ledger_actors::MempoolConfig;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const ROUTE: &str = "POST /transactions";
 
-/// A submission in JSON is answered with 202 and the pending transaction.
+/// The response to a submission in JSON is 202 with the pending transaction.
 #[actix_web::test]
 async fn a_json_submission_is_answered_with_the_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
@@ -26,12 +26,12 @@ async fn a_json_submission_is_answered_with_the_pending_transaction() {
     api.stop().await;
 }
 
-/// A submission in BCS has a media type of its own; it is answered alike, and with an empty body where the
-/// client takes BCS, as it can tell the hash itself.
+/// A submission in BCS has a media type of its own. The body of its response is empty if the client
+/// accepts BCS, because the client can compute the hash.
 #[actix_web::test]
 async fn a_bcs_submission_has_its_own_media_type() {
     let api = TestApi::start(Settings::default()).await;
-    // No block takes it between its two submissions.
+    // Stays pending between its two submissions.
     let signed = parked(&api);
     let body = bcs::to_bytes(&signed).unwrap();
     let media_type = "application/x.node.signed_transaction+bcs";
@@ -43,7 +43,7 @@ async fn a_bcs_submission_has_its_own_media_type() {
         answer.json()["hash"],
         signed.hash(api.chain.vendor()).to_string()
     );
-    // The same again is taken again.
+    // The same transaction is accepted again.
     let headers = [
         ("content-type", media_type),
         ("accept", "application/x-bcs"),
@@ -57,7 +57,7 @@ async fn a_bcs_submission_has_its_own_media_type() {
     api.stop().await;
 }
 
-/// The node's helper tells what to sign; with that signature the transaction is taken.
+/// The node encodes the message to sign, and accepts the transaction with a signature over it.
 #[actix_web::test]
 async fn a_client_signs_what_the_helper_encodes() {
     let api = TestApi::start(Settings::default()).await;
@@ -81,8 +81,7 @@ async fn a_client_signs_what_the_helper_encodes() {
     api.stop().await;
 }
 
-/// A body that does not read is refused, and so is one that reads and makes no sense; neither carries a
-/// `vm_error_code`.
+/// Malformed bodies and bodies with invalid values are rejected, without a `vm_error_code`.
 #[actix_web::test]
 async fn bodies_that_are_no_transaction() {
     let api = TestApi::start(Settings::default()).await;
@@ -113,7 +112,7 @@ async fn bodies_that_are_no_transaction() {
     api.stop().await;
 }
 
-/// What validation refuses is `vm_error`, and its `vm_error_code` says why.
+/// A rejection by validation is `vm_error` with the reason in `vm_error_code`.
 #[actix_web::test]
 async fn what_validation_refuses_has_a_vm_error_code() {
     let api = TestApi::start(Settings::default()).await;
@@ -134,8 +133,8 @@ async fn what_validation_refuses_has_a_vm_error_code() {
     api.stop().await;
 }
 
-/// A pending transaction is replaced neither by another one with its number that pays no more, nor by
-/// itself with another signature; the message names the pending hash.
+/// A pending transaction is replaced neither by another one with its sequence number and no higher
+/// price, nor by itself with another signature. The message names the pending hash.
 #[actix_web::test]
 async fn an_update_that_is_none_is_refused() {
     let api = TestApi::start(Settings::default()).await;
@@ -164,7 +163,8 @@ async fn an_update_that_is_none_is_refused() {
     api.stop().await;
 }
 
-/// A pool without room is 507, and the message says what is full.
+/// A full mempool is 507, and the message names the limit. A transaction that can run replaces one
+/// that waits for its predecessor.
 #[actix_web::test]
 async fn a_full_pool_is_507() {
     let mut settings = Settings::default();
@@ -178,19 +178,22 @@ async fn a_full_pool_is_507() {
     let answer = row("POST /transactions", 507, "mempool_is_full")
         .post(&api, "/v1/transactions", &parked(1))
         .await;
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
     assert!(
-        answer.text().contains("Mempool is full"),
-        "{}",
-        answer.text()
+        message.contains("Mempool is full. Mempool size: 1, Capacity: 1"),
+        "{message}"
     );
+    assert_eq!(answer.json().get("vm_error_code"), None);
     let batch = json!([parked(1)]);
     row("POST /transactions/batch", 507, "mempool_is_full")
         .post(&api, "/v1/transactions/batch", &batch)
         .await;
+    still_works(&api).await;
     api.stop().await;
 }
 
-/// The ledger headers are on the answer to a submission, and on refusals that the ledger decided.
+/// Responses to submissions have the ledger headers, and so do rejections that depend on the
+/// ledger.
 #[actix_web::test]
 async fn submissions_are_answered_with_the_ledger_headers() {
     let api = TestApi::start(Settings::default()).await;
@@ -200,7 +203,7 @@ async fn submissions_are_answered_with_the_ledger_headers() {
     assert!(ledger_headers(&accepted, "node")[1] >= 3);
     let again: Value = Transfer::new(0, 0).json(&api.chain);
     let answer = api.client.submit_json(&again).await;
-    refused(&answer, (400, "vm_error"), "a number that was used");
+    refused(&answer, (400, "vm_error"), "a used sequence number");
     assert!(ledger_headers(&answer, "node")[1] >= 3);
     api.stop().await;
 }

@@ -27,7 +27,7 @@ async fn heights_start_at_0() {
     history.api.stop().await;
 }
 
-/// `with_transactions` is a boolean, and is false where it is absent.
+/// `with_transactions` is a boolean, by default false.
 #[actix_web::test]
 async fn with_transactions_is_a_boolean() {
     let history = History::start().await;
@@ -89,7 +89,7 @@ async fn a_block_above_the_newest_is_not_found() {
     history.api.stop().await;
 }
 
-/// A pruned block is 410, with or without its transactions; the oldest one that is kept is whole.
+/// A pruned block is 410, with or without its transactions. The oldest retained block is complete.
 #[actix_web::test]
 async fn a_pruned_block_is_gone() {
     let pruned = Pruned::start().await;
@@ -117,7 +117,7 @@ async fn a_pruned_block_is_gone() {
     pruned.api.stop().await;
 }
 
-/// The transactions are capped by size; what is left out is read through the listing of transactions.
+/// The transactions of a block are limited by size. The listing of transactions has the others.
 #[actix_web::test]
 async fn the_rest_of_a_large_block_is_listed() {
     // Nine values of 1 MiB in the first transaction are more than the cap of 8 MiB.

@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{History, Pruned, STORE},
-    kit::{Settings, TestApi, good},
+    kit::{Settings, TestApi, good, ledger_headers},
     rows::{elements, number, row},
 };
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn events_are_those_of_the_handle() {
     .get(&history.api, &deposits(""))
     .await;
     assert_eq!(numbers(&answer.json()), [0, 1, 2, 3]);
-    // The account events were emitted to, not the one of the module.
+    // The account is the recipient of the events, not the one of the module.
     row(ROUTE, 404, "resource_not_found")
         .get(&history.api, &path("0x1", STORE, "deposit_events"))
         .await;
@@ -65,7 +65,7 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// A struct that the account does not have, and a field that the struct does not have, are not found; the
+/// A struct that the account lacks and a field that the struct lacks are not found, and the
 /// messages name them.
 #[actix_web::test]
 async fn structs_and_fields_that_are_not_there_are_not_found() {
@@ -90,14 +90,15 @@ async fn structs_and_fields_that_are_not_there_are_not_found() {
     .await;
     assert_eq!(
         answer.json()["message"],
-        "Struct Field not found by Address(0xb0b), Struct \
-         tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) and Ledger version(18)"
+        "Struct Field not found by Address(0xb0b), \
+         Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
+         and Ledger version(18)"
     );
     history.api.stop().await;
 }
 
-/// A field that holds no handle, and text that is no name of a field, make no sense; what is no struct tag
-/// does not read.
+/// A field without a handle and an invalid field name are `invalid_input`. An invalid struct tag is
+/// `web_framework_error`.
 #[actix_web::test]
 async fn fields_without_a_handle_make_no_sense() {
     let history = History::start().await;
@@ -122,7 +123,7 @@ async fn fields_without_a_handle_make_no_sense() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number; without it the most recent events are given. Both ascend.
+/// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
 #[actix_web::test]
 async fn start_is_a_sequence_number_and_absent_means_the_newest() {
     let history = History::start().await;
@@ -171,7 +172,8 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// A start below the first event that is kept is 410; the newest that are kept are given without one.
+/// A start below the first retained event is 410. Without a start, the retained events are
+/// returned.
 #[actix_web::test]
 async fn a_start_below_the_first_kept_event_is_gone() {
     let pruned = Pruned::start().await;
@@ -193,16 +195,20 @@ async fn a_start_below_the_first_kept_event_is_gone() {
         let kept = good(&pruned.api.client.get(&deposits(query)).await);
         assert_eq!(numbers(&kept), [6, 7], "{query}");
     }
-    // A stream that has nothing left still knows how many it had.
+    // A stream whose events are all pruned still has its next sequence number.
     let spent = path("0xcafe", STORE, "deposit_events");
-    row(ROUTE, 410, "version_pruned")
-        .get(&pruned.api, &format!("{spent}?start=0"))
-        .await;
-    assert_eq!(good(&pruned.api.client.get(&spent).await), json!([]));
+    let start = format!("{spent}?start=0");
+    let gone = pruned.api.client.get(&start).await;
+    row(ROUTE, 410, "version_pruned").holds(&gone, &start);
+    assert_eq!(ledger_headers(&gone, "node")[2], pruned.oldest);
+    for query in ["", "?start=1"] {
+        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
+        assert_eq!(good(&kept), json!([]), "{query}");
+    }
     pruned.api.stop().await;
 }
 
-/// A handle of which nobody has emitted yet has no events.
+/// A handle without emitted events has an empty stream.
 #[actix_web::test]
 async fn a_stream_without_events_is_empty() {
     let api = TestApi::start(Settings::default()).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const ROUTE: &str = "GET /accounts/{address}/events/{creation_number}";
 
-/// The path of the deposits to `0xb0b`.
+/// Returns the path of the deposits to `0xb0b`.
 async fn deposits(api: &TestApi) -> String {
     let by_handle = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
     let events = good(&api.client.get(&by_handle).await);
@@ -24,7 +24,7 @@ fn numbers(events: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// Streams of an account have creation numbers of their own.
+/// Each stream of an account has its own creation number.
 #[actix_web::test]
 async fn each_stream_of_an_account_has_its_number() {
     let history = History::start().await;
@@ -50,7 +50,7 @@ async fn each_stream_of_an_account_has_its_number() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix, and is an address; the number is a U64.
+/// The address may lack its prefix, and the creation number is a U64.
 #[actix_web::test]
 async fn address_and_number_have_their_types() {
     let history = History::start().await;
@@ -75,7 +75,7 @@ async fn address_and_number_have_their_types() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number; without it the most recent events are given. Both ascend.
+/// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
 #[actix_web::test]
 async fn start_is_a_sequence_number_and_absent_means_the_newest() {
     let history = History::start().await;
@@ -113,7 +113,7 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// Of accounts and numbers that nobody knows there are no events: that is no error.
+/// A stream of an unknown account or with an unknown number is empty.
 #[actix_web::test]
 async fn unknown_streams_are_empty() {
     let history = History::start().await;
@@ -128,7 +128,8 @@ async fn unknown_streams_are_empty() {
     history.api.stop().await;
 }
 
-/// A start below the first event that is kept is 410; the newest that are kept are given without one.
+/// A start below the first retained event is 410. Without a start, the retained events are
+/// returned.
 #[actix_web::test]
 async fn a_start_below_the_first_kept_event_is_gone() {
     let pruned = Pruned::start().await;
@@ -150,5 +151,9 @@ async fn a_start_below_the_first_kept_event_is_gone() {
     row(ROUTE, 410, "version_pruned")
         .get(&pruned.api, &format!("{spent}?start=0"))
         .await;
+    for query in ["", "?start=1"] {
+        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
+        assert_eq!(good(&kept), json!([]), "{query}");
+    }
     pruned.api.stop().await;
 }

@@ -9,7 +9,7 @@ use ledger_actors::{MempoolConfig, WaitConfig};
 
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
 
-/// What a node is started with whose long polls do not end by their time.
+/// Returns settings of a node whose waits do not time out during a test.
 fn patient() -> Settings {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
@@ -23,7 +23,7 @@ fn path(hash: &str) -> String {
     format!("/v1/transactions/wait_by_hash/{hash}")
 }
 
-/// For what is committed it is the same as by hash, at once.
+/// The response to a wait for a committed transaction is the one of a look-up by hash.
 #[actix_web::test]
 async fn a_committed_transaction_is_answered_as_by_hash() {
     let history = History::start().await;
@@ -41,8 +41,8 @@ async fn a_committed_transaction_is_answered_as_by_hash() {
     history.api.stop().await;
 }
 
-/// A commit ends the wait for a pending transaction before its time is over, with the same bytes that who asks later gets,
-/// from memory or from the store.
+/// A commit ends the wait early. The response has the bytes of every later read, from memory or
+/// from the store.
 #[actix_web::test]
 async fn a_commit_ends_the_wait_with_what_is_stored() {
     let mut settings = patient();
@@ -76,7 +76,7 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
     api.stop().await;
 }
 
-/// When the server's time is over it is answered as by hash: still pending, for the client to ask again.
+/// A wait that times out returns the pending transaction, for the client to wait again.
 #[actix_web::test]
 async fn a_wait_that_is_over_gives_the_pending_transaction() {
     let mut settings = Settings::default();
@@ -96,7 +96,7 @@ async fn a_wait_that_is_over_gives_the_pending_transaction() {
     api.stop().await;
 }
 
-/// A hash that nobody knows is not found at once, however long a wait may take.
+/// An unknown hash is 404 immediately, whatever the timeout of waits.
 #[actix_web::test]
 async fn an_unknown_hash_is_not_waited_for() {
     let api = TestApi::start(patient()).await;
@@ -115,7 +115,7 @@ async fn an_unknown_hash_is_not_waited_for() {
     api.stop().await;
 }
 
-/// A transaction that leaves the pool while it is waited for is not found, and the message says why.
+/// A transaction that is removed during a wait is 404, and the message has the reason.
 #[actix_web::test]
 async fn a_transaction_that_leaves_is_not_found_and_says_why() {
     let mut settings = patient();
@@ -146,7 +146,7 @@ async fn a_transaction_that_leaves_is_not_found_and_says_why() {
     api.stop().await;
 }
 
-/// Text that is no hash does not read.
+/// Text that is not a hash is rejected.
 #[actix_web::test]
 async fn a_hash_has_its_form() {
     let api = TestApi::start(Settings::default()).await;
@@ -162,7 +162,7 @@ async fn a_hash_has_its_form() {
     api.stop().await;
 }
 
-/// A pruned transaction is 410 while the node still knows its hash.
+/// A pruned transaction is 410 while the index has its hash.
 #[actix_web::test]
 async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
     let pruned = Pruned::start().await;
@@ -202,12 +202,12 @@ async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
     pruned.api.stop().await;
 }
 
-/// In the end the hash of a pruned transaction is forgotten, and it is not found like one that never was;
-/// what is kept is found as before.
+/// A pruned transaction is 404 like an unknown one once the index lacks its hash. Retained
+/// transactions are still found.
 #[actix_web::test]
 async fn a_pruned_transaction_is_forgotten_in_the_end() {
     let Pruned { api, transfers, .. } = Pruned::start().await;
-    // What the index has not written yet is read anew from the rows that are left.
+    // A restart rebuilds the unwritten part of the index from the retained rows.
     let api = api.restarted().await;
     for (place, transfer) in transfers.iter().enumerate() {
         let hash = transfer["hash"].as_str().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{TestApi, good},
+    kit::{TestApi, good, ledger_headers},
     rows::{elements, number, row},
 };
 use serde_json::json;
@@ -15,7 +15,7 @@ async fn versions(api: &TestApi, path: &str) -> Vec<u64> {
     all.map(|summary| number(&summary["version"])).collect()
 }
 
-/// The first development account's transactions have the versions 2, 5, 8 and 17.
+/// Returns the versions of the sender's summaries. Without a query they are 2, 5, 8 and 17.
 async fn asked(history: &History, query: &str) -> Vec<u64> {
     let path = format!(
         "/v1/accounts/{}/transaction_summaries{query}",
@@ -24,7 +24,7 @@ async fn asked(history: &History, query: &str) -> Vec<u64> {
     versions(&history.api, &path).await
 }
 
-/// The order is ascending by version, whatever is asked for.
+/// Summaries ascend by version, whatever the query is.
 #[actix_web::test]
 async fn summaries_ascend_by_version() {
     let history = History::start().await;
@@ -34,7 +34,7 @@ async fn summaries_ascend_by_version() {
     history.api.stop().await;
 }
 
-/// Without bounds the most recent ones are given.
+/// Without bounds, the newest summaries are returned.
 #[actix_web::test]
 async fn without_bounds_the_newest_are_given() {
     let history = History::start().await;
@@ -43,7 +43,7 @@ async fn without_bounds_the_newest_are_given() {
     history.api.stop().await;
 }
 
-/// With a start they begin at that version, which is included.
+/// `start_version` is the inclusive lower bound.
 #[actix_web::test]
 async fn a_start_is_where_they_begin() {
     let history = History::start().await;
@@ -59,7 +59,8 @@ async fn a_start_is_where_they_begin() {
     history.api.stop().await;
 }
 
-/// With an end alone they end at that version, which is included; the newest before it are given.
+/// `end_version` is the inclusive upper bound. With it alone, the newest summaries up to it are
+/// returned.
 #[actix_web::test]
 async fn an_end_is_where_they_end() {
     let history = History::start().await;
@@ -75,7 +76,7 @@ async fn an_end_is_where_they_end() {
     history.api.stop().await;
 }
 
-/// Both bounds are honoured; a start above the end makes no sense.
+/// Both bounds apply. A start above the end is `invalid_input`.
 #[actix_web::test]
 async fn both_bounds_are_honoured() {
     let history = History::start().await;
@@ -101,7 +102,7 @@ async fn both_bounds_are_honoured() {
     history.api.stop().await;
 }
 
-/// The bounds are U64 and the limit has 16 bits and is not 0.
+/// The bounds are U64. The limit has 16 bits and is not 0.
 #[actix_web::test]
 async fn bounds_and_limit_have_their_types() {
     let history = History::start().await;
@@ -126,7 +127,7 @@ async fn bounds_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix; of one that nobody knows there are none.
+/// The address may lack its prefix. An unknown address has no summaries.
 #[actix_web::test]
 async fn any_address_may_be_asked_for() {
     let history = History::start().await;
@@ -149,7 +150,7 @@ async fn any_address_may_be_asked_for() {
     history.api.stop().await;
 }
 
-/// What is pending is not among them: it is found by its hash.
+/// Pending transactions have no summary, but are found by their hash.
 #[actix_web::test]
 async fn pending_transactions_are_not_among_them() {
     let history = History::start().await;
@@ -164,7 +165,7 @@ async fn pending_transactions_are_not_among_them() {
     history.api.stop().await;
 }
 
-/// A bound below the window is 410; without one those that are kept are given.
+/// A bound below the window is 410. Without one, the retained summaries are returned.
 #[actix_web::test]
 async fn a_bound_below_the_window_is_gone() {
     let pruned = Pruned::start().await;
@@ -172,9 +173,11 @@ async fn a_bound_below_the_window_is_gone() {
     let below = pruned.oldest - 1;
     for query in [
         "start_version=0".to_owned(),
+        "end_version=0".to_owned(),
         format!("start_version={below}"),
         format!("end_version={below}"),
         format!("start_version={below}&end_version={}", pruned.newest),
+        format!("start_version=1&end_version={}", pruned.oldest),
     ] {
         let answer = row(
             "GET /accounts/{address}/transaction_summaries",
@@ -188,6 +191,7 @@ async fn a_bound_below_the_window_is_gone() {
             "{}",
             answer.text()
         );
+        assert_eq!(ledger_headers(&answer, "node")[2], pruned.oldest);
     }
     let kept: Vec<_> = pruned.transfers[6..]
         .iter()
@@ -200,5 +204,8 @@ async fn a_bound_below_the_window_is_gone() {
             "{query}"
         );
     }
+    let last = kept.last().unwrap();
+    let bounds = format!("{path}?start_version={last}&end_version={}", pruned.newest);
+    assert_eq!(versions(&pruned.api, &bounds).await, [*last]);
     pruned.api.stop().await;
 }

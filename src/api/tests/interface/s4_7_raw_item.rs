@@ -43,7 +43,7 @@ async fn the_serialized_key_finds_the_item() {
     history.api.stop().await;
 }
 
-/// The item is read at `ledger_version`, and at the newest version where it is absent.
+/// The item is read at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_item_is_read_at_a_version() {
     let history = History::start().await;
@@ -73,7 +73,7 @@ async fn the_item_is_read_at_a_version() {
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is no U64 does not read.
+/// A version above the newest is not found, and one that is not a U64 is rejected.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
@@ -109,7 +109,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// The handle has the form of an address, short or long; a table that nobody knows has no items.
+/// The handle has the form of an address, short or long. An unknown table has no items.
 #[actix_web::test]
 async fn the_handle_has_the_form_of_an_address() {
     let history = History::start().await;
@@ -130,7 +130,7 @@ async fn the_handle_has_the_form_of_an_address() {
     history.api.stop().await;
 }
 
-/// The body is an object with `key`, which is required, bytes in hex.
+/// The body is an object with the required member `key`, which is bytes in hex.
 #[actix_web::test]
 async fn the_body_is_an_object_with_a_key() {
     let history = History::start().await;
@@ -157,7 +157,7 @@ async fn the_body_is_an_object_with_a_key() {
     history.api.stop().await;
 }
 
-/// A pruned version is 410, also where there never was such an item.
+/// A pruned version is 410, even if the item never existed.
 #[actix_web::test]
 async fn a_pruned_version_is_gone() {
     let pruned = Pruned::start().await;

@@ -13,7 +13,7 @@ fn path(address: &str, asset: &str, query: &str) -> String {
     format!("/v1/accounts/{address}/balance/{asset}{query}")
 }
 
-/// The asset is an address in hex or a struct tag; the coin and its paired asset are one pot of money.
+/// The asset is an address in hex or a struct tag. The coin and its paired asset share one balance.
 #[actix_web::test]
 async fn the_asset_is_an_address_or_a_struct_tag() {
     let history = History::start().await;
@@ -58,7 +58,7 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// Accounts and assets that nobody knows have a balance of 0.
+/// Unknown accounts and assets have a balance of 0.
 #[actix_web::test]
 async fn what_is_unknown_has_0() {
     let history = History::start().await;
@@ -76,7 +76,7 @@ async fn what_is_unknown_has_0() {
     history.api.stop().await;
 }
 
-/// The balance is that at `ledger_version`, and the newest where it is absent.
+/// The balance is read at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_balance_is_read_at_a_version() {
     let history = History::start().await;
@@ -92,7 +92,7 @@ async fn the_balance_is_read_at_a_version() {
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is no U64 does not read.
+/// A version above the newest is not found, and one that is not a U64 is rejected.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
@@ -114,7 +114,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// A pruned version is 410; the oldest that is kept has its balance.
+/// A pruned version is 410. The oldest retained version has its balance.
 #[actix_web::test]
 async fn a_pruned_version_is_gone() {
     let pruned = Pruned::start().await;

@@ -51,7 +51,7 @@ async fn events_of_a_stream_are_numbered_from_0() {
     history.api.stop().await;
 }
 
-/// Without a start the most recent events are read, which is what a client does that follows a stream.
+/// Without a start, the newest events are returned, as a client needs that follows a stream.
 #[actix_web::test]
 async fn reading_without_a_start_gives_the_newest() {
     let history = History::start().await;
@@ -61,7 +61,7 @@ async fn reading_without_a_start_gives_the_newest() {
     history.api.stop().await;
 }
 
-/// An event of a stream is the one that its transaction shows, with the version beside it.
+/// An event of a stream equals the event in its transaction, with the version added.
 #[actix_web::test]
 async fn an_event_is_that_of_the_transaction_of_its_version() {
     let history = History::start().await;

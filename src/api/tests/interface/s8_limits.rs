@@ -7,12 +7,12 @@ use crate::{
 };
 use ledger_actors::WaitConfig;
 
-/// Without a limit the default page is given, 25 events or transactions and 100 summaries; a limit above the most, 100, is
-/// taken as the most.
+/// Without a limit, a page has 25 events or transactions or 100 summaries. A limit above 100 counts
+/// as 100.
 #[actix_web::test]
 async fn without_a_limit_the_default_page_is_given() {
     let api = TestApi::start(Settings::default()).await;
-    // The pool takes a hundred of one account at once.
+    // The mempool holds at most a hundred transactions of one account.
     for numbers in [0..51, 51..101] {
         let mut last = None;
         for number in numbers {
@@ -53,7 +53,7 @@ async fn without_a_limit_the_default_page_is_given() {
     api.stop().await;
 }
 
-/// How long a wait holds its request is the server's to decide.
+/// The server's settings determine the duration of a wait, the client does not.
 #[actix_web::test]
 async fn the_server_decides_how_long_a_wait_takes() {
     let mut settings = Settings::default();
@@ -73,7 +73,8 @@ async fn the_server_decides_how_long_a_wait_takes() {
     api.stop().await;
 }
 
-/// The headers tell where the window begins: exactly there reading begins, at a block's first version.
+/// The headers have the start of the window, which is the first version of a block and the first
+/// one that can be read.
 #[actix_web::test]
 async fn the_headers_tell_where_the_window_begins() {
     let pruned = Pruned::start().await;
@@ -106,13 +107,15 @@ async fn the_headers_tell_where_the_window_begins() {
         assert_eq!(api.client.get(&path).await.status, 200, "{path}");
     }
     for version in 0..oldest {
-        row(
+        let answer = row(
             "GET /transactions/by_version/{txn_version}",
             410,
             "version_pruned",
         )
         .get(api, &format!("/v1/transactions/by_version/{version}"))
         .await;
+        let message = format!("Ledger version({version}) has been pruned");
+        assert_eq!(answer.json()["message"], message);
         row("GET /blocks/by_version/{version}", 410, "version_pruned")
             .get(api, &format!("/v1/blocks/by_version/{version}"))
             .await;
@@ -120,7 +123,7 @@ async fn the_headers_tell_where_the_window_begins() {
     pruned.api.stop().await;
 }
 
-/// The window is kept over a restart.
+/// The window survives a restart.
 #[actix_web::test]
 async fn the_window_is_kept_over_a_restart() {
     let Pruned {

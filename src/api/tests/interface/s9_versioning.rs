@@ -7,7 +7,7 @@ use crate::{
     rows::row,
 };
 
-/// Every resource lies below `v1`, and nowhere else.
+/// Every resource is below `v1` only.
 #[actix_web::test]
 async fn resources_lie_below_v1() {
     let history = History::start().await;
@@ -23,7 +23,7 @@ async fn resources_lie_below_v1() {
     history.api.stop().await;
 }
 
-/// Letters that are percent-encoded although they need not be are the same letters (RFC 3986, section 6.2.2.2).
+/// A percent-encoded letter that needs no encoding is the same letter (RFC 3986, section 6.2.2.2).
 #[actix_web::test]
 async fn a_path_is_the_same_however_its_letters_are_encoded() {
     let api = TestApi::start(Settings::default()).await;
@@ -40,7 +40,7 @@ async fn a_path_is_the_same_however_its_letters_are_encoded() {
     api.stop().await;
 }
 
-/// A path below it that is no route is not found.
+/// A path below `v1` that is not a route is not found.
 #[actix_web::test]
 async fn unknown_paths_are_not_found() {
     let api = TestApi::start(Settings::default()).await;
@@ -57,7 +57,7 @@ async fn unknown_paths_are_not_found() {
     api.stop().await;
 }
 
-/// The ledger's own versions, heights and epochs stand in headers and have nothing to do with `v1`.
+/// The ledger's versions, heights and epochs are in headers and are independent of `v1`.
 #[actix_web::test]
 async fn the_ledgers_versions_are_its_own() {
     let history = History::start().await;

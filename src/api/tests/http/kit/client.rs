@@ -1,4 +1,4 @@
-//! Requests to the interface, one connection each, whose responses are checked against its document.
+//! Requests to the interface over one connection each, with responses that its document must declare.
 
 use super::contract::assert_declared;
 use ledger_crypto::HashValue;

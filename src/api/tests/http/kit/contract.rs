@@ -1,5 +1,5 @@
-//! Checks responses against the document of the interface: it declares the status for the route, the
-//! body fits the schema, and the ledger headers are those that are declared.
+//! Checks of responses against the document of the interface: it declares the status for the route,
+//! the body fits the schema, and the ledger headers are the declared ones.
 
 use super::RawResponse;
 use jsonschema::Validator;

@@ -8,13 +8,13 @@ pub struct Refusal {
     pub what: &'static str,
     pub signed: SignedTransaction,
     pub status: Status,
-    /// A part of the message beside the name of the status.
+    /// A part of the message in addition to the name of the status.
     pub words: &'static str,
 }
 
 impl Refusal {
-    /// Submits the transaction, and asserts that the error is the expected one and that the node has
-    /// not accepted the transaction.
+    /// Submits the transaction, and asserts that the error is the expected one and that the node
+    /// has not accepted the transaction.
     pub async fn show(&self, api: &TestApi) {
         let answer = api.client.submit_bcs(&self.signed).await;
         refused(&answer, (400, "vm_error"), self.what);

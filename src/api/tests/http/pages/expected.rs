@@ -1,4 +1,4 @@
-//! What each listing should hold, put together from the transactions one by one.
+//! The expected content of each listing, built from transactions that are read one by one.
 
 use super::{
     walk::{Numbered, Walked, newest_version, number},
@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// What the ledger says transaction by transaction.
+/// All transactions of the ledger, in the order of their versions.
 pub struct Ledger(Vec<Value>);
 
 impl Ledger {
@@ -28,7 +28,7 @@ impl Ledger {
         self.0.iter().filter(move |one| one["sender"] == sender)
     }
 
-    /// What a listing should hold: each thing with its version, from a number on.
+    /// Returns the expected entries of a listing from a number on, each with its version.
     pub fn expected(&self, listing: &Numbered, from: u64) -> Vec<(u64, Value)> {
         let all: Vec<(u64, Value)> = match listing.path.rsplit('/').next().unwrap() {
             "auxiliary_info" => self.places(),
@@ -96,7 +96,7 @@ impl Ledger {
         versioned.collect()
     }
 
-    /// Whether a walk gave what it had to give.
+    /// Asserts that a walk returned the expected entries.
     pub fn check(&self, listing: &Numbered, from: u64, walked: &Walked) {
         let expected = self.expected(listing, from);
         let due = expected
@@ -114,7 +114,7 @@ impl Ledger {
         }
         assert!(
             walked.all.len() <= expected.len(),
-            "{what}: more than there is"
+            "{what}: more entries than expected"
         );
         assert!(!walked.is_pruned, "{what}");
     }

@@ -1,4 +1,4 @@
-//! The listings that are numbered.
+//! Listings whose pages begin at a number.
 
 use super::walk::{Numbered, number};
 use crate::kit::{Client, Transfer, good};
@@ -42,7 +42,7 @@ pub fn summaries(from: usize) -> Numbered {
     }
 }
 
-/// The withdrawals of an account, by the handle and by the creation number of the stream.
+/// Returns the listings of an account's withdrawals, by handle and by creation number.
 pub async fn withdrawals(client: &Client, from: usize) -> [Numbered; 2] {
     let by_handle = format!("{}/events/{STORE}/withdraw_events", account(from));
     let first = good(&client.get(&format!("{by_handle}?limit=1")).await);

@@ -24,32 +24,32 @@ fn page_limit(random: &mut Rng) -> u64 {
 /// A listing whose pages begin at a number.
 pub struct Numbered {
     pub path: String,
-    /// The parameter that says where a page begins.
+    /// Query parameter with the number of the first entry.
     pub start: &'static str,
-    /// The member of what is listed that has the number; without one the things are numbered as they come.
+    /// Member of an entry that has its number. Without one, entries are numbered by position.
     pub number: Option<&'static str>,
 }
 
-/// What was read of a listing.
+/// Result of reading a listing.
 pub struct Walked {
-    /// The newest version at the moment of the first page.
+    /// The newest version when the first page was read.
     pub version: u64,
     pub all: Vec<Value>,
-    /// Whether a page was refused because its beginning was pruned.
+    /// Whether a page was rejected because its first entry was pruned.
     pub is_pruned: bool,
 }
 
-/// The number that a member holds as text.
+/// Returns the number that a member holds as text.
 pub fn number(thing: &Value, member: &str) -> u64 {
     thing[member].as_str().unwrap().parse().unwrap()
 }
 
-/// The newest version at the moment of an answer.
+/// Returns the newest version when a response was made.
 pub fn version(answer: &RawResponse) -> u64 {
     ledger_headers(answer, "node")[1]
 }
 
-/// The newest version.
+/// Returns the newest version.
 pub async fn newest_version(client: &Client) -> u64 {
     version(&client.get("/v1/info").await)
 }
@@ -70,7 +70,7 @@ impl Numbered {
             let answer = client.get(&path).await;
             walked.version = *moment.get_or_insert(version(&answer));
             match answer.status {
-                // Some listings know their end.
+                // Some listings reject a start beyond their end.
                 400 => {
                     refused(&answer, (400, "invalid_input"), &path);
                     assert!(start > version(&answer), "{path}");
@@ -94,7 +94,7 @@ impl Numbered {
                 Some(member) => number(last, member) + 1,
                 None => start + page.len() as u64,
             };
-            // What is numbered as it comes is numbered by version.
+            // Entries that are numbered by position have one position per version.
             let is_past = match last.get("version") {
                 Some(_) => number(last, "version") > walked.version,
                 None => start > walked.version + 1,
@@ -107,8 +107,8 @@ impl Numbered {
     }
 }
 
-/// Reads a listing to its end by cursors, in pages of 1 to `limit_max` entries. Returns `None` if a
-/// page was refused because its version was pruned.
+/// Reads a listing to its end by cursors, in pages of 1 to `limit_max` entries. Returns `None` if
+/// a page was rejected because its version was pruned.
 pub async fn walk_cursors(
     client: &Client,
     path: &str,

@@ -1,8 +1,8 @@
-//! What the HTTP layer refuses before there is a route: bare, without the error body.
+//! Rejections by the HTTP layer, which have no error body.
 
 use crate::kit::{Settings, TestApi, still_works};
 
-/// A request that is no HTTP is 400, and headers that are too large are 431.
+/// A request that is not HTTP is 400, and headers that are too large are 431.
 #[actix_web::test]
 async fn what_is_no_request_is_refused_bare() {
     let api = TestApi::start(Settings::default()).await;

@@ -1,4 +1,4 @@
-//! The body of an error, and the closed list of codes.
+//! The body of an error.
 
 use crate::{
     chain::{History, Pruned},
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// An answer of several kinds of error.
+/// Returns responses with several kinds of errors.
 async fn errors(history: &History) -> Vec<RawResponse> {
     let client = &history.api.client;
     let mut answers = Vec::new();
@@ -27,7 +27,7 @@ async fn errors(history: &History) -> Vec<RawResponse> {
     answers
 }
 
-/// The body is JSON whatever the client takes, with a message and a code.
+/// An error body is JSON, whatever the client accepts, with a message and a code.
 #[actix_web::test]
 async fn an_error_has_a_message_and_a_code() {
     let history = History::start().await;
@@ -40,7 +40,7 @@ async fn an_error_has_a_message_and_a_code() {
     history.api.stop().await;
 }
 
-/// `vm_error_code` is a JSON number, and there only where the transaction machine says something.
+/// `vm_error_code` is a JSON number. Only errors of validation and execution have it.
 #[actix_web::test]
 async fn the_vm_error_code_is_a_number_where_there_is_one() {
     let api = TestApi::start(Settings::default()).await;
@@ -66,7 +66,7 @@ async fn the_vm_error_code_is_a_number_where_there_is_one() {
     api.stop().await;
 }
 
-/// Messages about what is not found or gone name the thing and the version.
+/// The messages of 404 and 410 name the missing thing and the version.
 #[actix_web::test]
 async fn messages_name_the_thing_and_the_version() {
     let pruned = Pruned::start().await;
@@ -75,19 +75,22 @@ async fn messages_name_the_thing_and_the_version() {
         (
             "/v1/accounts/01/resource/0x1::a::B%3Cu8,0x1::c::D%3E",
             format!(
-                "Resource not found by Address(0x1), Struct tag(0x1::a::B<u8, 0x1::c::D>) and Ledger version({newest})"
+                "Resource not found by Address(0x1), Struct tag(0x1::a::B<u8, 0x1::c::D>) \
+                     and Ledger version({newest})"
             ),
         ),
         (
             "/v1/accounts/0x1/module/nothing",
             format!(
-                "Module not found by Address(0x1), Module name(nothing) and Ledger version({newest})"
+                "Module not found by Address(0x1), Module name(nothing) \
+                     and Ledger version({newest})"
             ),
         ),
         (
             "/v1/accounts/0x1/events/0x1::chain_id::ChainId/nothing",
             format!(
-                "Struct Field not found by Address(0x1), Struct tag(0x1::chain_id::ChainId), Field name(nothing) and Ledger version({newest})"
+                "Struct Field not found by Address(0x1), Struct tag(0x1::chain_id::ChainId), \
+                     Field name(nothing) and Ledger version({newest})"
             ),
         ),
         (
@@ -123,7 +126,8 @@ async fn messages_name_the_thing_and_the_version() {
     assert_eq!(
         missing.json()["message"],
         format!(
-            "Table Item not found by Table handle(0xdead), Table key(0x01) and Ledger version({newest})"
+            "Table Item not found by Table handle(0xdead), Table key(0x01) \
+                 and Ledger version({newest})"
         )
     );
     pruned.api.stop().await;

@@ -1,14 +1,14 @@
-//! The routes that the document only names or that its clients use besides: each with its own errors.
+//! Errors of routes that the interface document only mentions, or that its clients use in addition.
 
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, good, refused},
+    kit::{Settings, TestApi, Transfer, good},
     rows::{changed, row},
 };
 use serde_json::json;
 
-/// Parameters that are not of their declared type do not read.
+/// A parameter that is not of its declared type is `web_framework_error`.
 #[actix_web::test]
 async fn parameters_of_another_type_do_not_read() {
     let history = History::start().await;
@@ -122,7 +122,7 @@ async fn parameters_of_another_type_do_not_read() {
     history.api.stop().await;
 }
 
-/// Values that read well and make no sense.
+/// A well-formed value without a meaning is `invalid_input`.
 #[actix_web::test]
 async fn values_that_make_no_sense() {
     let history = History::start().await;
@@ -186,7 +186,7 @@ async fn values_that_make_no_sense() {
     history.api.stop().await;
 }
 
-/// What is not there.
+/// Unknown names and versions are 404.
 #[actix_web::test]
 async fn what_is_not_there_is_not_found() {
     let history = History::start().await;
@@ -269,7 +269,11 @@ async fn what_is_not_there_is_not_found() {
         (
             row("POST /view", 404, "version_not_found"),
             format!("/v1/view?{future}"),
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+            json!({
+                "function": "0x1::coin::name",
+                "type_arguments": ["0x5::no::Coin"],
+                "arguments": [],
+            }),
         ),
     ] {
         row.post(&history.api, &path, &body).await;
@@ -277,7 +281,7 @@ async fn what_is_not_there_is_not_found() {
     history.api.stop().await;
 }
 
-/// Whatever lies in the state is read by its key.
+/// Every value of the state is read by its key.
 #[actix_web::test]
 async fn values_of_the_state_are_read_by_their_key() {
     let history = History::start().await;
@@ -315,7 +319,7 @@ async fn values_of_the_state_are_read_by_their_key() {
     history.api.stop().await;
 }
 
-/// A query is answered in JSON only.
+/// The response to a GraphQL query is JSON only.
 #[actix_web::test]
 async fn queries_are_answered_in_json_only() {
     let api = TestApi::start(Settings::default()).await;
@@ -330,7 +334,8 @@ async fn queries_are_answered_in_json_only() {
     api.stop().await;
 }
 
-/// A ledger that is older than the asker allows is 503, and does not ask to come again: it may stay so.
+/// A ledger that is older than the client allows is 503 without `Retry-After`, because it may stay
+/// so.
 #[actix_web::test]
 async fn a_ledger_that_is_not_fresh_is_503() {
     let api = TestApi::start(Settings::default()).await;
@@ -341,7 +346,8 @@ async fn a_ledger_that_is_not_fresh_is_503() {
     api.stop().await;
 }
 
-/// A node that cannot write is not healthy: 503 with the cause, and it does not ask to come again: it may stay so.
+/// A node that cannot write is 503 with the cause and without `Retry-After`, because it may stay
+/// so.
 #[actix_web::test]
 async fn a_node_that_cannot_write_is_503() {
     let api = TestApi::start(Settings::default()).await;
@@ -361,7 +367,7 @@ async fn a_node_that_cannot_write_is_503() {
     api.stop().await;
 }
 
-/// What to sign is told in JSON only.
+/// The message to sign is available in JSON only.
 #[actix_web::test]
 async fn what_to_sign_is_told_in_json_only() {
     let api = TestApi::start(Settings::default()).await;
@@ -385,7 +391,7 @@ async fn what_to_sign_is_told_in_json_only() {
     api.stop().await;
 }
 
-/// What is not executed is refused when it is encoded or simulated, with the number of the reason.
+/// An unsupported payload is rejected with its status when it is encoded or simulated.
 #[actix_web::test]
 async fn what_is_not_executed_is_refused() {
     let api = TestApi::start(Settings::default()).await;
@@ -410,7 +416,7 @@ async fn what_is_not_executed_is_refused() {
     api.stop().await;
 }
 
-/// A simulation and what to sign are answers with 200, a batch of which all are taken with 202.
+/// A simulation and an encoded message are 200, and a batch without failures is 202.
 #[actix_web::test]
 async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
     let history = History::start().await;
@@ -429,7 +435,7 @@ async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
     history.api.stop().await;
 }
 
-/// A batch of which only some are taken is 206, and lists the others.
+/// A batch with some invalid transactions is 206 and lists them.
 #[actix_web::test]
 async fn a_batch_of_which_some_are_taken_is_206() {
     let api = TestApi::start(Settings::default()).await;
@@ -441,18 +447,5 @@ async fn a_batch_of_which_some_are_taken_is_206() {
     let failure = &answer.json()["transaction_failures"][0];
     assert_eq!(failure["transaction_index"], 1);
     assert_eq!(failure["error"]["error_code"], "vm_error");
-    api.stop().await;
-}
-
-/// A path that takes `GET` takes `HEAD` too.
-#[actix_web::test]
-async fn a_path_that_takes_two_methods_names_both() {
-    let api = TestApi::start(Settings::default()).await;
-    let answer = api
-        .client
-        .send("PUT", "/v1/transactions", &[], Some(b""))
-        .await;
-    refused(&answer, (405, "web_framework_error"), "PUT");
-    assert_eq!(answer.headers["allow"], "GET, HEAD, POST");
     api.stop().await;
 }

@@ -1,14 +1,14 @@
-//! Whatever is asked for at a version below the window is 410, on every route that takes one; exactly at
-//! the window's beginning it is not.
+//! Reads of versions below the window are 410 on every route that takes a version. Reads at its
+//! start succeed.
 
 use crate::{
     chain::{Pruned, STORE},
-    kit::good,
+    kit::{good, ledger_headers},
     rows::{elements, number, row},
 };
 use serde_json::json;
 
-/// `GET` routes: for a version below the window, and for one in it.
+/// `GET` routes, with versions below and inside the window.
 #[actix_web::test]
 async fn reads_below_the_window_are_gone() {
     let pruned = Pruned::start().await;
@@ -84,6 +84,7 @@ async fn reads_below_the_window_are_gone() {
                 .await;
             let message = format!("Ledger version({version}) has been pruned");
             assert_eq!(answer.json()["message"], message);
+            assert_eq!(ledger_headers(&answer, "node")[2], pruned.oldest);
         }
         for version in [pruned.oldest, pruned.newest] {
             good(
@@ -95,10 +96,21 @@ async fn reads_below_the_window_are_gone() {
             );
         }
     }
+    // 410 takes precedence over 404.
+    row(
+        "GET /accounts/{address}/resource/{resource_type}",
+        410,
+        "version_pruned",
+    )
+    .get(
+        &pruned.api,
+        "/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0",
+    )
+    .await;
     pruned.api.stop().await;
 }
 
-/// `POST` routes: 410 comes before 404 and before what a call would say.
+/// `POST` routes: 410 takes precedence over 404 and over the result of the call.
 #[actix_web::test]
 async fn calls_below_the_window_are_gone() {
     let pruned = Pruned::start().await;
@@ -125,12 +137,16 @@ async fn calls_below_the_window_are_gone() {
         (
             row("POST /view", 410, "version_pruned"),
             "/v1/view",
-            json!({ "function": "0x1::coin::name", "type_arguments": ["0x5::no::Coin"], "arguments": [] }),
+            json!({
+                "function": "0x1::coin::name",
+                "type_arguments": ["0x5::no::Coin"],
+                "arguments": [],
+            }),
         ),
     ] {
         let below = format!("{path}?ledger_version={}", pruned.oldest - 1);
         row.post(&pruned.api, &below, &body).await;
-        // What is asked for is not there either, which is said where the version can be read.
+        // The item or function does not exist either, which is the error at a retained version.
         let oldest = format!("{path}?ledger_version={}", pruned.oldest);
         let answer = pruned
             .api
@@ -146,7 +162,7 @@ async fn calls_below_the_window_are_gone() {
     pruned.api.stop().await;
 }
 
-/// An account's transactions are asked for by sequence number: 410 below the first that is kept.
+/// An account's transactions are listed by sequence number: 410 below the first retained one.
 #[actix_web::test]
 async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
     let pruned = Pruned::start().await;
@@ -164,11 +180,24 @@ async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
         let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
         assert_eq!(elements(&kept), &pruned.transfers[6..], "{query}");
     }
+    // The sequence number of an account remains when all of its transactions are pruned.
+    let spent = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
+    row(
+        "GET /accounts/{address}/transactions",
+        410,
+        "version_pruned",
+    )
+    .get(&pruned.api, &format!("{spent}?start=0"))
+    .await;
+    for query in ["", "?start=1"] {
+        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
+        assert_eq!(good(&kept), json!([]), "{query}");
+    }
     pruned.api.stop().await;
 }
 
-/// Blocks leave whole: the oldest version is the first of the oldest block, and both names of a block
-/// agree on which are gone.
+/// Blocks are pruned as a whole: the oldest version is the first of the oldest block, and look-ups
+/// by height and by version agree.
 #[actix_web::test]
 async fn blocks_leave_whole() {
     let pruned = Pruned::start().await;
@@ -185,6 +214,8 @@ async fn blocks_leave_whole() {
             } else {
                 row("GET /blocks/by_version/{version}", 410, "version_pruned")
                     .holds(&answer, &by_version);
+                let message = format!("Ledger version({version}) has been pruned");
+                assert_eq!(answer.json()["message"], message);
                 row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                     .get(&pruned.api, &by_height)
                     .await;
@@ -194,7 +225,7 @@ async fn blocks_leave_whole() {
     pruned.api.stop().await;
 }
 
-/// The listing of transactions without a start begins no earlier than the window.
+/// The listing of transactions without a start begins at the window.
 #[actix_web::test]
 async fn the_newest_page_begins_with_the_window() {
     let pruned = Pruned::start().await;

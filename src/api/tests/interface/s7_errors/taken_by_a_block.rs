@@ -1,4 +1,4 @@
-//! `sequence_number_too_old`: what the pool alone knows.
+//! `sequence_number_too_old`, which only the mempool can detect.
 
 use crate::{
     kit::{HoldingClock, TestApi, Transfer, refused},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The pool's own word: a block has taken the number already, and the ledger does not show it yet.
+/// A block has taken the sequence number, but the ledger does not include the block yet.
 #[actix_web::test]
 async fn a_number_that_a_block_has_taken_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
@@ -27,7 +27,7 @@ async fn a_number_that_a_block_has_taken_is_too_old() {
         answer.json()["message"],
         "transaction sequence number is 0, current sequence number is 1"
     );
-    // The transaction of the block is still pending: the same bytes are accepted, another form is not.
+    // The transaction of the block is still pending. Its bytes are accepted, another form is not.
     assert_eq!(submit(&first).await.status, 202);
     let signed = first.sign(&api.chain);
     let again = first.signer().sign_alone(&api.chain, signed.raw.clone());
@@ -41,7 +41,7 @@ async fn a_number_that_a_block_has_taken_is_too_old() {
         .wait(&first.sign(&api.chain).hash(api.chain.vendor()))
         .await;
     assert_eq!(committed["success"], true, "{committed}");
-    // Now the ledger itself says so.
+    // After the commit, the ledger itself rejects it.
     refused(&submit(&other).await, (400, "vm_error"), "executed");
     api.stop().await;
 }
