@@ -122,13 +122,24 @@ impl NodeError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TuneError {
     /// No actor has this name.
-    #[error(
-        "there is no actor {0:?}; the actors are mempool, sequencer, committer, storage and pruner"
-    )]
-    UnknownActor(String),
+    #[error("there is no actor {name:?}; the actors are {}", enumerate(actors))]
+    UnknownActor {
+        /// The name that was given.
+        name: String,
+        /// Names of all actors.
+        actors: Vec<&'static str>,
+    },
     /// The capacity is 0, with which the mailbox would reject every request.
     #[error("a mailbox capacity is at least 1")]
     CapacityZero,
+}
+
+/// Returns a list of names as part of a sentence: `a, b and c`.
+fn enumerate(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The error of a start. The node is not running.
@@ -273,5 +284,27 @@ impl fmt::Display for RemovalReason {
             Self::Replaced(by) => write!(f, "replaced by {by}"),
             Self::Rejected(discard) => write!(f, "rejected: {}", discard.status),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_the_actors_in_the_error_for_an_unknown_one() {
+        let message = |actors: &[&'static str]| {
+            let error = TuneError::UnknownActor {
+                name: "nobody".to_owned(),
+                actors: actors.to_vec(),
+            };
+            error.to_string()
+        };
+        assert_eq!(
+            message(&["mempool", "sequencer", "committer", "storage", "pruner"]),
+            "there is no actor \"nobody\"; the actors are mempool, sequencer, committer, storage \
+             and pruner"
+        );
+        assert!(message(&["mempool"]).ends_with("the actors are mempool"));
     }
 }

@@ -1,4 +1,4 @@
-//! The concurrency of the node: five actors, the threads behind them, and [`NodeHandle`], which is
+//! The concurrency of the node: the actors, the threads behind them, and [`NodeHandle`], which is
 //! all that HTTP and tests use.
 //!
 //! Control and data are separate. An actor owns state and decides. A worker thread, owned by one

@@ -1,5 +1,6 @@
-//! What an answer costs without the network: routing, middleware, the look-up, JSON or BCS.
-//! `cargo bench -p ledger-api --bench answers`.
+//! The cost of a response without the network: routing, middleware, the look-up, JSON or BCS.
+//!
+//! `cargo bench -p ledger-api --bench answers`
 
 use actix_http::Request;
 use actix_web::{
@@ -27,16 +28,18 @@ use tempfile::TempDir;
 
 const JSON: &str = "application/json";
 const BCS: &str = "application/x-bcs";
-/// How many transfers the block has that is asked for.
+/// Number of transfers of the requested block.
 const BLOCK_TRANSFERS: u64 = 100;
-/// More blocks than are kept in memory come after it, so that it is read from the store.
+/// Number of blocks after the requested one, more than are in memory, so that it is read from the
+/// store.
 const BLOCKS_AFTER: u64 = 40;
 
 fn main() {
     divan::main();
 }
 
-/// A node with a block of transfers from account 0 to account 1, which then sends its own one by one.
+/// A node with a block of transfers from account 0 to account 1, then blocks of one transfer of
+/// account 1.
 struct Fixture {
     system: SystemRunner,
     _node: Node,
@@ -75,7 +78,7 @@ impl Fixture {
         }
     }
 
-    /// Measures the answers to the path that `path` makes of a committed transfer, as JSON.
+    /// Measures responses to the path that `path` returns for the JSON of a committed transfer.
     fn measure(&self, bencher: Bencher, accept: &str, path: impl FnOnce(&Chain, &Value) -> String) {
         let app = App::new().configure(|config| configure(config, &self.state));
         let service = self.system.block_on(test::init_service(app));
@@ -90,13 +93,13 @@ impl Fixture {
     }
 }
 
-/// The interface in this process.
-trait Door<B>: Service<Request, Response = ServiceResponse<B>, Error = Error> {}
+/// The REST service in this process.
+trait RestService<B>: Service<Request, Response = ServiceResponse<B>, Error = Error> {}
 
-impl<B, S: Service<Request, Response = ServiceResponse<B>, Error = Error>> Door<B> for S {}
+impl<B, S: Service<Request, Response = ServiceResponse<B>, Error = Error>> RestService<B> for S {}
 
-/// Commits the transfers and returns the hash of one of the block.
-async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValue {
+/// Commits the transfers and returns the hash of a transfer of the requested block.
+async fn prepare<B: MessageBody>(chain: &Chain, service: &impl RestService<B>) -> HashValue {
     let submit = async |sender: u64, number| {
         let recipient = TestAccount::from_seed(1 - sender).address;
         let transfer = TestAccount::from_seed(sender).transfer(chain, number, recipient, 1);
@@ -104,14 +107,14 @@ async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValu
             .uri("/v1/transactions")
             .insert_header((CONTENT_TYPE, "application/x.node.signed_transaction+bcs"))
             .set_payload(bcs::to_bytes(&transfer).expect("BCS"));
-        answer(door, request, StatusCode::ACCEPTED).await;
+        answer(service, request, StatusCode::ACCEPTED).await;
         transfer.hash(chain.vendor())
     };
     let wait = async |hash| {
         let path = format!("/v1/transactions/wait_by_hash/{hash}");
-        get(door, &path, JSON).await;
+        get(service, &path, JSON).await;
     };
-    // The first comes last, so that all of them go into one block.
+    // The first transfer is submitted last, so that one block takes all of them.
     for number in (1..BLOCK_TRANSFERS).rev() {
         submit(0, number).await;
     }
@@ -123,17 +126,17 @@ async fn prepare<B: MessageBody>(chain: &Chain, door: &impl Door<B>) -> HashValu
     hash
 }
 
-async fn get<B: MessageBody>(door: &impl Door<B>, path: &str, accept: &str) -> Bytes {
+async fn get<B: MessageBody>(service: &impl RestService<B>, path: &str, accept: &str) -> Bytes {
     let request = TestRequest::get().uri(path).insert_header((ACCEPT, accept));
-    answer(door, request, StatusCode::OK).await
+    answer(service, request, StatusCode::OK).await
 }
 
 async fn answer<B: MessageBody>(
-    door: &impl Door<B>,
+    service: &impl RestService<B>,
     request: TestRequest,
     expected: StatusCode,
 ) -> Bytes {
-    let response = door.call(request.to_request()).await.expect("an answer");
+    let response = service.call(request.to_request()).await.expect("an answer");
     assert_eq!(response.status(), expected, "{:?}", response.request());
     let body = body::to_bytes(response.into_body()).await;
     body.ok().expect("a body that is there")

@@ -105,7 +105,8 @@ impl Committer {
         (committer, Jobs(queue))
     }
 
-    /// Publishes durable blocks: in the Head, then to the mempool, then to the waiters.
+    /// Publishes durable blocks: in the Head, then to the receivers of [`BlockCommitted`], then to
+    /// the waiters.
     ///
     /// `wal_blocks` holds the encoded form of each block in the write-ahead log, or is empty.
     /// Look-ups and waits depend on the order, see `node/wait.rs`.
@@ -115,11 +116,8 @@ impl Committer {
         let _previous_head = self.head.load();
         let ledger_info = *self.head.publish(blocks).ledger_info();
         for indexed in blocks {
-            let committed = BlockCommitted(Arc::clone(indexed.block()));
-            if let Some(peers) = &self.peers {
-                peers.mempool.send(committed.clone());
-                peers.sequencer.send(committed.clone());
-                peers.pruner.send(committed);
+            for receiver in self.peers.iter().flat_map(|peers| &peers.committed) {
+                receiver.send(BlockCommitted(Arc::clone(indexed.block())));
             }
         }
         let wal_blocks = wal_blocks.into_iter().map(Arc::new).map(Some);

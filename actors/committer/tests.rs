@@ -74,15 +74,14 @@ fn publishes_the_head_before_notifying_the_mempool_and_then_the_waiters() {
             });
         })
     };
+    let actors = ["mempool", "sequencer", "pruner"];
     committer.peers = Some(Peers {
         pool: Recipient::new(|_| ()),
-        mempool: probe("mempool"),
-        sequencer: probe("sequencer"),
-        pruner: probe("pruner"),
+        committed: actors.map(probe).into(),
     });
     let executed = IndexedBlock::without_updates(block(1, std::slice::from_ref(&transaction), &[]));
     committer.publish_blocks(&[executed], Vec::new());
-    let expected = ["mempool", "sequencer", "pruner"].map(|actor| Observation {
+    let expected = actors.map(|actor| Observation {
         actor,
         head_height: 1,
         is_waiter_notified: false,
@@ -107,11 +106,9 @@ fn publishes_the_blocks_of_a_group_in_order() {
     let heights = Arc::clone(&notified_heights);
     committer.peers = Some(Peers {
         pool: Recipient::new(|_| ()),
-        mempool: Recipient::new(move |committed: BlockCommitted| {
+        committed: vec![Recipient::new(move |committed: BlockCommitted| {
             heights.lock().unwrap().push(committed.0.height());
-        }),
-        sequencer: Recipient::new(|_| ()),
-        pruner: Recipient::new(|_| ()),
+        })],
     });
     let mut feed = committer.feed.subscribe();
     for height in 1..=3 {

@@ -146,15 +146,20 @@ impl<H: ActorHost> NodeBuilder<'_, H> {
 
         committer.send(SetPeers(Peers {
             pool: mempool.recipient(),
-            mempool: mempool.recipient(),
-            sequencer: sequencer.recipient(),
-            pruner: pruner.recipient(),
+            // The mempool is first, so it handles a block before the next pull of the sequencer.
+            committed: vec![
+                mempool.recipient(),
+                sequencer.recipient(),
+                pruner.recipient(),
+            ],
         }));
         let peers = StoragePeers {
             committer: committer.recipient(),
-            mempool: mempool.recipient(),
-            sequencer: sequencer.recipient(),
-            pruner: pruner.recipient(),
+            paused: vec![
+                mempool.recipient(),
+                sequencer.recipient(),
+                pruner.recipient(),
+            ],
         };
         StartedActors {
             health: storage_parts.connect(&storage, peers),

@@ -19,10 +19,10 @@ use crate::{
     },
     pruner::Pruner,
     runtime::{
-        actor::{Actor, ActorMessage, Handler},
+        actor::{ActorMessage, Handler},
         clock::LedgerClock,
         fatal::FatalErrorReporter,
-        mailbox::Mailbox,
+        mailbox::{Mailbox, MailboxControl},
     },
     sequencer::Sequencer,
     signatures::SignatureChecks,
@@ -80,6 +80,35 @@ pub(crate) struct Mailboxes {
     pub(crate) storage: Mailbox<Storage>,
     pub(crate) pruner: Mailbox<Pruner>,
     pub(crate) meters: Arc<Meters>,
+}
+
+impl Mailboxes {
+    /// Returns every mailbox, in the order of the settings `actors.*.mailbox_capacity`.
+    pub(super) fn all(&self) -> [&dyn MailboxControl; 5] {
+        let Self {
+            mempool,
+            sequencer,
+            committer,
+            storage,
+            pruner,
+            meters: _,
+        } = self;
+        [mempool, sequencer, committer, storage, pruner]
+    }
+
+    /// Returns the mailbox of the actor with this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TuneError::UnknownActor`] if there is no such actor.
+    fn find(&self, actor: &str) -> Result<&dyn MailboxControl, TuneError> {
+        let all = self.all();
+        let found = all.into_iter().find(|mailbox| mailbox.actor() == actor);
+        found.ok_or_else(|| TuneError::UnknownActor {
+            name: actor.to_owned(),
+            actors: all.map(MailboxControl::actor).into(),
+        })
+    }
 }
 
 /// The queues of threads that serve requests without an actor.
@@ -267,16 +296,21 @@ impl NodeHandle {
         .await
     }
 
-    /// Returns the metrics of each mailbox: mempool, sequencer, committer, storage, pruner.
+    /// Returns the metrics of each mailbox, in the order of the settings
+    /// `actors.*.mailbox_capacity`.
     pub fn mailboxes(&self) -> Vec<MailboxStatus> {
-        let all = &self.node().mailboxes;
-        vec![
-            all.mempool.status(),
-            all.sequencer.status(),
-            all.committer.status(),
-            all.storage.status(),
-            all.pruner.status(),
-        ]
+        let all = self.node().mailboxes.all();
+        all.map(MailboxControl::status).into()
+    }
+
+    /// Returns the metrics of the mailbox of an actor.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TuneError::UnknownActor`] if there is no actor with this name.
+    pub fn mailbox(&self, actor: &str) -> Result<MailboxStatus, TuneError> {
+        let mailbox = self.node().mailboxes.find(actor)?;
+        Ok(mailbox.status())
     }
 
     /// Returns the metrics that belong to no mailbox: pool, threads with queues, commits, waits,
@@ -321,15 +355,8 @@ impl NodeHandle {
         if capacity == 0 {
             return Err(TuneError::CapacityZero);
         }
-        let all = &self.node().mailboxes;
-        match actor {
-            Mempool::NAME => Ok(all.mempool.set_capacity(capacity)),
-            Sequencer::NAME => Ok(all.sequencer.set_capacity(capacity)),
-            Committer::NAME => Ok(all.committer.set_capacity(capacity)),
-            Storage::NAME => Ok(all.storage.set_capacity(capacity)),
-            Pruner::NAME => Ok(all.pruner.set_capacity(capacity)),
-            _ => Err(TuneError::UnknownActor(actor.to_owned())),
-        }
+        let mailbox = self.node().mailboxes.find(actor)?;
+        Ok(mailbox.set_capacity(capacity))
     }
 }
 

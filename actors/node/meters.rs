@@ -2,6 +2,10 @@
 //!
 //! Each thread updates the metrics of its own work. [`crate::runtime::mailbox`] has the metrics of
 //! mailboxes, [`crate::signatures`] those of the lanes.
+//!
+//! A counter is one line of the `counters!` struct of its owner, such as [`PoolMeter`] or
+//! [`WaitMeter`]. An owner without such a struct declares one; it is a field of [`Meters`] and of
+//! [`MeterStatus`].
 
 use super::{
     renderers,

@@ -5,7 +5,7 @@
 //! | thread | runs | waits for |
 //! |---|---|---|
 //! | arbiter `actors` | all actors (`actors.threads` = 1) | their mailboxes |
-//! | or arbiters `mempool`, `commit`, `storage` | mempool; sequencer and committer; storage and pruner (with 2 threads, `commit` also runs the last group) | their mailboxes |
+//! | or arbiters `mempool`, `commit`, `storage` | the actors of an `ArbiterGroup` each (with 2 threads, `commit` also runs the last group) | their mailboxes |
 //! | `signature-check`, several | checks of signatures, in batches | the queues of two lanes |
 //! | `executor` | execution of blocks, one at a time | the next ordered block; the store, if its cache misses |
 //! | `store-writer` | commits and steps of pruning | the commit queue; the disk |
@@ -320,6 +320,8 @@ pub(crate) async fn quiesce(
     contents.await.ok()
 }
 
+#[cfg(test)]
+mod builder_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -25,6 +25,7 @@ use futures::future::LocalBoxFuture;
 use ledger_crypto::HashValue;
 use ledger_types::{AccountAddress, CheckedTransaction, LedgerInfo, OrderedBlock};
 use std::{
+    collections::BTreeMap,
     pin::Pin,
     sync::{
         Arc,
@@ -70,7 +71,7 @@ async fn fixture_with(mut config: NodeConfig) -> Fixture {
         .submit(wallets[0].transfer(&chain, to, 1))
         .await
         .unwrap();
-    let reads_before = handle.mailboxes()[3].accepted;
+    let reads_before = handle.mailbox("storage").unwrap().accepted;
     Fixture {
         node,
         handle,
@@ -113,7 +114,7 @@ impl Fixture {
     /// the caller must wait for its waker, which the reply always wakes.
     fn has_unfinished_requests(&self) -> bool {
         let statuses = self.handle.mailboxes();
-        let is_reading = statuses[3].accepted > self.reads_before;
+        let is_reading = self.handle.mailbox("storage").unwrap().accepted > self.reads_before;
         is_reading || statuses.iter().any(|s| s.handled < s.accepted + s.protocol)
     }
 }
@@ -286,12 +287,9 @@ fn pull_batch() -> (PullBatch, mpsc::Receiver<usize>) {
 async fn starts_no_block_while_disk_space_is_low() {
     let fixture = fixture().await;
     let handle = &fixture.handle;
-    let protocol = || -> Vec<_> {
-        handle
-            .mailboxes()
-            .iter()
-            .map(|status| status.protocol)
-            .collect()
+    let protocol = || -> BTreeMap<_, _> {
+        let statuses = handle.mailboxes().into_iter();
+        statuses.map(|s| (s.actor, s.protocol)).collect()
     };
     let mempool = &handle.shared.node.mailboxes.mempool;
     let hash = fixture.transaction.hash();
@@ -309,7 +307,7 @@ async fn starts_no_block_while_disk_space_is_low() {
 
     handle.report_disk_space(Some(&"7 bytes are left".into()));
     // The storage notifies the mempool.
-    while protocol()[0] == before[0] {
+    while protocol()["mempool"] == before["mempool"] {
         tokio::task::yield_now().await;
     }
     // A transaction that was validated before the shortage is added to the pool, but enters no
@@ -346,12 +344,16 @@ async fn starts_no_block_while_disk_space_is_low() {
     assert_eq!(batch, Ok(1));
     // The committer receives no message. The other actors receive the start and the end of the
     // shortage, and the mempool also the pull.
-    let received: Vec<_> = protocol()
-        .iter()
-        .zip(before)
-        .map(|(after, before)| after - before)
-        .collect();
-    assert_eq!(received, [3, 2, 0, 2, 2], "{:?}", handle.mailboxes());
+    let expected = [
+        ("mempool", 3),
+        ("sequencer", 2),
+        ("committer", 0),
+        ("storage", 2),
+        ("pruner", 2),
+    ];
+    let after = protocol();
+    let received = expected.map(|(actor, _)| (actor, after[actor] - before[actor]));
+    assert_eq!(received, expected, "{:?}", handle.mailboxes());
     fixture.node.stop().await.unwrap();
 }
 

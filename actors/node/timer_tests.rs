@@ -13,17 +13,25 @@ use crate::{
     },
     testing::{HandClock, ledger_clock, wallet::development},
 };
-use std::time::Duration;
+use std::{cell::RefCell, time::Duration};
 
 const NOW: u64 = 1_800_000_000;
 const HEARTBEAT_SECS: u64 = 30;
 
 /// Runs all actors on the calling thread, as a node with one arbiter does.
-struct ThisThread(FatalErrorReporter);
+struct ThisThread {
+    reporter: FatalErrorReporter,
+    /// For each actor, a function that floods its mailbox.
+    floods: RefCell<Vec<Box<dyn Fn() -> Flood>>>,
+}
 
 impl ActorHost for ThisThread {
     fn run<A: TimedActor>(&self, _: ArbiterGroup, capacity: usize, actor: A) -> Mailbox<A> {
-        Mailbox::start_here("test", capacity, actor, &self.0)
+        let mailbox = Mailbox::start_here("test", capacity, actor, &self.reporter);
+        let flooded = mailbox.clone();
+        let flood = Box::new(move || flooded.flood());
+        self.floods.borrow_mut().push(flood);
+        mailbox
     }
 }
 
@@ -43,7 +51,10 @@ async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
         clock: &ledger_clock(&clock),
         ledger_info: *reader.snapshot().unwrap().ledger_info(),
         reporter: reporter.clone(),
-        host: ThisThread(reporter),
+        host: ThisThread {
+            reporter,
+            floods: RefCell::default(),
+        },
     };
     let actors = builder.start_actors(Pool::new(MempoolConfig::default()), &tip);
     let mailboxes = actors.mailboxes.clone();
@@ -52,13 +63,14 @@ async fn orders_a_heartbeat_block_while_no_mailbox_of_the_node_is_empty() {
         batches: mailboxes.sequencer.recipient(),
     });
     tokio::time::pause();
-    let floods = [
-        mailboxes.mempool.flood(),
-        mailboxes.sequencer.flood(),
-        mailboxes.committer.flood(),
-        mailboxes.storage.flood(),
-        mailboxes.pruner.flood(),
-    ];
+    let floods: Vec<_> = builder
+        .host
+        .floods
+        .borrow()
+        .iter()
+        .map(|flood| flood())
+        .collect();
+    assert_eq!(floods.len(), mailboxes.all().len());
     clock.pass_secs(HEARTBEAT_SECS);
     tokio::time::advance(Duration::from_secs(1) + RESOLUTION).await;
     while !workers.executor.has_work() {

@@ -97,9 +97,8 @@ impl ActorMessage for SetPeers {
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) pool: Recipient<CheckPending>,
-    pub(crate) mempool: Recipient<BlockCommitted>,
-    pub(crate) sequencer: Recipient<BlockCommitted>,
-    pub(crate) pruner: Recipient<BlockCommitted>,
+    /// Receivers of each durable block, in the order of notification.
+    pub(crate) committed: Vec<Recipient<BlockCommitted>>,
 }
 
 /// Request for a reply when all ordered blocks are published, or none can become durable any more.

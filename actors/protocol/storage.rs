@@ -64,7 +64,6 @@ impl ActorMessage for DiskSpaceChanged {
 #[derive(Debug)]
 pub(crate) struct StoragePeers {
     pub(crate) committer: Recipient<CancelWaiters>,
-    pub(crate) mempool: Recipient<SetPaused>,
-    pub(crate) sequencer: Recipient<SetPaused>,
-    pub(crate) pruner: Recipient<SetPaused>,
+    /// Actors that start writes to the disk, in the order of notification.
+    pub(crate) paused: Vec<Recipient<SetPaused>>,
 }

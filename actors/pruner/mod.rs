@@ -96,7 +96,10 @@ impl Handler<PruneDone> for Pruner {
 mod tests {
     use super::*;
     use crate::{
-        runtime::{fatal::FatalErrorReporter, mailbox::Mailbox},
+        runtime::{
+            fatal::FatalErrorReporter,
+            mailbox::{Mailbox, MailboxControl as _},
+        },
         testing::{block, ledger_info},
     };
     use tokio::sync::mpsc;

@@ -25,7 +25,7 @@ pub(crate) enum ArbiterGroup {
     Mempool,
     /// The sequencer and the committer, which process a block in turn.
     Commit,
-    /// The storage and the pruner, whose work is done by other threads.
+    /// All other actors, whose work is done by other threads.
     Storage,
 }
 

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::{
-    runtime::{fatal::FatalErrorReporter, mailbox::Mailbox, timer::RESOLUTION},
+    runtime::{
+        fatal::FatalErrorReporter,
+        mailbox::{Mailbox, MailboxControl as _},
+        timer::RESOLUTION,
+    },
     testing::{HandClock, block, draft, ledger_clock},
 };
 use tokio::sync::{mpsc, oneshot};

@@ -64,10 +64,10 @@ impl Options {
             actors: ActorsConfig::default(),
             mailboxes: MailboxCapacities {
                 mempool: random.usize(1..8),
-                sequencer: 1,
                 committer: random.usize(1..8),
                 storage: random.usize(1..8),
-                pruner: 1,
+                // The simulation sends no requests to the other actors.
+                ..MailboxCapacities::default()
             },
         };
         Self {

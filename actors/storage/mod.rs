@@ -179,8 +179,8 @@ impl Storage {
     fn notify_of_pause(&self) {
         let is_paused = self.health.unavailable().is_some();
         if let Some(peers) = self.peers.get() {
-            for peer in [&peers.mempool, &peers.sequencer, &peers.pruner] {
-                peer.send(SetPaused(is_paused));
+            for receiver in &peers.paused {
+                receiver.send(SetPaused(is_paused));
             }
         }
     }

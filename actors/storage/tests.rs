@@ -146,9 +146,7 @@ fn storage_with_notifications() -> (Storage, StorageParts, Arc<Mutex<Vec<String>
         committer: Recipient::new(move |CancelWaiters| {
             canceled.lock().unwrap().push("waiters".to_owned());
         }),
-        mempool: record_pause("mempool"),
-        sequencer: record_pause("sequencer"),
-        pruner: record_pause("pruner"),
+        paused: ["mempool", "sequencer", "pruner"].map(record_pause).into(),
     };
     parts.peers.set(peers).unwrap();
     (storage, parts, sent)

@@ -411,14 +411,14 @@ async fn reports_mailboxes_and_changes_their_capacity() {
         handle.set_mailbox_capacity("storage", 7).unwrap().capacity,
         7
     );
-    assert_eq!(handle.mailboxes()[3].capacity, 7);
+    assert_eq!(handle.mailbox("storage").unwrap().capacity, 7);
     assert_eq!(
         handle.set_mailbox_capacity("storage", 0),
         Err(TuneError::CapacityZero)
     );
     assert!(matches!(
         handle.set_mailbox_capacity("nobody", 1),
-        Err(TuneError::UnknownActor(_))
+        Err(TuneError::UnknownActor { .. })
     ));
     node.stop().await.unwrap();
 }

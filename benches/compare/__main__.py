@@ -4,27 +4,30 @@
     python3 benches/compare [ROW...] --node-old PATH
     python3 benches/compare --benches --node-old PATH
 
-Each run starts a new process in an empty directory. The programs of a row run in turns: only figures of the same
-round can be compared. Build the programs first:
+Each run starts a new process in an empty directory. The programs of a row run in turns. Only
+figures of the same round are comparable. Build the programs first:
 
-    cargo build --release && cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
-    npm install --no-save --prefix benches/peer       the peer; without it the rows do not show it
+    cargo build --release
+    cargo build --release -p ledger-floor -p ledger-peer-load -p ledger-wait-load
+    npm install --no-save --prefix benches/peer       the peer; optional
     apt-get install wrk                               for the row `reads`
 
-A run of the floor counts only if the floor and the generator together used `--busy-share` of the machine: otherwise
-something else limited it, and the node would be compared with too little. Run nothing else meanwhile. A round of the
-rows of a load takes about four minutes, one of `million` two; `start` prepares its ledger once; `long` and the
-`sustained` rows have one round and run only if they are named.
+A run of the floor counts only if the floor and the generator together used `--busy-share` of the
+machine. Otherwise something else limited the floor, and the ratio of the node to it would be too
+high. Run no other programs meanwhile. A round of the load rows takes about four minutes, a round
+of `million` two. `start` prepares its ledger once. `long` and the `sustained` rows have one round
+and run only if they are named.
 
-With `--node-old`, the program of an older build takes the place of the floor and the peer, in all rows but `long` and
-the `sustained` ones. For both builds the table has processor time and context switches of each transaction or request,
-and processor time by thread; a remark says whether the processor time rose by more than the spread of the rounds. The
-generator of `--node` loads both.
+With `--node-old`, the program of an older build replaces the floor and the peer, in all rows
+except `long` and the `sustained` ones. For both builds the table has processor time and context
+switches of each transaction or request, and processor time by thread. A remark says whether the
+processor time rose by more than the spread of the rounds. The generator of `--node` loads both.
 
-With `--benches`, the benches `stages`, `functions`, `signatures` and `growth` of both builds run instead. They lie
-beside the node's program after this command in both checkouts:
+With `--benches`, the benches `stages`, `functions`, `signatures` and `growth` of both builds run
+instead. These commands build them, in both checkouts:
 
-    cargo bench --no-run -p ledger-execution --benches && cargo bench --no-run -p ledger-store --bench growth
+    cargo bench --no-run -p ledger-execution --benches
+    cargo bench --no-run -p ledger-store --bench growth
 """
 
 import argparse
@@ -45,34 +48,59 @@ import table
 
 
 def program(path):
-    """Returns the absolute path of a program, so that it is not searched for elsewhere."""
+    """Returns the absolute path of a program, so that `PATH` is not searched for it."""
     return pathlib.Path(path).resolve()
 
 
 def arguments():
     parser = argparse.ArgumentParser(
-        prog="benches/compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="benches/compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    but = f"by default all but {', '.join(sorted(rows.LONG))}"
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(rows.NAMES)}; {but}")
+    but = f"default: all except {', '.join(sorted(rows.LONG))}"
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"one of {', '.join(rows.NAMES)}; {but}"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=8, help="measured time of each run")
-    parser.add_argument("--warm-up", type=int, default=2, help="seconds of load before the measured time")
-    parser.add_argument("--transfers", type=int, help="of million, start (1,000,000) and long (10,000,000)")
+    parser.add_argument(
+        "--warm-up", type=int, default=2, help="seconds of load before the measured time"
+    )
+    parser.add_argument(
+        "--transfers",
+        type=int,
+        help="transfers of million, start (1,000,000) and long (10,000,000)",
+    )
     sustain = "total measured seconds of the node's turns of a sustained row"
     parser.add_argument("--sustain", type=int, default=sustained.SECONDS_DEFAULT, help=sustain)
     parser.add_argument("--busy-share", type=float, default=0.85)
     parser.add_argument("--node", type=program, default=programs.TARGET / "ledger-node")
-    parser.add_argument("--node-old", type=program, metavar="PATH", help="the node's program of the build to compare with")
-    parser.add_argument("--benches", action="store_true", help="run the benches of both builds instead of the rows")
+    parser.add_argument(
+        "--node-old",
+        type=program,
+        metavar="PATH",
+        help="the node's program of the build to compare with",
+    )
+    parser.add_argument(
+        "--benches", action="store_true", help="run the benches of both builds instead of the rows"
+    )
     parser.add_argument("--floor", type=program, default=programs.TARGET / "ledger-floor")
-    parser.add_argument("--generator", type=program, help="the program whose `bench` loads the others; default: --node")
+    parser.add_argument(
+        "--generator",
+        type=program,
+        help="the program whose `bench` loads the others; default: --node",
+    )
     parser.add_argument("--anvil", type=program, default=programs.anvil_path())
     parser.add_argument("--peer-load", type=program, default=programs.TARGET / "ledger-peer-load")
     parser.add_argument("--wait-load", type=program, default=programs.TARGET / "ledger-wait-load")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the node")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the node"
+    )
     parser.add_argument("--work-dir", type=pathlib.Path, default=programs.TARGET.parent / "compare")
-    parser.add_argument("--json", type=pathlib.Path, help="write every figure of every run to a file")
+    parser.add_argument(
+        "--json", type=pathlib.Path, help="write every figure of every run to a file"
+    )
     parser.add_argument("--chart", type=pathlib.Path, help="write an SVG picture to a file")
     options = parser.parse_args()
     unknown = set(options.rows) - set(rows.NAMES)
@@ -92,7 +120,7 @@ def arguments():
 
 
 def needed(options):
-    """Yields the programs that will be started."""
+    """Yields the paths of the programs that the chosen rows start."""
     yield options.node
     if options.node_old:
         yield options.node_old

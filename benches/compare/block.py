@@ -1,15 +1,16 @@
 """Row `block`: one block commits many awaited transactions; how long their responses take.
 
-Each transaction is awaited on its own connection when the one that all others depend on is submitted. The figure is
-the time from the first response to the last, as their reader sees it. Other rows measure what happens before the
-first response: the node executes and writes a block, the floor writes and syncs; it is printed as a note.
-Connections are closed after the last response. The figure is so short that a moment of other load doubles it: a run
-in which other programs used the machine is repeated, for any program. The floor wakes bare oneshots and answers one
-line; the node answers the committed transaction, in BCS as the generator's clients read it (`block`) or in JSON
-(`block_json`).
+Each transaction is awaited on its own connection when the one that all others depend on is
+submitted. The figure is the time from the first response to the last, as their reader receives
+them. A note has the time before the first response, in which the node executes and writes a block,
+and the floor writes and syncs. Connections are closed after the last response.
 
-On a virtual machine free memory may have been returned to the host, which then takes longer to provide each page
-than the program takes to fill it. Memory is touched before each run of any program.
+The figure is short, so other load can double it. A run of any program in which other programs used
+the machine is repeated. The floor completes bare oneshots and sends one line. The node sends the
+committed transaction, in BCS (`block`) or in JSON (`block_json`).
+
+The host of a virtual machine may have reclaimed free memory, and returning a page takes longer than
+filling it. Memory is therefore touched before each run of any program.
 """
 
 import mmap
@@ -23,10 +24,11 @@ import waits
 
 WAITS = 10_000
 # Maximum number of runs of a program per round, until one is not disturbed.
-TRIES = 5
+ATTEMPTS_MAX = 5
 # A reader that is busier than this share of the time limits the figure.
 BUSY_SHARE_MAX = 0.9
-# Enough that the host has not reclaimed all of it before the block commits; with 4 GiB half of the runs had to wait.
+# The host must not have reclaimed all of it before the block commits. With 4 GiB, half of the runs
+# waited for the host.
 TOUCHED_BYTES = 10 << 30
 
 
@@ -38,13 +40,14 @@ class Block:
         self.name = name
         self.accept = accept
         form = accept.upper()
-        self.title = f"one block commits {WAITS:,} awaited transactions, responses in {form}: first to last response"
+        committed = f"one block commits {WAITS:,} awaited transactions, responses in {form}"
+        self.title = f"{committed}: first to last response"
 
     def measure(self, number, options, directory):
         waits.allow_connections(WAITS)
         runs = {}
         for contender in figures.in_turns(number, parked.contenders(options)):
-            for _ in range(TRIES):
+            for _ in range(ATTEMPTS_MAX):
                 runs[contender.name] = self.run(number, contender, options, directory)
                 if not figures.is_disturbed(runs[contender.name]):
                     break
@@ -62,21 +65,32 @@ class Block:
 
     def summaries(self, rounds, options):
         names = [contender.name for contender in parked.contenders(options)]
-        spans = {name: [runs[name]["last_ms"] - runs[name]["first_ms"] for runs in rounds] for name in names}
+        spans = {
+            name: [runs[name]["last_ms"] - runs[name]["first_ms"] for runs in rounds]
+            for name in names
+        }
         result = figures.result(self.name, self.title, self.unit, spans)
         for name in names:
             reports = [runs[name] for runs in rounds]
-            first, size = (figures.median(run[key] for run in reports) for key in ("first_ms", "body_bytes"))
-            result["programs"][name]["note"] = f"first response {first:.0f} ms after the release, {size:,.0f} bytes each"
+            first, size = (
+                figures.median(run[key] for run in reports) for key in ("first_ms", "body_bytes")
+            )
+            result["programs"][name][
+                "note"
+            ] = f"first response {first:.0f} ms after the release, {size:,.0f} bytes each"
             result["remarks"] += remarks(name, reports)
-        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
+        figures.add_costs(
+            result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options
+        )
         return [result]
 
 
 def touch_memory():
-    """Has the host provide memory in advance, at most half of what is free."""
+    """Writes to free memory, at most half of it, so that the host provides its pages."""
     free_bytes = os.sysconf("SC_AVPHYS_PAGES") * mmap.PAGESIZE
-    with mmap.mmap(-1, min(TOUCHED_BYTES, free_bytes // 2 // mmap.PAGESIZE * mmap.PAGESIZE)) as memory:
+    with mmap.mmap(
+        -1, min(TOUCHED_BYTES, free_bytes // 2 // mmap.PAGESIZE * mmap.PAGESIZE)
+    ) as memory:
         for page in range(0, len(memory), mmap.PAGESIZE):
             memory[page] = 1
 
@@ -85,7 +99,7 @@ def remarks(name, reports):
     of = f"of {len(reports)} runs"
     faulty = sum(run["committed"] != WAITS for run in reports)
     if faulty:
-        yield f"{name}: {faulty} {of} DO NOT COUNT, not all were answered as committed"
+        yield f"{name}: {faulty} {of} DO NOT COUNT, some responses were not committed transactions"
     limited = sum(run["busy_share"] >= BUSY_SHARE_MAX for run in reports)
     if limited:
         yield f"{name}: the reader was the limit in {limited} {of}"
@@ -99,11 +113,11 @@ def release(program, options, accept):
     addresses = program.addresses
     with waits.Waits(options, addresses, WAITS, accept) as load:
         load.reached("submitted")
-        load.go_on()
+        load.proceed()
         load.reached("parked")
         height = node_api.height(addresses["api"])
         with programs.Watch(program, load.process) as watch:
-            load.go_on()
+            load.proceed()
             report = load.report()
         return {
             **report,

@@ -16,8 +16,8 @@ def spread(values):
 def result(name, title, unit, values):
     """Returns a row of the table.
 
-    `values` maps each program to its figures by round. The row has the ratios of the first program to each other
-    one, round by round."""
+    `values` maps each program to its figures by round. The row has the ratios of the first program
+    to each other one, round by round."""
     return {
         "name": name,
         "title": title,
@@ -30,7 +30,7 @@ def result(name, title, unit, values):
 
 
 def ratios(values):
-    """Returns the spread of the first program's ratios to each other one, without those that have a figure of 0."""
+    """Returns the spread of the first program's ratios to each program without a figure of 0."""
     first = next(iter(values))
     return {
         other: spread([own / its for own, its in zip(values[first], others)])
@@ -42,14 +42,17 @@ def ratios(values):
 def add_costs(result, costs, options):
     """Adds processor time and context switches to a row.
 
-    `costs` maps programs to one cost per round, as `programs.Usage.each` makes it; programs without one are left
-    out. If two builds are compared, adds a remark that says whether the processor time of the new one exceeds that of
-    the old one by more than the spread of the old one's rounds."""
+    `costs` maps programs to one cost per round, as `programs.Usage.each` returns it. Programs
+    without a cost are left out. If two builds are compared, a remark says whether the processor
+    time of the new one exceeds that of the old one by more than the spread of the old one's
+    rounds."""
     costs = {program: of for program, of in costs.items() if of and all(of)}
     cpu_us = {program: [cost["cpu_us"] for cost in of] for program, of in costs.items()}
     for program, of in costs.items():
         names = {name for cost in of for name in cost["cpu_us_by_thread"]}
-        by_thread = {name: median(cost["cpu_us_by_thread"].get(name, 0) for cost in of) for name in names}
+        by_thread = {
+            name: median(cost["cpu_us_by_thread"].get(name, 0) for cost in of) for name in names
+        }
         result["programs"][program]["cost"] = {
             "cpu_us": spread(cpu_us[program]),
             "cpu_us_by_thread": dict(sorted(by_thread.items(), key=lambda item: -item[1])),
@@ -72,8 +75,9 @@ def add_costs(result, costs, options):
 
 
 def in_turns(number, programs):
-    """Returns the programs in the order of a round. The order alternates, so that a change of the machine's speed
-    favors no program."""
+    """Returns the programs in the order of a round.
+
+    The order alternates, so that a change of the machine's speed favors no program."""
     programs = list(programs)
     return programs if number % 2 == 0 else programs[::-1]
 
@@ -88,7 +92,8 @@ def disturbed(name, reports):
     runs = sum(map(is_disturbed, reports))
     if runs:
         of = f"of the machine in {runs} of {len(reports)} runs"
-        yield f"{name}: other programs, or other machines of the host, used more than {OTHERS_SHARE_MAX:.0%} {of}"
+        others = "other programs, or other machines of the host,"
+        yield f"{name}: {others} used more than {OTHERS_SHARE_MAX:.0%} {of}"
 
 
 def progress(number, row, program, text):

@@ -1,5 +1,5 @@
-"""Row `million`: the memory and disk space of a node that has committed many transfers over many accounts, and
-whether the transfers made it slower."""
+"""Row `million`: memory and disk space of a node after many transfers over many accounts, and its
+speed in the first and last fifth of them."""
 
 import figures
 import load
@@ -10,14 +10,15 @@ TRANSFERS = 1_000_000
 # Transfers per account.
 PER_ACCOUNT = 10
 CONNECTIONS = 256
-# Pages, spread over the ledger, from which the size of a transfer is taken.
+# Number of pages, spread over the ledger, that determine the mean size of a transfer.
 PAGES = 40
-# Bytes that a page in BCS has for each transaction besides the transaction, its events and its changes: version, info
-# of a successful transaction (tag, gas, status, three hashes, two absent ones), and root of the accumulator.
+# Bytes per transaction of a page in BCS without the transaction, its events and its changes:
+# version, info of a successful transaction (tag, gas, status, three hashes, two absent ones),
+# accumulator root.
 FRAME_BYTES = 8 + (1 + 8 + 1 + 3 * 32 + 1 + 1) + 32
 PAYLOAD = "payload"
 FIRST, LAST = "first fifth", "last fifth"
-MEMORY_MUST_MB = 600
+MEMORY_MB_MAX = 600
 
 
 class Million:
@@ -28,7 +29,8 @@ class Million:
         runs = {}
         for contender in figures.in_turns(number, programs.contenders(options, programs.NODE)):
             runs[contender.name] = run = fill(contender, directory.fresh(), options)
-            disk = f"{run['stopped_bytes_each']:,.0f} bytes on the disk for {run['payload_bytes_each']:,.0f}"
+            stored, payload = run["stopped_bytes_each"], run["payload_bytes_each"]
+            disk = f"{stored:,.0f} bytes on the disk for {payload:,.0f}"
             text = f"{run['resident_bytes'] / 1e6:,.0f} MB, {disk} each"
             figures.progress(number, self.name, contender.name, text)
         return runs
@@ -39,12 +41,18 @@ class Million:
             contender.name: [runs[contender.name] for runs in rounds]
             for contender in programs.contenders(options, programs.NODE)
         }
-        results = [memory(of, reports), disk(of, reports), *(speed(of, name, runs) for name, runs in reports.items())]
+        results = [
+            memory(of, reports),
+            disk(of, reports),
+            *(speed(of, name, runs) for name, runs in reports.items()),
+        ]
         for name, runs in reports.items():
             for result in results:
                 result["remarks"] += remarks(name, runs)
         figures.add_costs(
-            results[0], {name: [load.measured_cost(run) for run in runs] for name, runs in reports.items()}, options
+            results[0],
+            {name: [load.measured_cost(run) for run in runs] for name, runs in reports.items()},
+            options,
         )
         return results
 
@@ -53,7 +61,7 @@ def memory(of, reports):
     values = {name: [run["resident_bytes"] / 1e6 for run in runs] for name, runs in reports.items()}
     result = figures.result("million/memory", f"resident memory after {of}", "MB", values)
     for name in reports:
-        result["programs"][name]["note"] = f"at most {MEMORY_MUST_MB} MB"
+        result["programs"][name]["note"] = f"at most {MEMORY_MB_MAX} MB"
     return result
 
 
@@ -90,9 +98,16 @@ def accounts(options, by_default=TRANSFERS):
 
 
 def fill(contender, directory, options):
-    """Has a new node commit the transfers in `directory`, stops it, and returns its report with sizes."""
+    """Loads a new node in `directory`, stops it, and returns the report with sizes."""
     with contender.start(options, directory) as node:
-        words = ("--transfers", transfers(options), "--accounts", accounts(options), "--connections", CONNECTIONS)
+        words = (
+            "--transfers",
+            transfers(options),
+            "--accounts",
+            accounts(options),
+            "--connections",
+            CONNECTIONS,
+        )
         report = programs.report_with_cost(node, options, *words)
         data = directory / "data"
         resident, running = node.resident_bytes(), allocated_bytes(data)
@@ -115,8 +130,8 @@ def allocated_bytes(data):
 def payload_bytes_each(api, committed):
     """Returns the payload of all transactions, divided by the number of transfers.
 
-    The oldest transactions, which fund the accounts, are all counted. The newest, nearly all of which are transfers,
-    are sampled by pages spread over them."""
+    All of the oldest transactions, which fund the accounts, are counted. The newest, nearly all of
+    them transfers, are sampled by pages."""
     newest = node_api.newest_version(api)
     first = max(newest - committed, 0)
     total = version = 0
@@ -137,7 +152,7 @@ def page_payload(api, start):
 
 
 def uleb128(body):
-    """Returns the ULEB128 number at the start of `body` and its length in bytes. BCS encodes lengths so."""
+    """Returns the ULEB128 number at the start of `body`, as BCS encodes lengths, and its size."""
     value = 0
     for index, byte in enumerate(body):
         value |= (byte & 0x7F) << (7 * index)

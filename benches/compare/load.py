@@ -1,4 +1,4 @@
-"""Rows of one load: transfers that `ledger-node bench` or a peer's generator sends, and how fast they are committed."""
+"""Load rows: transfers that `ledger-node bench` or a peer's generator sends, and their speed."""
 
 import os
 
@@ -18,7 +18,7 @@ class Load:
         self.connections = load["connections"]
         self.mode = load["mode"]
         self.accounts = load.get("accounts", 2_000)
-        # Transfers per second that are signed in advance. The generator signs any further ones under the load.
+        # Transfers per second that are signed in advance. Further ones are signed under the load.
         self.rate_max = load["rate_max"]
         # Whether the load must use the whole machine, and a larger figure is better.
         self.is_throughput = unit == "committed/s"
@@ -38,18 +38,27 @@ class Load:
         ]
 
     def figure(self, report):
-        return report["committed_per_second"] if self.is_throughput else report["commit_latency"]["p50_ms"]
+        return (
+            report["committed_per_second"]
+            if self.is_throughput
+            else report["commit_latency"]["p50_ms"]
+        )
 
     def measure(self, number, options, directory):
         """Runs each program once."""
         runs = {}
         for contender in figures.in_turns(number, self.contenders(options)):
             runs[contender.name] = run = contender.run(self, options, directory)
-            figures.progress(number, self.name, contender.name, f"{self.figure(run):12,.2f} {self.unit:12} {cost(run)}")
+            figures.progress(
+                number,
+                self.name,
+                contender.name,
+                f"{self.figure(run):12,.2f} {self.unit:12} {cost(run)}",
+            )
         return runs
 
     def summaries(self, rounds, options):
-        """Returns the row: figures of all programs, ratios of the first to the others, costs and remarks."""
+        """Returns the row: figures of all programs, ratios to the first, costs and remarks."""
         names = [contender.name for contender in self.contenders(options)]
         reports = {name: [runs[name] for runs in rounds] for name in names}
         values = {name: [self.figure(report) for report in reports[name]] for name in names}
@@ -57,15 +66,19 @@ class Load:
         for name in names:
             result["programs"][name].update(of_program(self, reports[name]))
             result["remarks"] += remarks(self, name, reports[name], options.busy_share)
-        figures.add_costs(result, {name: [measured_cost(report) for report in reports[name]] for name in names}, options)
+        figures.add_costs(
+            result,
+            {name: [measured_cost(report) for report in reports[name]] for name in names},
+            options,
+        )
         return [result]
 
 
 def measured_cost(report):
     """Returns the cost of a node's transfer, or `None` for other programs.
 
-    The generator reads the processor time of the whole process when the warm-up ends, so it is more exact than the
-    sum over threads."""
+    The generator reads the processor time of the whole process when the warm-up ends, so it is more
+    exact than the sum over threads."""
     if "cost" not in report:
         return None
     return {**report["cost"], "cpu_us": report["node"]["cpu_us_per_transfer"]}
@@ -82,11 +95,13 @@ def cost(run):
 def busy_share(report):
     """Returns the share of the machine that the program and the generator used."""
     generator = report["generator"]
-    return (report["node"]["cores"] + generator["busy_share"] * generator["threads"]) / os.cpu_count()
+    return (
+        report["node"]["cores"] + generator["busy_share"] * generator["threads"]
+    ) / os.cpu_count()
 
 
 def remarks(row, name, reports, busy_share_min):
-    """Yields what makes the figures of a program doubtful."""
+    """Yields the remarks about runs of a program whose figures are doubtful."""
     of = f"of {len(reports)} runs"
     limited = sum(report["generator"]["was_the_limit"] for report in reports)
     if limited:
@@ -94,17 +109,23 @@ def remarks(row, name, reports, busy_share_min):
     nothing = sum(not row.figure(report) for report in reports)
     if nothing:
         yield f"{name}: nothing was committed in {nothing} {of}"
-    faulty = [report for report in reports if report["errors"] or report["failed"] or report["uncommitted"]]
+    faulty = [
+        report
+        for report in reports
+        if report["errors"] or report["failed"] or report["uncommitted"]
+    ]
     if faulty:
         worst = max(faulty, key=lambda report: report["uncommitted"])
         yield (
             f"{name}: in {len(faulty)} {of} errors or transfers that were not committed; the worst:"
-            f" {worst['uncommitted']} uncommitted, {worst['failed']} failed, errors {worst['errors'] or 'none'}"
+            f" {worst['uncommitted']} uncommitted, {worst['failed']} failed,"
+            f" errors {worst['errors'] or 'none'}"
         )
     yield from figures.disturbed(name, reports)
     idle = sum(busy_share(report) < busy_share_min for report in reports)
     if row.is_throughput and name == programs.FLOOR.name and idle:
-        yield f"{name}: {idle} {of} DO NOT COUNT: below {busy_share_min:.0%} of what processor time allows"
+        limit = f"below {busy_share_min:.0%} of the available processor time"
+        yield f"{name}: {idle} {of} DO NOT COUNT: {limit}"
 
 
 def of_program(row, reports):
@@ -114,8 +135,16 @@ def of_program(row, reports):
         "cpu_us": median(lambda report: report["node"]["cpu_us_per_transfer"]),
         "generator_cpu_us": median(lambda report: report["generator"]["cpu_us_per_transfer"]),
         "busy_share": median(busy_share),
-        "p50_ms": median(lambda report: report["commit_latency" if row.mode == "await" else "submit_latency"]["p50_ms"]),
-        "p99_ms": median(lambda report: report["commit_latency" if row.mode == "await" else "submit_latency"]["p99_ms"]),
+        "p50_ms": median(
+            lambda report: report["commit_latency" if row.mode == "await" else "submit_latency"][
+                "p50_ms"
+            ]
+        ),
+        "p99_ms": median(
+            lambda report: report["commit_latency" if row.mode == "await" else "submit_latency"][
+                "p99_ms"
+            ]
+        ),
     }
 
 

@@ -1,7 +1,7 @@
-"""The row `long`: whether a node that prunes is still as fast after many transfers as in its first minute.
+"""Row `long`: the speed of a pruning node after many transfers, compared with its first minute.
 
-Its version is read every second. The first and the last minute are those of the load: the seconds before it, in
-which accounts are funded, commit few transactions.
+The version of the node is read every second. The first and the last minute are those of the load.
+The seconds before it, in which accounts are funded, commit few transactions.
 """
 
 import json
@@ -16,12 +16,12 @@ import programs
 
 NAME = "long"
 TRANSFERS = 10_000_000
-# The part of all transfers that pruning keeps.
+# Share of all transfers that pruning retains.
 WINDOW_SHARE = 0.2
 MINUTE_SECONDS = 60
-# A run that is too short for two minutes is held against itself by quarters.
+# Parts of a run that is too short for minutes.
 PARTS = 4
-# The load begins with the first second that commits such a share of the fastest one.
+# The load begins with the first second that commits at least this share of the fastest one.
 LOAD_SHARE = 0.25
 FIRST, LAST = "first minute", "at the end"
 
@@ -36,30 +36,46 @@ class Long:
         window = int(growth.transfers(options, TRANSFERS) * WINDOW_SHARE)
         settings = ("pruner.enabled=true", f"pruner.window_versions={window}")
         with programs.NODE.start(options, fresh, *settings) as node:
-            run = watched(node, options)
+            run = run_load(node, options)
             run["resident_bytes"] = node.resident_bytes()
             run["allocated_bytes"] = growth.allocated_bytes(fresh / "data")
-        figures.progress(number, self.name, "node", f"{run['first']:,.0f}/s first, {run['last']:,.0f}/s at the end")
+        figures.progress(
+            number,
+            self.name,
+            "node",
+            f"{run['first']:,.0f}/s first, {run['last']:,.0f}/s at the end",
+        )
         return {"node": run}
 
     def summaries(self, rounds, options):
         runs = [found["node"] for found in rounds]
-        asked, over = (count(options, TRANSFERS) for count in (growth.transfers, growth.accounts))
-        title = f"{asked:,} transfers over {over:,} accounts, pruned to {WINDOW_SHARE:.0%}"
+        transfers, accounts = (
+            count(options, TRANSFERS) for count in (growth.transfers, growth.accounts)
+        )
+        title = f"{transfers:,} transfers over {accounts:,} accounts, pruned to {WINDOW_SHARE:.0%}"
         values = {LAST: [run["last"] for run in runs], FIRST: [run["first"] for run in runs]}
         result = figures.result(self.name, title, self.unit, values)
-        resident, disk = (figures.median(run[key] for run in runs) for key in ("resident_bytes", "allocated_bytes"))
-        result["programs"][LAST]["note"] = f"{resident / 1e6:,.0f} MB resident, {disk / 1e6:,.0f} MB on the disk"
-        result["programs"][FIRST]["note"] = f"of {figures.median(run['span_seconds'] for run in runs):.0f} s each"
+        resident, disk = (
+            figures.median(run[key] for run in runs)
+            for key in ("resident_bytes", "allocated_bytes")
+        )
+        result["programs"][LAST][
+            "note"
+        ] = f"{resident / 1e6:,.0f} MB resident, {disk / 1e6:,.0f} MB on the disk"
+        result["programs"][FIRST][
+            "note"
+        ] = f"of {figures.median(run['span_seconds'] for run in runs):.0f} s each"
         result["remarks"] += growth.remarks("node", runs)
         return [result]
 
 
-def watched(node, options):
-    """Loads a node and looks at it every second."""
+def run_load(node, options):
+    """Loads a node, reads its version every second, and returns the report with both speeds."""
     addresses = node.addresses
-    asked, over = (count(options, TRANSFERS) for count in (growth.transfers, growth.accounts))
-    load = ("--transfers", asked, "--accounts", over, "--connections", growth.CONNECTIONS)
+    transfers, accounts = (
+        count(options, TRANSFERS) for count in (growth.transfers, growth.accounts)
+    )
+    load = ("--transfers", transfers, "--accounts", accounts, "--connections", growth.CONNECTIONS)
     command = [str(word) for word in programs.bench_command(options, node, *load)]
     samples = []
     with tempfile.TemporaryFile("w+") as printed, programs.Watch(node) as watch:
@@ -73,8 +89,11 @@ def watched(node, options):
 
 
 def ends(samples):
-    """How fast the load was at its beginning and its end; samples are moments and versions."""
-    rates = [(later[1] - sooner[1]) / (later[0] - sooner[0]) for sooner, later in zip(samples, samples[1:])]
+    """Returns the speed at both ends of the load. A sample is a pair of a time and a version."""
+    rates = [
+        (later[1] - sooner[1]) / (later[0] - sooner[0])
+        for sooner, later in zip(samples, samples[1:])
+    ]
     loaded = [index for index, rate in enumerate(rates) if rate >= LOAD_SHARE * max(rates)]
     begin, end = loaded[0], loaded[-1] + 1
     span = max(min(MINUTE_SECONDS, (end - begin) // PARTS), 1)

@@ -12,7 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def output(*command, directory=ROOT):
     """Returns the standard output of a command, or an empty text if it fails."""
     try:
-        return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            command, cwd=directory, capture_output=True, text=True, check=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -28,9 +30,9 @@ def of_proc(path, name):
 
 
 def busy_seconds():
-    """Returns the processor time that the machine has used or that its host has withheld from it, in seconds.
+    """Returns the processor time that the machine has used or its host has withheld, in seconds.
 
-    Returns 0 on a kernel without `/proc/stat`."""
+    Returns 0 on a system without `/proc/stat`."""
     try:
         fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
     except (OSError, IndexError):
@@ -40,7 +42,7 @@ def busy_seconds():
 
 
 def commit_of(directory):
-    """Returns the commit that is checked out around a file or directory, or its path outside of a checkout."""
+    """Returns the commit of the checkout around a path, or the path if there is no checkout."""
     directory = directory if directory.is_dir() else directory.parent
     commit = output("git", "rev-parse", "--short=12", "HEAD", directory=directory)
     changed = output("git", "status", "--porcelain", "--untracked-files=no", directory=directory)
@@ -59,6 +61,7 @@ def describe(work_dir):
         "file_system": file_system,
         "commit": commit_of(ROOT),
         "compiler": output("rustc", "--version"),
-        "flags": "profile release" + (f", RUSTFLAGS={os.environ['RUSTFLAGS']}" if "RUSTFLAGS" in os.environ else ""),
+        "flags": "profile release"
+        + (f", RUSTFLAGS={os.environ['RUSTFLAGS']}" if "RUSTFLAGS" in os.environ else ""),
         "load_before": os.getloadavg()[0],
     }

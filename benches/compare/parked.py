@@ -1,9 +1,9 @@
-"""Row `parked`: the memory that one waiting long poll costs.
+"""Row `parked`: the memory of one waiting long poll.
 
-Many long polls wait in one process, each on its own connection for its own transaction, which cannot be committed
-yet. The figure is the growth of resident memory from just before the first connection, when the mempool already
-holds the transactions. Releasing all of them afterwards shows that each was waiting. The floor delays its first
-write; its handler waits for a oneshot.
+Many long polls wait in one process, each on its own connection for its own transaction, which
+cannot be committed yet. The figure is the growth of resident memory since the time before the first
+connection, when the mempool already holds the transactions. Releasing all of them at the end proves
+that each was waiting. The floor delays its first write, and its handler waits for a oneshot.
 """
 
 import time
@@ -30,7 +30,9 @@ class Parked:
         for contender in figures.in_turns(number, contenders(options)):
             with start_waiting(contender, options, directory.fresh(), WAITS) as program:
                 runs[contender.name] = run = park(program, options)
-            figures.progress(number, self.name, contender.name, f"{run['bytes_each']:12,.0f} bytes each")
+            figures.progress(
+                number, self.name, contender.name, f"{run['bytes_each']:12,.0f} bytes each"
+            )
         return runs
 
     def summaries(self, rounds, options):
@@ -42,8 +44,12 @@ class Parked:
             result["programs"][name]["note"] = f"{before / 1e6:.0f} MB before"
             faulty = sum(runs[name]["committed"] != WAITS for runs in rounds)
             if faulty:
-                result["remarks"].append(f"{name}: {faulty} runs DO NOT COUNT, not all were answered at the end")
-        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
+                result["remarks"].append(
+                    f"{name}: {faulty} runs DO NOT COUNT, some long polls were not completed"
+                )
+        figures.add_costs(
+            result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options
+        )
         return [result]
 
 
@@ -52,7 +58,7 @@ def contenders(options):
 
 
 def start_waiting(contender, options, directory, transfers):
-    """Starts a program that can hold so many long polls and answers all of them together."""
+    """Starts a program that can hold `transfers` long polls and completes them with one block."""
     if contender is programs.FLOOR:
         return contender.start(options, directory, "--hold", transfers + 1)
     return contender.start(options, directory, *waits.settings(transfers))
@@ -63,16 +69,22 @@ def park(program, options):
         load.reached("submitted")
         time.sleep(SETTLE_SECONDS)
         before, used = program.resident_bytes(), program.usage()
-        load.go_on()
+        load.proceed()
         load.reached("parked")
         time.sleep(SETTLE_SECONDS)
         parked = program.resident_bytes()
-        load.go_on()
+        load.proceed()
         report = load.report()
         cost = program.usage().since(used).each(WAITS)
     each = (parked - before) / WAITS
     committed = report["committed"]
-    return {"bytes_each": each, "before_bytes": before, "parked_bytes": parked, "committed": committed, "cost": cost}
+    return {
+        "bytes_each": each,
+        "before_bytes": before,
+        "parked_bytes": parked,
+        "committed": committed,
+        "cost": cost,
+    }
 
 
 ROWS = [Parked()]

@@ -21,7 +21,7 @@ import node_api
 
 TARGET = machine.ROOT / "target" / "release"
 PEER = machine.ROOT / "benches" / "peer"
-# Maximum time for a program to answer or to stop, in seconds.
+# Maximum time for a program to listen or to stop, in seconds.
 TIMEOUT_SECONDS = 30
 
 
@@ -47,7 +47,7 @@ class Directory:
         return path
 
     def kept(self, name, make):
-        """Returns a subdirectory that is kept for all rounds. `make` fills it on the first call."""
+        """Returns a subdirectory that all rounds share. `make` fills it on the first call."""
         path = self.path / name
         if not path.exists():
             path.mkdir()
@@ -66,7 +66,9 @@ class Usage:
 
     def since(self, before):
         """Returns the resources that were used after `before`."""
-        return Usage(self.cpu_us_by_thread - before.cpu_us_by_thread, self.switches - before.switches)
+        return Usage(
+            self.cpu_us_by_thread - before.cpu_us_by_thread, self.switches - before.switches
+        )
 
     def each(self, count):
         """Returns the cost of one of `count` operations, as the rows report it."""
@@ -85,7 +87,9 @@ class Process:
     def __init__(self, command, directory):
         self.log = open(directory / "log", "w+")
         self.command = [str(word) for word in command]
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, stderr=self.log, text=True
+        )
         self.pid = self.process.pid
 
     def __enter__(self):
@@ -103,7 +107,7 @@ class Process:
 
     @functools.cached_property
     def addresses(self):
-        """The addresses of its ready line, by listener."""
+        """The addresses of the ready line, by listener."""
         for line in self.process.stdout:
             if line.startswith("ready "):
                 return dict(field.split("=", 1) for field in line.split()[1:])
@@ -138,21 +142,25 @@ class Process:
         self.process.wait()
 
     def usage(self):
-        """Returns what its live threads have used so far; nothing on a kernel without `/proc/PID/task`.
+        """Returns the resources that the live threads have used so far.
 
-        A thread that ends takes its counts with it, so a difference of two calls covers the threads that
-        live during both."""
+        The counts of a thread are lost when it ends, so a difference of two calls covers the
+        threads that live during both. On a system without `/proc/PID/task` all counts are 0."""
         used = Usage(collections.Counter(), 0)
         for thread in pathlib.Path(f"/proc/{self.pid}/task").glob("*"):
             try:
-                name, times = (thread / "comm").read_text().strip(), (thread / "schedstat").read_text().split()
+                name, times = (thread / "comm").read_text().strip(), (
+                    thread / "schedstat"
+                ).read_text().split()
                 status = (thread / "status").read_text()
             except OSError:
                 continue
             # A vertical bar would end a cell of the printed table.
             used.cpu_us_by_thread[name.replace("|", " ")] += int(times[0]) / 1e3
             counts = (line.partition(":") for line in status.splitlines())
-            used.switches += sum(int(count) for key, _, count in counts if key.endswith("ctxt_switches"))
+            used.switches += sum(
+                int(count) for key, _, count in counts if key.endswith("ctxt_switches")
+            )
         return used
 
     def fail(self):
@@ -162,10 +170,10 @@ class Process:
 
 
 class Watch:
-    """Measures inside a `with` block how many cores a program, its load generator and all others use.
+    """Measures inside a `with` block the cores that a program, its generator and all others use.
 
-    The load generator is a child process that starts and ends inside the block, or the process `driver`, which
-    outlives the block. `usage` holds what the threads of the program used."""
+    The load generator is a child process that starts and ends inside the block, or the process
+    `driver`, which outlives the block. `usage` has the resources of the program's threads."""
 
     def __init__(self, program, driver=None):
         self.program = program
@@ -181,14 +189,16 @@ class Watch:
 
     def __exit__(self, *_):
         self.usage = self.program.usage().since(self.usage_before)
-        seconds, program, drivers, all_programs = (now - then for now, then in zip(self.used(), self.before))
+        seconds, program, drivers, all_programs = (
+            now - then for now, then in zip(self.used(), self.before)
+        )
         self.program_cores = program / seconds
         self.generator_cores = drivers / seconds
         self.cores_of_others = max((all_programs - program - drivers) / seconds, 0.0)
 
 
 def output_of(command):
-    """Runs a program that must succeed, and returns its standard output."""
+    """Runs a program and returns its standard output. Ends this process if the program fails."""
     command = [str(word) for word in command]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -197,7 +207,7 @@ def output_of(command):
 
 
 def report(program, command):
-    """Runs a load generator and returns its report with the cores that other programs used meanwhile."""
+    """Runs a load generator and returns its report with the cores that other programs used."""
     with Watch(program) as watch:
         printed = output_of(command)
     return {**json.loads(printed), "cores_of_others": watch.cores_of_others}
@@ -206,8 +216,8 @@ def report(program, command):
 def report_with_cost(program, options, *load):
     """Runs `ledger-node bench` and returns its report, as `report` does.
 
-    The report of a node has `cost`: what its threads used for each transaction of the whole run, which includes
-    warm-up and the funding of accounts. The floor has no listener that counts transactions."""
+    The report of a node has `cost`, the resources of its threads per transaction of the whole run,
+    with warm-up and the funding of accounts. The floor has no metric that counts transactions."""
     command = bench_command(options, program, *load)
     admin = program.addresses.get("admin")
     committed = node_api.committed_transactions(admin) if admin else 0
@@ -249,8 +259,10 @@ class Ledger:
         return Process(self.command(options, directory / "data", *of_row), directory)
 
     def drive(self, program, row, options):
-        """Loads a running program as the row says, and returns the generator's report."""
-        return report_with_cost(program, options, *row.load(options), "--warm-up", options.warm_up, *self.load)
+        """Loads a running program with the load of `row`, and returns the generator's report."""
+        return report_with_cost(
+            program, options, *row.load(options), "--warm-up", options.warm_up, *self.load
+        )
 
     def run(self, row, options, directory):
         """Starts the program in an empty directory and loads it once."""
@@ -265,7 +277,7 @@ def bench_command(options, program, *load):
 
 
 def node_command(options, data, *of_row):
-    """Returns the command of a node. Settings of the command line take precedence over those of the row."""
+    """Returns the command of a node. Settings in `options` override those of the row."""
     return command_of_build(options.node, options, data, *of_row)
 
 
@@ -276,7 +288,9 @@ def old_node_command(options, data, *of_row):
 def command_of_build(program, options, data, *of_row):
     command = [program, "run", "--data-dir", data]
     listen = ["api.listen=127.0.0.1:0", "faucet.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0"]
-    return command + [word for setting in (*listen, *of_row, *options.set) for word in ("--set", setting)]
+    return command + [
+        word for setting in (*listen, *of_row, *options.set) for word in ("--set", setting)
+    ]
 
 
 def floor_command(options, data, *of_row):
@@ -284,14 +298,16 @@ def floor_command(options, data, *of_row):
 
 
 def polling_floor_command(options, data):
-    """Waits as the reference node does: at most 100 requests at once, each of which polls every 20 ms."""
+    """Returns the command of a floor that polls as the Aptos full node does.
+
+    At most 100 requests wait, and each polls every 20 ms."""
     return floor_command(options, data, "--poll-ms", "20", "--parked-max", "100")
 
 
 class Anvil:
     """The peer in one of its modes. It stores its ledger in memory only."""
 
-    # More gas per block than the transfers of a block's time need.
+    # The gas limit exceeds the gas of all transfers of a block.
     FLAGS = ("--silent", "--gas-limit", "1000000000", "--no-request-size-limit")
 
     def __init__(self, name, *mode):
@@ -307,7 +323,10 @@ class Anvil:
         with Process(command, fresh) as program:
             program.wait_for_port(port)
             target = ["--address", f"127.0.0.1:{port}", "--pid", program.pid]
-            return report(program, [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up])
+            return report(
+                program,
+                [options.peer_load, *target, *row.load(options), "--warm-up", options.warm_up],
+            )
 
 
 def anvil_path():
@@ -330,7 +349,7 @@ OLD_BUILDS = {NODE: NODE_OLD, NODE_JSON: NODE_OLD_JSON}
 
 
 def contenders(options, first, *against):
-    """Returns the programs of a row: `first`, then its old build if one is given, or else `against`."""
+    """Returns the programs of a row: `first`, then its old build, or `against` if there is none."""
     if options.node_old:
         return [first, OLD_BUILDS[first]]
     return [first, *(other for other in against if other not in PEERS or options.anvil)]

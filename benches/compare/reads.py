@@ -1,7 +1,8 @@
-"""Row `reads`: responses of the node per second, compared with a bare handler that sends as many bytes.
+"""Row `reads`: responses of the node per second, compared with a bare handler.
 
-The ledger is prepared once: transfers over many accounts, which are requested in turns so that no single page of
-the database serves all requests, and a block of exactly a hundred transactions. `wrk` sends the requests over
+The handler is part of the floor and sends as many bytes. The ledger is prepared once. It has
+transfers over many accounts, which are requested in turns, so that no single page of the database
+serves all requests, and a block of exactly a hundred transactions. `wrk` sends the requests over
 persistent connections and accepts no compression.
 """
 
@@ -19,19 +20,20 @@ import programs
 import start
 
 NAME = "reads"
-# Enough transfers that the index of hashes lies in the database, not only in memory.
+# So many that the index of hashes is in the database, not only in memory.
 TRANSFERS = 300_000
 ACCOUNTS = 3_000
-# Transactions of the block of a hundred, besides its first and last one and the one that releases the others.
+# Transfers in the block of a hundred, without its block metadata, its epilogue and the transfer
+# that releases the others.
 HELD_TRANSFERS = 97
-# Pages of transactions, spread over the ledger, from which accounts and hashes are taken.
+# Number of pages, spread over the ledger, that provide accounts and hashes.
 PAGES = 20
-# Number of responses from which the size of a response is taken.
+# Number of responses that determine the median size.
 SAMPLES = 50
 EVENTS = 25
 SCRIPT = pathlib.Path(__file__).with_name("wrk.lua")
 CONNECTIONS = 64
-# Of each kind: the paths that are requested, its title, and the media type of the response.
+# By kind of read: key of its paths, title, media type of the response.
 KINDS = {
     "balance": ("balance", "point reads: balance", node_api.JSON),
     "by_hash": ("by_hash", "point reads: by_hash", node_api.JSON),
@@ -49,13 +51,18 @@ class Reads:
     rounds_max = None
 
     def measure(self, number, options, directory):
-        """Measures all kinds of requests. All programs run for the whole round; one at a time gets requests."""
+        """Measures all kinds of reads. All programs run for the whole round; one is loaded."""
         kept = directory.kept("reads", lambda path: prepare(path, options))
         fresh, runs = directory.fresh(), {}
         all_paths = json.loads((kept / "paths.json").read_text())
         with contextlib.ExitStack() as stack:
             started = [
-                (contender, stack.enter_context(start_on(contender, kept / "data", fresh / str(index), options)))
+                (
+                    contender,
+                    stack.enter_context(
+                        start_on(contender, kept / "data", fresh / str(index), options)
+                    ),
+                )
                 for index, contender in enumerate(contenders(options))
             ]
             first_api = started[0][1].addresses["api"]
@@ -64,7 +71,7 @@ class Reads:
                 runs[kind] = {}
                 for contender, program in figures.in_turns(number, started):
                     paths = [f"/bytes/{size}"] if contender is programs.FLOOR else all_paths[what]
-                    run = ask(program, paths, media_type, options, fresh)
+                    run = load_with_wrk(program, paths, media_type, options, fresh)
                     runs[kind][contender.name] = {**run, "body_bytes": size}
                     text = f"{run['per_second']:12,.0f} requests/s   {run['cpu_us']:8.1f} us each"
                     figures.progress(number, self.name, f"{contender.name}, {kind}", text)
@@ -82,9 +89,13 @@ class Reads:
         for name, program in result["programs"].items():
             for figure in ("p50_ms", "p99_ms", "cpu_us", "generator_cpu_us", "busy_share"):
                 program[figure] = figures.median(report[figure] for report in reports[name])
-            program["note"] = f"{figures.median(report['body_bytes'] for report in reports[name]):,.0f} bytes"
+            program["note"] = (
+                f"{figures.median(report['body_bytes'] for report in reports[name]):,.0f} bytes"
+            )
             result["remarks"] += remarks(name, reports[name])
-        figures.add_costs(result, {name: [run["cost"] for run in reports[name]] for name in names}, options)
+        figures.add_costs(
+            result, {name: [run["cost"] for run in reports[name]] for name in names}, options
+        )
         return result
 
 
@@ -93,7 +104,7 @@ def contenders(options):
 
 
 def start_on(contender, data, directory, options):
-    """Starts a program on a copy of the prepared ledger; the floor needs none."""
+    """Starts a program on a copy of the prepared ledger. The floor needs none."""
     directory.mkdir()
     if contender is not programs.FLOOR:
         start.copy(data, directory / "data")
@@ -112,13 +123,25 @@ def remarks(name, reports):
 
 
 def prepare(path, options):
-    """Fills a ledger and writes the paths that can be requested. An old build prepares it, so that both can open it."""
+    """Creates a ledger and the list of paths to request.
+
+    The old build creates it if there is one, because each build can open it."""
     with contenders(options)[-1 if options.node_old else 0].start(options, path) as node:
         addresses = node.addresses
         load = ("--transfers", TRANSFERS, "--accounts", ACCOUNTS, "--connections", 256)
         programs.output_of(programs.bench_command(options, node, *load))
-        target = [address.removeprefix("http://") for address in (addresses["api"], addresses["faucet"])]
-        command = [options.wait_load, "--address", target[0], "--faucet", target[1], "--transfers", HELD_TRANSFERS]
+        target = [
+            address.removeprefix("http://") for address in (addresses["api"], addresses["faucet"])
+        ]
+        command = [
+            options.wait_load,
+            "--address",
+            target[0],
+            "--faucet",
+            target[1],
+            "--transfers",
+            HELD_TRANSFERS,
+        ]
         command = [str(word) for word in command]
         # A line for each of its two steps.
         done = subprocess.run(command, input="\n\n", capture_output=True, text=True)
@@ -141,12 +164,17 @@ def paths_of(api, hash_in_block):
     transfers = []
     for start in node_api.page_starts(newest // 2, newest, PAGES):
         found = json.loads(node_api.page(api, start))
-        transfers += [transaction for transaction in found if transaction["type"] == "user_transaction"]
+        transfers += [
+            transaction for transaction in found if transaction["type"] == "user_transaction"
+        ]
     guids = {event_key(transfer) for transfer in transfers} - {None}
     return {
         "balance": [balance(transfer) for transfer in transfers],
         "by_hash": [f"/v1/transactions/by_hash/{transfer['hash']}" for transfer in transfers],
-        "events": [f"/v1/accounts/{account}/events/{stream}?limit={EVENTS}" for account, stream in sorted(guids)],
+        "events": [
+            f"/v1/accounts/{account}/events/{stream}?limit={EVENTS}"
+            for account, stream in sorted(guids)
+        ],
         "block": [block],
     }
 
@@ -154,7 +182,11 @@ def paths_of(api, hash_in_block):
 def balance(transfer):
     """Returns the path of the sender's balance in the coin of the transfer."""
     types = [change.get("data", {}).get("type", "") for change in transfer["changes"]]
-    coin = next(name for name in types if "::coin::CoinStore<" in name).partition("<")[2].removesuffix(">")
+    coin = (
+        next(name for name in types if "::coin::CoinStore<" in name)
+        .partition("<")[2]
+        .removesuffix(">")
+    )
     return f"/v1/accounts/{transfer['sender']}/balance/{coin}"
 
 
@@ -172,8 +204,8 @@ def body_bytes(api, paths, media_type):
     return int(statistics.median(len(node_api.get(api + path, media_type)) for path in some))
 
 
-def ask(program, paths, media_type, options, directory):
-    """Has wrk send requests to a program, first without measuring."""
+def load_with_wrk(program, paths, media_type, options, directory):
+    """Loads a program with wrk after a warm-up, and returns the measurement."""
     api = program.addresses["api"]
     file = directory / "paths"
     file.write_text("\n".join(paths) + "\n")
@@ -183,7 +215,11 @@ def ask(program, paths, media_type, options, directory):
         programs.output_of([*command, f"{options.warm_up}s", api, "--", file])
     with programs.Watch(program) as watch:
         printed = programs.output_of([*command, f"{options.seconds}s", api, "--", file])
-    measured = json.loads(next(line for line in printed.splitlines() if line.startswith("JSON ")).removeprefix("JSON "))
+    measured = json.loads(
+        next(line for line in printed.splitlines() if line.startswith("JSON ")).removeprefix(
+            "JSON "
+        )
+    )
     per_second = measured["requests"] / measured["seconds"]
     return {
         **measured,

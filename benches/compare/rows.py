@@ -1,6 +1,7 @@
 """All rows of the table.
 
-A row has a name, `measure` for one round, `summaries` of all rounds, and `rounds_max` if several rounds take too long.
+A row has `name`, `measure` for one round, `summaries` of all rounds, and `rounds_max`, which limits
+the rounds of a row that takes long.
 """
 
 import block
@@ -13,11 +14,20 @@ import reads
 import start
 import sustained
 
-ALL = [*load.ROWS, *reads.ROWS, *parked.ROWS, *block.ROWS, *start.ROWS, *growth.ROWS, *sustained.ROWS, *long.ROWS]
+ALL = [
+    *load.ROWS,
+    *reads.ROWS,
+    *parked.ROWS,
+    *block.ROWS,
+    *start.ROWS,
+    *growth.ROWS,
+    *sustained.ROWS,
+    *long.ROWS,
+]
 NAMES = [row.name for row in ALL]
 # Rows that use `ledger-wait-load`.
 WITH_WAITS = {row.name for row in (*reads.ROWS, *parked.ROWS, *block.ROWS)}
-# Rows that take a quarter of an hour or more and run only if they are named. They compare no two builds.
+# Rows that take a quarter of an hour or more, run only if named, and do not compare builds.
 LONG = {long.NAME, *sustained.NAMES}
 BY_DEFAULT = [name for name in NAMES if name not in LONG]
 

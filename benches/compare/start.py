@@ -1,12 +1,12 @@
 """Rows `start`: the time from the start of the process to its first response.
 
-Of an empty directory, of a ledger that was stopped, and of one whose node was killed under load. Each round copies
-the directories, so that all rounds begin with the same one. A copy is synced before, and lies in the page cache.
+The start uses an empty directory, a ledger that was stopped, or one whose node was killed under
+load. Each round copies the directories, so that all rounds begin with the same ones. The copies are
+synced and in the page cache.
 """
 
 import http.client
 import os
-import shutil
 import subprocess
 import time
 
@@ -22,7 +22,7 @@ SETTLE_SECONDS = 2
 KILLED_AFTER_SECONDS = 5
 EMPTY, STOPPED, KILLED = "empty", "stopped", "killed"
 TITLES = {EMPTY: "empty directory", STOPPED: "stopped ledger", KILLED: "ledger killed under load"}
-MUST_MS = {EMPTY: 100, STOPPED: 500, KILLED: 1_500}
+START_MS_MAX = {EMPTY: 100, STOPPED: 500, KILLED: 1_500}
 
 
 class Start:
@@ -32,18 +32,22 @@ class Start:
 
     def measure(self, number, options, directory):
         kept = directory.kept("start", lambda path: prepare(path, options))
-        runs = {state: {} for state in MUST_MS}
-        for state in figures.in_turns(number, MUST_MS):
+        runs = {state: {} for state in START_MS_MAX}
+        for state in figures.in_turns(number, START_MS_MAX):
             for contender in figures.in_turns(number, programs.contenders(options, programs.NODE)):
                 fresh = directory.fresh()
                 if state != EMPTY:
                     copy(kept / state, fresh / "data")
-                runs[state][contender.name] = run = first_answer(contender, options, fresh)
-                figures.progress(number, self.name, f"{contender.name}, {state}", f"{run['ms']:12,.1f} ms")
+                runs[state][contender.name] = run = first_response(contender, options, fresh)
+                figures.progress(
+                    number, self.name, f"{contender.name}, {state}", f"{run['ms']:12,.1f} ms"
+                )
         return runs
 
     def summaries(self, rounds, options):
-        return [self.summary(state, [runs[state] for runs in rounds], options) for state in MUST_MS]
+        return [
+            self.summary(state, [runs[state] for runs in rounds], options) for state in START_MS_MAX
+        ]
 
     def summary(self, state, rounds, options):
         names = [contender.name for contender in programs.contenders(options, programs.NODE)]
@@ -54,13 +58,19 @@ class Start:
         result = figures.result(f"{self.name}/{state}", title, self.unit, values)
         for name in names:
             allocated = figures.median(runs[name]["allocated_bytes"] for runs in rounds)
-            result["programs"][name]["note"] = f"at most {MUST_MS[state]:,} ms; {allocated / 1e6:,.0f} MB on the disk"
-        figures.add_costs(result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options)
+            result["programs"][name][
+                "note"
+            ] = f"at most {START_MS_MAX[state]:,} ms; {allocated / 1e6:,.0f} MB on the disk"
+        figures.add_costs(
+            result, {name: [runs[name]["cost"] for runs in rounds] for name in names}, options
+        )
         return result
 
 
 def prepare(path, options):
-    """Creates a ledger as a stop leaves it, and as a kill does. An old build creates both, so that all can open them."""
+    """Creates a ledger that was stopped and one whose node was killed.
+
+    The old build creates both if there is one, because each build can open them."""
     data = path / "data"
     contender = programs.contenders(options, programs.NODE)[-1]
     growth.fill(contender, path, options)
@@ -78,20 +88,20 @@ def prepare(path, options):
 
 
 def copy(source, target):
-    """Copies a directory, keeping the holes of its files."""
+    """Copies a directory. Holes of files stay holes."""
     target.mkdir()
     subprocess.run(["cp", "--archive", "--sparse=always", f"{source}/.", target], check=True)
 
 
-def first_answer(contender, options, directory):
-    """Measures how long a node takes until it answers. Its ready line gives the address."""
+def first_response(contender, options, directory):
+    """Measures the time from the start of a node to its first response."""
     # Earlier writes and deletions must not keep the disk busy while the node opens its files.
     os.sync()
     time.sleep(SETTLE_SECONDS)
     begin = time.perf_counter()
     with contender.start(options, directory) as node:
         address = node.addresses["api"].removeprefix("http://")
-        while not answers(address):
+        while not responds(address):
             time.sleep(REQUEST_INTERVAL_SECONDS)
         took = time.perf_counter() - begin
         run = {
@@ -104,7 +114,7 @@ def first_answer(contender, options, directory):
     return run
 
 
-def answers(address):
+def responds(address):
     connection = http.client.HTTPConnection(address)
     try:
         connection.request("GET", "/v1")

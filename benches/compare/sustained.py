@@ -1,11 +1,11 @@
-"""The rows `submit_sustained` and `await_sustained`: a load that goes on for ten minutes or more, in turns of a minute
-with short runs of the floor.
+"""Rows `submit_sustained` and `await_sustained`: ten minutes of load or more, in turns of a minute.
 
-The node is one process with one ledger, which grows, whose caches fill, and whose indices are merged; the floor keeps
-nothing but a file that grows, so that it is as fast in its first seconds as later. A machine that others share drifts by
-a third within minutes: each of the node's turns is held against the floor just before and after it, and counts only
-if others left the machine alone in all three. While the floor has its turn the node is stopped, so that it catches up
-on nothing.
+The node is one process with one ledger. The ledger grows, caches fill, and indices are merged. The
+floor writes to a file only, so it is as fast in its first seconds as later, and its runs are short.
+
+The speed of a shared machine drifts by a third within minutes. Each turn of the node is therefore
+compared with the floor before and after it, and counts only if other programs left the machine idle
+in all three. During a run of the floor the node is suspended, so that it cannot do deferred work.
 """
 
 import copy
@@ -14,13 +14,13 @@ import figures
 import load
 import programs
 
-# What the node's turns that count add up to, as long as a row that goes on for long is to go on.
+# Total measured time of the node's turns that count, in seconds.
 SECONDS_DEFAULT = 600
 TURN_SECONDS = 60
-# So many times as many turns are tried on a machine that others do not leave alone.
-TRIES = 2
+# Maximum number of turns, as a multiple of the turns that must count.
+TURNS_FACTOR_MAX = 2
 NODE, FLOOR = "node", "floor"
-# Before and after a turn.
+# Name of the mean of the floor's runs before and after a turn.
 AROUND = "floor around it"
 
 
@@ -32,7 +32,7 @@ class Sustained:
         self.name = f"{short.name}_sustained"
         self.short = short
         self.turn = copy.copy(short)
-        # So many transfers a second of the node are signed before.
+        # Transfers per second of the node that are signed in advance.
         self.turn.rate_max = node_rate_max
 
     def measure(self, number, options, directory):
@@ -41,7 +41,7 @@ class Sustained:
         wanted = options.sustain // of_turn.seconds
         runs = {NODE: [], FLOOR: [self.floor(number, options, directory)]}
         with programs.NODE.start(options, directory.fresh("sustained")) as node:
-            while len(counting(runs)) < wanted and len(runs[NODE]) < wanted * TRIES:
+            while len(counting(runs)) < wanted and len(runs[NODE]) < wanted * TURNS_FACTOR_MAX:
                 runs[NODE].append(programs.NODE.drive(node, self.turn, of_turn))
                 self.progress(number, NODE, runs[NODE][-1])
                 with node.stopped():
@@ -74,7 +74,9 @@ class Sustained:
 
 
 def counting(runs):
-    """The node's turns in which others left the machine alone, and the floor's around them."""
+    """Returns the indices of the node's turns that count.
+
+    Neither such a turn nor the runs of the floor around it were disturbed."""
     calm = {name: [not figures.is_disturbed(run) for run in runs[name]] for name in runs}
     around = zip(calm[NODE], calm[FLOOR], calm[FLOOR][1:])
     return [turn for turn, are_calm in enumerate(around) if all(are_calm)]
@@ -85,7 +87,8 @@ def by_turn(runs, rates):
         yield f"{name}: committed/s by turn: {' '.join(f'{rate:,.0f}' for rate in rates[name])}"
     left = sum(run["uncommitted"] for run in runs[NODE])
     count = " ".join(str(turn + 1) for turn in counting(runs))
-    yield f"node: {left} uncommitted at the ends of its turns; those that count: {count or 'none, so all are shown'}"
+    count = count or "none, so the figure includes all"
+    yield f"node: {left} uncommitted at the ends of its turns; turns that count: {count}"
 
 
 BY_NAME = {row.name: row for row in load.ROWS}

@@ -2,7 +2,16 @@
 
 # Threads that are printed for each program, the busiest first.
 THREADS_MAX = 8
-HEAD = ["load", "program", "figure", "first / it", "p50 / p99 ms", "CPU us each + generator's", "of the machine", ""]
+HEAD = [
+    "load",
+    "program",
+    "figure",
+    "first / it",
+    "p50 / p99 ms",
+    "CPU us each + generator's",
+    "of the machine",
+    "",
+]
 # Columns that are left out if no program has a cost.
 COST_HEAD = ["CPU of first / it", "switches each", "CPU us each by thread"]
 
@@ -69,15 +78,20 @@ def line(cells):
 
 def text(results):
     machine, options = results["machine"], results["options"]
-    has_costs = any("cost" in program for row in results["rows"] for program in row["programs"].values())
+    has_costs = any(
+        "cost" in program for row in results["rows"] for program in row["programs"].values()
+    )
     head = [*HEAD, *(COST_HEAD if has_costs else [])]
     old = f" against {options['node_old']}" if options["node_old"] else ""
     lines = [
-        f"{machine['date']}, commit {machine['commit']}{old}, {machine['compiler']}, {machine['flags']};"
-        f" {machine['cores']} x {machine['processor']}, {machine['memory']}, Linux {machine['kernel']},"
+        f"{machine['date']}, commit {machine['commit']}{old},"
+        f" {machine['compiler']}, {machine['flags']};"
+        f" {machine['cores']} x {machine['processor']}, {machine['memory']},"
+        f" Linux {machine['kernel']},"
         f" {machine['file_system']}, load before {machine['load_before']:.1f};"
-        f" {options['rounds']} rounds of {options['seconds']} s after {options['warm_up']} s of warm-up,"
-        f" node: {' '.join(options['set']) or 'built-in settings'}. Medians (least to most).",
+        f" {options['rounds']} rounds of {options['seconds']} s"
+        f" after {options['warm_up']} s of warm-up,"
+        f" node: {' '.join(options['set']) or 'built-in settings'}. Medians (least to largest).",
         "",
         line(head),
         f"|{'---|' * len(head)}",

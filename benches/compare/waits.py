@@ -1,17 +1,19 @@
-"""`ledger-wait-load`, which parks long polls and has all of them answered at once, in its steps."""
+"""The steps of `ledger-wait-load`, which starts long polls and releases all of them together."""
 
 import json
 import resource
 import subprocess
 import sys
 
-# Files that a program needs beside its connections. A node keeps 1,024 connections for the faucet and for the admin
-# listener each, and does not accept more API connections than the rest of its limit allows.
+# Files that a program needs beside its connections. A node reserves 1,024 connections each for the
+# faucet and the admin listener. The rest of its limit bounds the API connections.
 OTHER_FILES = 2 * 1_024 + 352
 
 
 def settings(transfers):
-    """What a node must be told to hold so many transactions of one account, and to commit them in one block."""
+    """Returns the settings of a node that holds `transfers` transactions of one account.
+
+    The node commits them in one block."""
     return (
         "wait.timeout_ms=600000",
         f"wait.capacity={transfers + 1_000}",
@@ -22,16 +24,19 @@ def settings(transfers):
 
 
 def allow_connections(count):
-    """Raises how many files this process and what it starts may have open."""
+    """Raises the limit on open files of this process and of the programs that it starts."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = count + OTHER_FILES
     if most != resource.RLIM_INFINITY and most < needed:
-        sys.exit(f"{count} connections need {needed} open files, and no more than {most} are allowed (ulimit -Hn)")
+        sys.exit(
+            f"{count} connections need {needed} open files, and at most {most} are allowed"
+            " (ulimit -Hn)"
+        )
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Waits:
-    """The program under way."""
+    """A running `ledger-wait-load`."""
 
     def __init__(self, options, addresses, transfers, accept="bcs"):
         target = ["--address", addresses["api"], "--faucet", addresses["faucet"]]
@@ -54,14 +59,15 @@ class Waits:
         return line.strip()
 
     def reached(self, step):
-        """Waits until it has got so far."""
+        """Waits until the program has printed that it has reached `step`."""
         line = self.line()
         if line != step:
             sys.exit(f"{' '.join(self.command)}: {line} where {step} was expected")
 
-    def go_on(self):
+    def proceed(self):
+        """Lets the program begin its next step."""
         self.process.stdin.write("\n")
 
     def report(self):
-        """What it measured at its end."""
+        """Waits for the end of the last step and returns the report."""
         return json.loads(self.line())

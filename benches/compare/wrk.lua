@@ -1,4 +1,4 @@
--- For wrk: asks for the paths in a file, one after the other, and prints as JSON what came of it.
+-- Script of wrk: requests the paths in a file in turns, and prints the result as JSON.
 
 local requests, at = {}, 0
 
@@ -17,7 +17,8 @@ function done(summary, latency)
     local errors = summary.errors
     io.write(string.format(
         '\nJSON {"requests": %d, "seconds": %f, "p50_ms": %f, "p99_ms": %f, "errors": %d}\n',
-        summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+        summary.requests, summary.duration / 1e6,
+        latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
         errors.connect + errors.read + errors.write + errors.status + errors.timeout
     ))
 end

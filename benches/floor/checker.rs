@@ -1,5 +1,7 @@
-//! Signatures of one HTTP thread: all requests that are ready at the same time are checked together, by
-//! the thread itself, so that a submission crosses no thread before its answer.
+//! Batched signature checks of one HTTP thread.
+//!
+//! The thread checks all submissions that are ready at the same time in one batch. A submission
+//! does not change threads before its response.
 
 use crate::log::Log;
 use actix_web::web::Bytes;
@@ -12,28 +14,30 @@ use ledger_vm::Chain;
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 use tokio::{sync::oneshot, task::yield_now};
 
-/// A batch does not wait for more than this: sums of 16 signatures gain nothing beyond (`benches/README.md`).
-const BATCH_ENOUGH: usize = 32;
-/// The bytes of a plain authenticator at the end of a transaction: its tag, then key and signature, each
-/// with a length.
+/// Number of submissions from which a batch does not wait for more.
+///
+/// Sums of more than 16 signatures gain nothing (docs/decisions/verification-equation.md).
+const BATCH_TARGET: usize = 32;
+/// Size of a single-key authenticator at the end of a transaction, in bytes: its tag, then key and
+/// signature, each with a length.
 const PLAIN_AUTHENTICATOR_BYTES: usize = 1 + (1 + 32) + (1 + 64);
 
-/// Why a submission is refused.
+/// The reason why a submission is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// It is no transaction.
+pub enum Rejection {
+    /// The body is not a transaction.
     Form,
-    /// The signature does not hold.
+    /// The signature is not valid.
     Signature,
 }
 
-/// A transaction that is to be checked.
+/// A transaction to check.
 struct Job {
     body: Bytes,
-    verdict: oneshot::Sender<Result<HashValue, Refusal>>,
+    verdict: oneshot::Sender<Result<HashValue, Rejection>>,
 }
 
-/// The transactions of one thread.
+/// The queue of one thread. Clones share it.
 #[derive(Clone)]
 pub struct Checker {
     chain: Rc<Chain>,
@@ -43,7 +47,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// For transactions of `chain`, which go to `log`.
+    /// Creates a queue for transactions of `chain` that appends valid ones to `log`.
     pub fn new(chain: Chain, log: &Arc<Log>) -> Self {
         Self {
             chain: Rc::new(chain),
@@ -53,34 +57,38 @@ impl Checker {
         }
     }
 
-    /// Checks a submission and appends it to the log; gives its hash.
+    /// Checks a submission, appends it to the log, and returns its hash.
     ///
     /// # Errors
-    /// When it is no transaction, or its signature does not hold.
-    pub async fn take(&self, body: Bytes) -> Result<HashValue, Refusal> {
-        let transaction = decode_signed_transaction(&body).map_err(|_| Refusal::Form)?;
+    ///
+    /// * [`Rejection::Form`] if the body is not a transaction.
+    /// * [`Rejection::Signature`] if the signature is not valid.
+    ///
+    /// Nothing is appended then.
+    pub async fn take(&self, body: Bytes) -> Result<HashValue, Rejection> {
+        let transaction = decode_signed_transaction(&body).map_err(|_| Rejection::Form)?;
         let TransactionAuthenticator::Ed25519 {
             public_key,
             signature,
         } = &transaction.authenticator
         else {
-            // Every other kind is checked alone, as in a node all but its ed25519 parts are.
+            // Other kinds of signatures are checked alone, as in the node.
             transaction
                 .check(self.chain.vendor(), self.chain.parameters())
-                .map_err(|_| Refusal::Signature)?;
+                .map_err(|_| Rejection::Signature)?;
             let hash = self.hash(&body);
             self.log.append(std::iter::once((hash, &*body)));
             return Ok(hash);
         };
         let seed = self.chain.vendor().seeds().raw_transaction;
-        // The encoding is canonical, so what came is what was signed.
+        // The encoding is canonical, so these bytes are the signed bytes.
         let signed = &body[..body.len().saturating_sub(PLAIN_AUTHENTICATOR_BYTES)];
         let equation = public_key.equation_with_cache(
             &mut self.keys.borrow_mut(),
             &[seed.as_bytes(), signed],
             signature,
         );
-        let equation = equation.map_err(|_| Refusal::Signature)?;
+        let equation = equation.map_err(|_| Rejection::Signature)?;
         let (verdict, answer) = oneshot::channel();
         let is_first = {
             let mut jobs = self.jobs.borrow_mut();
@@ -90,8 +98,8 @@ impl Checker {
         if is_first {
             actix_web::rt::spawn(self.clone().check_all());
         }
-        // An error would mean that the thread ends.
-        answer.await.unwrap_or(Err(Refusal::Signature))
+        // An error means that the thread ends.
+        answer.await.unwrap_or(Err(Rejection::Signature))
     }
 
     fn hash(&self, body: &[u8]) -> HashValue {
@@ -103,12 +111,12 @@ impl Checker {
             .hash(&[USER_TRANSACTION, body])
     }
 
-    /// Checks what waits, as soon as no more of it comes.
+    /// Checks all queued submissions once a yield adds no more of them.
     async fn check_all(self) {
         let mut gathered = 0;
         loop {
             let waiting = self.jobs.borrow().len();
-            if waiting == gathered || waiting >= BATCH_ENOUGH {
+            if waiting == gathered || waiting >= BATCH_TARGET {
                 break;
             }
             gathered = waiting;
@@ -122,7 +130,7 @@ impl Checker {
             .map(|(job, holds)| {
                 let verdict = holds
                     .then(|| self.hash(&job.body))
-                    .ok_or(Refusal::Signature);
+                    .ok_or(Rejection::Signature);
                 (job, verdict)
             })
             .collect();
@@ -131,7 +139,7 @@ impl Checker {
             .filter_map(|(job, verdict)| Some((verdict.ok()?, &*job.body)));
         self.log.append(good);
         for (job, verdict) in judged {
-            // Whoever went away does not hear it.
+            // An error means that the receiver was dropped: the client has closed its connection.
             let _ = job.verdict.send(verdict);
         }
     }

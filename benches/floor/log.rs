@@ -1,5 +1,7 @@
-//! The file: whoever has checked transactions appends them to a buffer, and one thread writes the buffer
-//! and syncs it, for all that came meanwhile.
+//! The log: a file to which one thread appends groups of transactions.
+//!
+//! HTTP threads append checked transactions to a buffer. The log thread writes the buffer and syncs
+//! the file once for all transactions that arrived since the last sync.
 
 use crate::{parked::Bell, recent::Recent};
 use ledger_crypto::HashValue;
@@ -17,52 +19,59 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// While nobody waits for it, a sync comes so long after the one before: each costs as much as checking
-/// several signatures. A group of fewer than [`GROUP_MIN`] is synced at once.
+/// Minimum interval between two syncs if no request waits.
+///
+/// A sync takes as much processor time as several signature checks. A group of fewer than
+/// [`GROUP_MIN`] transactions is synced immediately.
 const GROUP_INTERVAL: Duration = Duration::from_millis(2);
-/// See [`GROUP_INTERVAL`]: with so few the disk is not what the processor is spent on.
+/// Number of transactions from which a group waits for [`GROUP_INTERVAL`].
+///
+/// With fewer, syncs take little of the processor time.
 const GROUP_MIN: u64 = 8;
 
-/// The log.
+/// A handle to the log and its thread.
 #[derive(Debug)]
 pub struct Log {
     queue: Mutex<Queue>,
     work: Condvar,
-    /// How many transactions are on the disk.
+    /// Number of durable transactions.
     durable: AtomicU64,
     bells: Mutex<Vec<Arc<Bell>>>,
-    /// Nothing is written before so many transactions were appended.
+    /// Number of appended transactions before which nothing is written.
     hold: u64,
 }
 
-/// What is not written yet, and what was of late.
+/// The unwritten transactions and the positions of recent ones.
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// How many transactions were ever appended.
+    /// Number of transactions appended since the start.
     appended: u64,
     recent: Recent,
-    /// The highest number that someone has waited for.
+    /// Highest number for which a request has waited.
     awaited: u64,
-    /// Whether the thread sleeps.
+    /// Whether the log thread waits for work.
     asleep: bool,
 }
 
-/// Where a transaction stands.
+/// The status of a transaction in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Unknown,
-    /// It has this number, and the log is synced at once.
+    /// The transaction has this number. The log syncs it immediately.
     Appended(u64),
     Durable(u64),
 }
 
 impl Log {
-    /// Opens the log and starts its thread, which ends with the process. Its first group has `hold`
-    /// transactions at least.
+    /// Opens the log and starts its thread, which ends with the process.
+    ///
+    /// The first group has at least `hold` transactions.
     ///
     /// # Errors
-    /// When the file cannot be opened or the thread not be started.
+    ///
+    /// Returns the error of the operating system if the file cannot be opened or the thread cannot
+    /// be started.
     pub fn open(path: &Path, hold: u64) -> io::Result<Arc<Self>> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let log = Arc::new(Self {
@@ -83,7 +92,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Rings `bell` after each sync that someone asked for.
+    /// Adds a bell that rings after each sync for which a request waits.
     pub fn ring(&self, bell: Arc<Bell>) {
         self.bells
             .lock()
@@ -91,7 +100,7 @@ impl Log {
             .push(bell);
     }
 
-    /// Appends transactions; they are durable some time later.
+    /// Appends transactions to the buffer. A later sync makes them durable.
     pub fn append<'a>(&self, transactions: impl Iterator<Item = (HashValue, &'a [u8])>) {
         let mut queue = self.lock();
         for (hash, bytes) in transactions {
@@ -105,7 +114,7 @@ impl Log {
         self.wake(queue);
     }
 
-    /// Where a transaction stands; if it is not durable, that is hurried.
+    /// Returns the status of a transaction. If it is not durable, the log syncs it immediately.
     pub fn standing(&self, hash: &HashValue) -> Standing {
         let mut queue = self.lock();
         match queue.recent.number(hash) {
@@ -119,7 +128,7 @@ impl Log {
         }
     }
 
-    /// How many transactions are durable; all with numbers up to this one.
+    /// Returns the number of durable transactions. All numbers up to this one are durable.
     pub fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
@@ -128,7 +137,7 @@ impl Log {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waking a thread is a system call even where it does not sleep.
+    /// Wakes the log thread if it sleeps. A notification is a system call even if no thread waits.
     fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
         if mem::take(&mut queue.asleep) {
             drop(queue);
@@ -137,7 +146,7 @@ impl Log {
     }
 }
 
-/// The thread's own.
+/// The state of the log thread.
 struct Writer {
     log: Arc<Log>,
     file: File,
@@ -154,7 +163,7 @@ impl Writer {
                 .write_all(&group)
                 .and_then(|()| self.file.sync_data())
             {
-                // What was answered with 202 cannot be kept: nothing that follows would count.
+                // Accepted transactions are lost, so figures of this run would be worthless.
                 let _ = writeln!(io::stderr(), "cannot write the log: {error}");
                 process::exit(1);
             }
@@ -164,11 +173,14 @@ impl Writer {
         }
     }
 
-    /// Says that so many are durable, to all who wait for one that was not: also to those who came while
-    /// it was synced.
+    /// Sets the number of durable transactions and rings the bells if a request waits for one of
+    /// them.
+    ///
+    /// This includes requests that began to wait during the sync.
     fn publish(&self, appended: u64) {
         let before = self.log.durable.swap(appended, Ordering::AcqRel);
-        // Who looks after this sees what is durable; who has looked before has left its number.
+        // A request that reads the status after the swap sees the new number. One that read it
+        // before has set `awaited`.
         if self.log.lock().awaited > before {
             let bells = self
                 .log
@@ -179,7 +191,7 @@ impl Writer {
         }
     }
 
-    /// Waits for transactions and puts them into `group`; says how many were ever appended.
+    /// Waits for transactions, moves them to `group`, and returns the number of appended ones.
     fn next_group(&self, group: &mut Vec<u8>) -> u64 {
         let mut queue = self.log.lock();
         loop {
@@ -204,7 +216,7 @@ impl Writer {
         }
     }
 
-    /// How long to gather; `None` while there is nothing to write.
+    /// Returns how long to wait for more transactions, or `None` if there is nothing to write.
     fn pause(&self, queue: &Queue) -> Option<Duration> {
         if queue.bytes.is_empty() || queue.appended < self.log.hold {
             return None;
@@ -226,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_durable_is_in_the_file_in_its_order() {
+    fn writes_transactions_to_the_file_in_their_order() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
         let log = Log::open(&path, 0).unwrap();
@@ -245,7 +257,7 @@ mod tests {
         );
     }
 
-    /// A log whose thread the test is.
+    /// Returns the state of a log thread that the test runs itself.
     fn idle(last_sync: Instant, hold: u64) -> Writer {
         let log = Log {
             queue: Mutex::default(),
@@ -262,7 +274,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn who_comes_to_wait_while_it_is_synced_hears_the_bell() {
+    async fn rings_for_a_request_that_begins_to_wait_during_the_sync() {
         let writer = idle(Instant::now(), 0);
         let bell = Arc::new(Bell::default());
         writer.log.ring(Arc::clone(&bell));
@@ -271,35 +283,36 @@ mod tests {
         assert_eq!(writer.log.standing(&hash(1)), Standing::Appended(1));
         writer.publish(appended);
         assert!(bell.has_rung().await);
-        // Nobody waits for the next one.
+        // No request waits for the next transaction.
         writer.log.append([(hash(2), &b"x"[..])].into_iter());
         writer.publish(writer.next_group(&mut Vec::new()));
         assert!(!bell.has_rung().await);
     }
 
     #[test]
-    fn a_group_is_gathered_only_while_nobody_waits_for_it() {
-        // In the future, so that the time that the test takes does not matter.
+    fn delays_a_sync_only_if_no_request_waits() {
+        // In the future, so that the duration of the test does not affect the result.
         let writer = idle(Instant::now() + Duration::from_secs(3_600), 0);
         let log = Arc::clone(&writer.log);
         let pause = || writer.pause(&log.lock());
         assert_eq!(pause(), None, "nothing to write");
         let many = u8::try_from(GROUP_MIN).unwrap();
         log.append((1..many).map(|number| (hash(number), &b"x"[..])));
-        assert_eq!(pause(), Some(Duration::ZERO), "few are written at once");
+        assert_eq!(pause(), Some(Duration::ZERO), "few are written immediately");
         log.append([(hash(many), &b"x"[..])].into_iter());
-        assert_eq!(pause(), Some(GROUP_INTERVAL), "many are gathered");
+        assert_eq!(pause(), Some(GROUP_INTERVAL), "many are delayed");
         assert_eq!(log.standing(&hash(1)), Standing::Appended(1));
-        assert_eq!(pause(), Some(Duration::ZERO), "someone waits");
+        assert_eq!(pause(), Some(Duration::ZERO), "a request waits");
     }
+
     #[test]
-    fn what_is_held_back_is_written_when_all_of_it_has_come() {
+    fn writes_held_transactions_when_all_have_been_appended() {
         let writer = idle(Instant::now(), 2);
         let log = Arc::clone(&writer.log);
         let pause = || writer.pause(&log.lock());
         log.append([(hash(1), &b"x"[..])].into_iter());
         assert_eq!(log.standing(&hash(1)), Standing::Appended(1));
-        assert_eq!(pause(), None, "although someone waits");
+        assert_eq!(pause(), None, "although a request waits");
         log.append([(hash(2), &b"x"[..])].into_iter());
         assert_eq!(pause(), Some(Duration::ZERO));
     }

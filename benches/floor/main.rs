@@ -1,19 +1,21 @@
-//! The floor: the smallest honest program for the load that a node takes, so that a node can be measured as
-//! a share of it on the same machine in the same run (`benches/compare`).
+//! The floor: the least work that any program must do for the load of a node.
 //!
-//! It takes the same `POST /v1/transactions` in BCS, decodes it, checks the signature under the ledger's
-//! rule in batches, answers 202, and appends the bytes to a file with one `fdatasync` for all that wait;
-//! `wait_by_hash` is parked until that sync. There is no pool, no execution and no index, and what cannot be
-//! left out is arranged to cost as little as was found: a transaction stays on the thread that it came to.
+//! `benches/compare` runs it in turns with the node, and reports the node's speed as a share of the
+//! floor's. The floor accepts `POST /v1/transactions` in BCS, decodes the body, checks signatures
+//! in batches under the ledger's rule, responds with 202, and appends the bytes to a file. One
+//! `fdatasync` makes all waiting transactions durable, and `wait_by_hash` responds after it.
 //!
-//! | to find | look in |
+//! The floor has no pool, no execution, and no index. A transaction stays on the thread that
+//! received it, the cheapest arrangement of several that were tried.
+//!
+//! | module | content |
 //! |---|---|
-//! | signatures, checked together | `checker.rs` |
-//! | the file and its thread | `log.rs` |
-//! | where each of the newest transactions stands | `recent.rs` |
-//! | requests that are parked | `parked.rs` |
-//! | the reference's way of waiting, to stand beside it | `polling.rs` |
-//! | what is answered | `routes.rs` |
+//! | `checker` | batches of signature checks |
+//! | `log` | the file and its thread |
+//! | `recent` | positions of the newest transactions in the log |
+//! | `parked` | requests that wait for a sync |
+//! | `polling` | waits that poll, as on the Aptos full node, for comparison |
+//! | `routes` | handlers |
 
 mod checker;
 mod log;
@@ -36,29 +38,29 @@ use std::{
     time::Duration,
 };
 
-/// The node's allocator, so that the two differ in their work alone.
+/// The allocator of the node, so that the comparison does not include the allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The least work that any node for the same load must do.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Where to listen; port 0 picks a free one
+    /// Listening address; port 0 picks a free port
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// The directory of the log; made where it is missing
+    /// Directory of the log, created if it is missing
     #[arg(long)]
     data_dir: PathBuf,
-    /// HTTP threads, each of which also checks the signatures of what it took; 0: one per core
+    /// HTTP threads, which also check signatures; 0: one per core
     #[arg(long, default_value_t = 0)]
     workers: usize,
-    /// Write nothing before so many transactions have come: all that wait for one of them are parked at once
+    /// Minimum number of transactions of the first write, so that as many requests wait together
     #[arg(long, value_name = "TRANSACTIONS", default_value_t = 0)]
     hold: u64,
-    /// Let requests that wait look so often whether they are done, in place of being woken
+    /// Interval at which a waiting request checks whether it is done, instead of being notified
     #[arg(long, value_name = "MILLISECONDS")]
     poll_ms: Option<NonZeroU64>,
-    /// Let so many requests wait at once while they look for themselves; more are answered as pending
+    /// Maximum number of polling requests; a further one receives the pending form
     #[arg(
         long,
         value_name = "REQUESTS",
@@ -88,7 +90,7 @@ async fn main() -> io::Result<()> {
             App::new().app_data(worker).configure(routes::configure)
         }
     });
-    // No timers: connections come from one generator that closes them.
+    // No timers: all connections are those of one load generator, which closes them.
     let server = server
         .workers(workers)
         .keep_alive(KeepAlive::Os)

@@ -1,20 +1,21 @@
-//! Requests of one HTTP thread that wait for a sync, in the order of what they wait for. The log's thread
-//! wakes each HTTP thread once for all of them.
+//! Requests of one HTTP thread that wait for a sync, ordered by transaction number.
+//!
+//! The log thread wakes each HTTP thread once per sync, for all of its requests.
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc, sync::Arc};
 use tokio::sync::{Notify, oneshot};
 
-/// Wakes an HTTP thread; it remembers to have rung while nobody listened.
+/// A notification of one HTTP thread. A ring without a waiting task is stored.
 #[derive(Debug, Default)]
 pub struct Bell(Notify);
 
 impl Bell {
-    /// Rings.
+    /// Wakes the task of the thread.
     pub fn ring(&self) {
         self.0.notify_one();
     }
 
-    /// Whether it has rung since it was heard last.
+    /// Returns whether the bell has rung since the last wake-up.
     #[cfg(test)]
     pub async fn has_rung(&self) -> bool {
         tokio::select! {
@@ -25,13 +26,13 @@ impl Bell {
     }
 }
 
-/// A request, by the number that it waits for.
+/// A waiting request. Requests are ordered by the number of their transaction.
 struct Request {
     number: u64,
     answer: oneshot::Sender<()>,
 }
 
-/// The requests of one thread.
+/// The waiting requests of one thread. Clones share them.
 #[derive(Clone, Default)]
 pub struct Parked {
     waiting: Rc<RefCell<BinaryHeap<Reverse<Request>>>>,
@@ -39,13 +40,15 @@ pub struct Parked {
 }
 
 impl Parked {
-    /// What wakes the requests.
+    /// Returns the bell that completes the requests.
     pub fn bell(&self) -> Arc<Bell> {
         Arc::clone(&self.bell)
     }
 
-    /// Waits until `durable` says at least `number`. To be called without a pause after `durable` said
-    /// less: the bell of a sync that comes in between is heard later.
+    /// Waits until `durable` returns at least `number`.
+    ///
+    /// The caller must not await between reading a smaller number and this call. The ring of a sync
+    /// in between is then stored.
     pub async fn wait(&self, number: u64, durable: impl Fn() -> u64 + 'static) {
         let (answer, answered) = oneshot::channel();
         let request = Request { number, answer };
@@ -57,11 +60,11 @@ impl Parked {
         if was_empty {
             actix_web::rt::spawn(self.clone().serve(durable));
         }
-        // An error would mean that the thread ends.
+        // An error means that the thread ends.
         let _ = answered.await;
     }
 
-    /// Answers requests until there are none.
+    /// Completes requests until none are left.
     async fn serve(self, durable: impl Fn() -> u64) {
         loop {
             self.bell.0.notified().await;
@@ -72,7 +75,7 @@ impl Parked {
                 .is_some_and(|first| first.0.number <= durable)
             {
                 if let Some(Reverse(request)) = waiting.pop() {
-                    // Whoever went away does not hear it.
+                    // An error means that the client has closed its connection.
                     let _ = request.answer.send(());
                 }
             }

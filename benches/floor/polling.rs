@@ -1,6 +1,7 @@
-//! The reference's way of waiting, which stands beside the floor's own under the same load: a request that
-//! waits looks every so often whether it is done, and only so many wait at once; the others are told at once
-//! that theirs is pending, and ask again.
+//! Waits that poll, as on the Aptos full node, for comparison with the floor's own waits.
+//!
+//! A waiting request checks at intervals whether it is done. The number of waiting requests is
+//! limited. A further request receives the pending form immediately, and its client repeats it.
 
 use std::{
     sync::{
@@ -10,38 +11,39 @@ use std::{
     time::Duration,
 };
 
-/// The requests of all HTTP threads that wait in this way.
+/// The polling requests of all HTTP threads. Clones share their limit.
 #[derive(Debug, Clone)]
 pub struct Polling {
     interval: Duration,
-    places: Arc<Places>,
+    limit: Arc<PollLimit>,
 }
 
 #[derive(Debug)]
-struct Places {
+struct PollLimit {
     max: usize,
     taken: AtomicUsize,
 }
 
-/// A place, free again when it is dropped: also by a client that goes away.
-struct Place<'a>(&'a Places);
+/// A permit of one waiting request. Dropping it releases the permit, also if the client
+/// disconnects.
+struct PollPermit<'a>(&'a PollLimit);
 
 impl Polling {
-    /// At most `parked_max` requests wait at once, and look every `interval`.
+    /// Creates a limit of `parked_max` waiting requests, each of which polls every `interval`.
     pub fn new(interval: Duration, parked_max: usize) -> Self {
-        let places = Places {
+        let limit = PollLimit {
             max: parked_max,
             taken: AtomicUsize::new(0),
         };
         Self {
             interval,
-            places: Arc::new(places),
+            limit: Arc::new(limit),
         }
     }
 
-    /// Waits until `is_done`; false when too many wait already.
+    /// Waits until `is_done` returns true. Returns false if the limit is reached.
     pub async fn wait(&self, is_done: impl Fn() -> bool) -> bool {
-        let Some(_place) = self.places.take() else {
+        let Some(_permit) = self.limit.take() else {
             return false;
         };
         while !is_done() {
@@ -51,17 +53,17 @@ impl Polling {
     }
 }
 
-impl Places {
-    fn take(&self) -> Option<Place<'_>> {
+impl PollLimit {
+    fn take(&self) -> Option<PollPermit<'_>> {
         let one_more = |taken| (taken < self.max).then_some(taken + 1);
         let taken = self
             .taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        taken.ok().map(|_| Place(self))
+        taken.ok().map(|_| PollPermit(self))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for PollPermit<'_> {
     fn drop(&mut self) {
         self.0.taken.fetch_sub(1, Ordering::Relaxed);
     }
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
     use std::{cell::Cell, future::ready, pin::Pin};
 
-    /// Whether it waits, having been asked once.
+    /// Polls the future once and returns whether it is pending.
     async fn waits(future: &mut Pin<Box<impl Future<Output = bool>>>) -> bool {
         tokio::select! {
             biased;
@@ -82,17 +84,14 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn so_many_wait_at_once_and_who_leaves_makes_room() {
+    async fn limits_waiting_requests_and_releases_the_permit_of_a_dropped_one() {
         let polling = Polling::new(Duration::from_millis(1), 2);
         let is_done = Cell::new(false);
         let mut first = Box::pin(polling.wait(|| is_done.get()));
         let mut second = Box::pin(polling.wait(|| is_done.get()));
         assert!(waits(&mut first).await);
         assert!(waits(&mut second).await);
-        assert!(
-            !polling.wait(|| true).await,
-            "there is no room for a third one"
-        );
+        assert!(!polling.wait(|| true).await, "the limit is two");
         drop(first);
         is_done.set(true);
         assert!(polling.wait(|| true).await);

@@ -1,5 +1,6 @@
-//! Where each of the newest transactions stands in the log: two generations of bounded size, so that a
-//! wait finds what was submitted a moment ago and nothing grows.
+//! Numbers of the newest transactions in the log, by hash.
+//!
+//! Two generations of bounded size suffice for a wait that follows its submission.
 
 use ledger_crypto::HashValue;
 use std::{
@@ -8,8 +9,8 @@ use std::{
     mem,
 };
 
-/// So many transactions are in a generation: seconds of the fastest load.
-const GENERATION: usize = 1 << 17;
+/// Maximum number of transactions in a generation: seconds of the fastest load.
+const GENERATION_TRANSACTIONS_MAX: usize = 1 << 17;
 
 /// The numbers of the newest transactions.
 #[derive(Debug, Default)]
@@ -21,21 +22,21 @@ pub struct Recent {
 type Numbers = HashMap<HashValue, u64, BuildHasherDefault<FirstBytes>>;
 
 impl Recent {
-    /// Adds a transaction.
+    /// Adds a transaction. A full younger generation replaces the older one.
     pub fn insert(&mut self, hash: HashValue, number: u64) {
-        if self.young.len() >= GENERATION {
+        if self.young.len() >= GENERATION_TRANSACTIONS_MAX {
             self.old = mem::take(&mut self.young);
         }
         self.young.insert(hash, number);
     }
 
-    /// The number of a transaction, if it is among the newest.
+    /// Returns the number of a transaction, or `None` if it is not among the newest.
     pub fn number(&self, hash: &HashValue) -> Option<u64> {
         self.young.get(hash).or_else(|| self.old.get(hash)).copied()
     }
 }
 
-/// The first bytes of what is a hash already.
+/// A hasher that returns the first bytes of its input, which is a hash itself.
 #[derive(Default)]
 struct FirstBytes(u64);
 
@@ -52,7 +53,7 @@ impl Hasher for FirstBytes {
         self.0 = u64::from_le_bytes(first);
     }
 
-    /// The length of an array, which is the same for all.
+    /// Ignores the length of an array, which is the same for all keys.
     fn write_usize(&mut self, _: usize) {}
 }
 
@@ -61,17 +62,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_are_found_and_the_oldest_are_dropped() {
+    fn finds_the_newest_and_drops_the_oldest() {
         let hash = |number: u64| HashValue::sha3_of(&[&number.to_le_bytes()]);
         let mut recent = Recent::default();
-        let total = 3 * GENERATION as u64;
+        let total = 3 * GENERATION_TRANSACTIONS_MAX as u64;
         for number in 0..total {
             recent.insert(hash(number), number);
         }
-        for number in [total - 1, total - GENERATION as u64] {
+        for number in [total - 1, total - GENERATION_TRANSACTIONS_MAX as u64] {
             assert_eq!(recent.number(&hash(number)), Some(number));
         }
         assert_eq!(recent.number(&hash(0)), None);
-        assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION);
+        assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION_TRANSACTIONS_MAX);
     }
 }

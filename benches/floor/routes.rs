@@ -1,8 +1,9 @@
-//! What is answered: submissions and waits, and as much of the rest as the generator asks for before it
-//! begins, with constants.
+//! Handlers of submissions and waits.
+//!
+//! The requests that the load generator sends before the load are served with constants.
 
 use crate::{
-    checker::{Checker, Refusal},
+    checker::{Checker, Rejection},
     log::{Log, Standing},
     parked::Parked,
     polling::Polling,
@@ -18,30 +19,30 @@ use ledger_types::{Parameters, Vendor};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The chain that every transfer says it is for.
+/// Chain id of every transfer.
 const CHAIN_ID: u8 = 4;
-/// What it is called where the node has the header.
+/// The header in which the node sends the chain id.
 const CHAIN_ID_HEADER: (&str, &str) = ("x-node-chain-id", "4");
-/// The largest submission, in bytes: many times a transfer's.
+/// Maximum size of a submission, in bytes. A transfer is much smaller.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-/// The largest answer of `/bytes`: several times a page of a hundred transactions.
+/// Maximum size of a response of `/bytes`, several times a page of a hundred transactions.
 const ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// What every account owns: more than anyone asks for.
+/// Balance of every account.
 const BALANCE: u64 = u64::MAX;
-/// What a gas unit costs, for those who compute fees.
+/// Price of a gas unit, with which the load generator computes fees.
 const GAS_UNIT_PRICE: u64 = 100;
 
-/// What the requests of one HTTP thread share.
+/// State of one HTTP thread, which its requests share.
 pub struct Worker {
     checker: Checker,
     parked: Parked,
-    /// Where requests are not woken, but look for themselves.
+    /// The polling requests, if requests poll instead of being notified.
     polling: Option<Polling>,
     log: Arc<Log>,
 }
 
 impl Worker {
-    /// For one more thread.
+    /// Creates the state of a thread.
     pub fn new(log: &Arc<Log>, polling: Option<Polling>) -> Self {
         let parked = Parked::default();
         log.ring(parked.bell());
@@ -54,7 +55,7 @@ impl Worker {
         }
     }
 
-    /// Waits until the transaction of this number is durable; false where it was not waited for.
+    /// Waits until the transaction of this number is durable. Returns false if it cannot wait.
     async fn wait(&self, number: u64) -> bool {
         let log = Arc::clone(&self.log);
         match &self.polling {
@@ -67,7 +68,7 @@ impl Worker {
     }
 }
 
-/// The routes; `/v1/transactions` and `wait_by_hash` are what is measured.
+/// Adds the routes. The load uses `/v1/transactions` and `wait_by_hash`.
 pub fn configure(config: &mut ServiceConfig) {
     config
         .app_data(PayloadConfig::new(BODY_BYTES_MAX))
@@ -90,8 +91,8 @@ async fn submit(worker: Data<Worker>, body: Bytes) -> HttpResponse {
         Ok(hash) => HttpResponse::Accepted()
             .content_type(ContentType::json())
             .body(format!("{{\"hash\":\"{hash}\"}}")),
-        Err(Refusal::Form) => refused("invalid_input"),
-        Err(Refusal::Signature) => refused("vm_error"),
+        Err(Rejection::Form) => refused("invalid_input"),
+        Err(Rejection::Signature) => refused("vm_error"),
     }
 }
 
@@ -106,7 +107,7 @@ async fn look(worker: Data<Worker>, hash: Path<String>) -> HttpResponse {
     answer(standing(&worker, &hash))
 }
 
-/// `None` for what is no hash.
+/// Returns the status of a transaction, or `None` if `hash` is not a hash.
 fn standing(worker: &Worker, hash: &str) -> Option<Standing> {
     Some(worker.log.standing(&hash.parse().ok()?))
 }
@@ -131,7 +132,7 @@ fn durable(number: u64) -> HttpResponse {
         ))
 }
 
-/// The durable transactions are the versions; there are no blocks.
+/// Returns the ledger info. The version is the number of durable transactions; blocks do not exist.
 async fn ledger(worker: Data<Worker>) -> HttpResponse {
     let version = worker.log.durable().to_string();
     HttpResponse::Ok()
@@ -155,7 +156,7 @@ async fn fund() -> HttpResponse {
     constant(&json!({ "txn_hashes": [HashValue::ZERO.to_string()] }))
 }
 
-/// An answer of so many bytes: what a read is measured against.
+/// Returns a body of `count` bytes, for comparison with reads of the node.
 async fn bytes(count: Path<usize>) -> HttpResponse {
     let count = count.into_inner().min(ANSWER_BYTES_MAX);
     HttpResponse::Ok()
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn good_signatures_are_taken_and_awaited_and_bad_ones_refused_within_one_batch() {
+    async fn accepts_valid_and_rejects_invalid_signatures_of_one_batch() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
         let log = Log::open(&path, 0).unwrap();
@@ -227,12 +228,12 @@ mod tests {
         assert_eq!(
             std::fs::read(&path).unwrap().len(),
             sizes,
-            "what was awaited is written"
+            "awaited transactions are written"
         );
     }
 
     #[actix_web::test]
-    async fn what_is_no_transaction_is_refused() {
+    async fn rejects_a_body_that_is_not_a_transaction() {
         let directory = tempfile::tempdir().unwrap();
         let log = Log::open(&directory.path().join("log"), 0).unwrap();
         let app = App::new()

@@ -1,4 +1,4 @@
-//! The load: accounts that are given balances, transfers that are signed, connections that send them.
+//! The load: funds accounts, signs transfers, and sends them over connections.
 
 use crate::{
     Arguments, Mode,
@@ -22,16 +22,16 @@ use std::{
 };
 use tokio::{runtime, task::LocalSet, time::sleep_until};
 
-/// How many calls are in one request while the load is prepared.
+/// Number of calls in one request before the load.
 const CALLS_PER_REQUEST: usize = 200;
-/// How long what was taken may go on being mined after the load.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The time between two looks at that.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// More than any account spends, in wei.
+/// Maximum time after the load in which accepted transfers may be mined.
+const MINED_TIMEOUT: Duration = Duration::from_secs(5);
+/// Interval between two counts of mined transfers.
+const COUNT_INTERVAL: Duration = Duration::from_millis(100);
+/// Balance of each account in wei, more than it spends.
 const BALANCE: &str = "0xffffffffffffffffffff";
 
-/// What the connections share.
+/// The state that all connections share.
 struct Load {
     mode: Mode,
     measured_from: Instant,
@@ -42,10 +42,12 @@ struct Load {
     ran_out: Cell<bool>,
 }
 
-/// Prepares the peer, drives it, and tells what it did.
+/// Funds the accounts, runs the load, and returns its report.
 ///
 /// # Errors
-/// When the peer does not answer as one does.
+///
+/// Returns an error if the peer does not respond to a call before or after the load, or responds
+/// with an error. Errors during the load are counted in the report.
 pub fn run(arguments: &Arguments) -> Result<Report, Box<dyn Error>> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
@@ -101,8 +103,8 @@ async fn measure(
         connection.await.map_err(|error| error.to_string())?;
     }
     let mut mined = peer.mined().await?;
-    while mined < load.accepted.get() && load.end.elapsed() < PATIENCE {
-        tokio::time::sleep(LOOK_INTERVAL).await;
+    while mined < load.accepted.get() && load.end.elapsed() < MINED_TIMEOUT {
+        tokio::time::sleep(COUNT_INTERVAL).await;
         mined = peer.mined().await?;
     }
     let measured = Measured {
@@ -116,7 +118,7 @@ async fn measure(
     Ok(Report::new(&measured, &load.tally.borrow()))
 }
 
-/// One connection.
+/// Sends the requests of one connection, one at a time, until the end of the load.
 async fn drive(load: Rc<Load>, mut connection: Connection, mut requests: VecDeque<Vec<u8>>) {
     loop {
         let due = Instant::now();
@@ -162,7 +164,7 @@ impl Load {
     }
 }
 
-/// The peer, and the accounts on it.
+/// A connection to the peer for calls beside the load, and the accounts.
 struct Peer {
     connection: Connection,
     host: String,
@@ -170,22 +172,22 @@ struct Peer {
 }
 
 impl Peer {
-    /// Gives the accounts balances; says the chain's id.
+    /// Sets the balances of the accounts and returns the chain id.
     async fn prepare(&mut self) -> Result<u64, String> {
         self.of_all("anvil_setBalance", BALANCE).await?;
         let calls = vec![rpc::call("eth_chainId", &json!([]))];
         let results = rpc::all(&mut self.connection, &self.host, calls).await?;
         let id = results.first().and_then(rpc::number);
-        id.ok_or_else(|| "the peer tells no chain id".to_owned())
+        id.ok_or_else(|| "the peer returned no chain id".to_owned())
     }
 
-    /// How many transfers of all accounts are in blocks.
+    /// Returns the number of transfers of all accounts that are in blocks.
     async fn mined(&mut self) -> Result<u64, String> {
         let nonces = self.of_all("eth_getTransactionCount", "latest").await?;
         Ok(nonces.iter().filter_map(rpc::number).sum())
     }
 
-    /// A call about each account.
+    /// Makes a call for each account and returns the results in the order of the accounts.
     async fn of_all(&mut self, method: &str, parameter: &str) -> Result<Vec<Value>, String> {
         let mut results = Vec::with_capacity(self.accounts.len());
         for accounts in self.accounts.chunks(CALLS_PER_REQUEST) {
@@ -198,7 +200,7 @@ impl Peer {
     }
 }
 
-/// The requests of each connection, which takes its accounts in turns.
+/// Returns the requests of each connection. A connection uses its accounts in turns.
 fn sign_all(arguments: &Arguments, accounts: &[Account], chain_id: u64) -> Vec<VecDeque<Vec<u8>>> {
     let connections = arguments.connections.get().min(accounts.len());
     let each = arguments.pre_signed.get().div_ceil(connections);

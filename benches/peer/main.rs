@@ -1,9 +1,12 @@
-//! Drives a peer that speaks Ethereum's JSON-RPC with signed transfers, by the same connections, latencies
-//! and measures as `ledger-node bench`, so that `benches/compare` can hold the two beside each other.
+//! Load generator for a peer with the JSON-RPC interface of Ethereum.
 //!
-//! All transfers are signed before the load. In mode `submit` they are sent by `eth_sendRawTransaction`, and
-//! what was mined is read off the accounts' nonces; in mode `await` by `eth_sendRawTransactionSync`, which
-//! answers with the receipt: the peer's own long poll.
+//! It sends signed transfers over the same kind of connections as `ledger-node bench`, and measures
+//! latencies and processor time in the same way, so that `benches/compare` can compare the two.
+//!
+//! All transfers are signed before the load. Mode `submit` sends them with
+//! `eth_sendRawTransaction`, and derives the number of mined ones from the nonces of the accounts.
+//! Mode `await` sends them with `eth_sendRawTransactionSync`, which responds with the receipt: the
+//! long poll of the peer.
 
 mod load;
 mod report;
@@ -19,40 +22,40 @@ use std::{
     time::Duration,
 };
 
-/// The generator's allocator.
+/// The allocator of `ledger-node bench`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Drives a peer that speaks Ethereum's JSON-RPC.
+/// Sends signed transfers to a peer with the JSON-RPC interface of Ethereum.
 #[derive(Debug, Clone, Parser)]
 struct Arguments {
-    /// HOST:PORT of the peer, a development chain that lets balances be set
+    /// HOST:PORT of the peer, a development chain whose balances can be set
     #[arg(long)]
     address: String,
-    /// How many accounts send, at least one for each connection
+    /// Number of sending accounts, at least one for each connection
     #[arg(long, default_value = "1000")]
     accounts: NonZeroUsize,
-    /// How many connections are used, each with one request at a time
+    /// Number of connections, each with one request in flight
     #[arg(long, default_value = "64")]
     connections: NonZeroUsize,
-    /// For how many seconds is measured
+    /// Seconds of measured load
     #[arg(long, default_value_t = 8)]
     duration: u64,
-    /// For how many seconds before that nothing is measured
+    /// Seconds of load before the measurement
     #[arg(long, default_value_t = 2)]
     warm_up: u64,
-    /// How many transfers are signed before; there are no more
+    /// Number of transfers, all signed before the load
     #[arg(long)]
     pre_signed: NonZeroUsize,
-    /// Whether each transfer is awaited
+    /// Whether the generator waits for the receipt of each transfer
     #[arg(long, value_enum)]
     mode: Mode,
-    /// The peer's process
+    /// Process id of the peer
     #[arg(long)]
     pid: u32,
 }
 
-/// What happens after a submission.
+/// The kind of request that submits a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
     Submit,
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell if this fails.
+            // An error means that standard error is closed. The exit code reports the failure.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }

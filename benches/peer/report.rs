@@ -1,25 +1,25 @@
-//! The report, with the names that `ledger-node bench` has for the same things.
+//! The report of a run, with the field names of the report of `ledger-node bench`.
 
 use ledger_client::load::{LatencySummary, ResourceUsage, Tally};
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
 
-/// The same limit as in the report of `ledger-node bench`.
+/// Share of a core from which the generator was the limit, as in the report of `ledger-node bench`.
 const BUSY_SHARE_MAX: f64 = 0.9;
 
-/// What was measured.
+/// The counts of a run.
 #[derive(Debug)]
 pub struct Measured {
     pub seconds: Duration,
     pub accepted: u64,
     pub committed: u64,
     pub uncommitted: u64,
-    /// Whether there were not enough signed transfers.
+    /// Whether a connection used up its signed transfers.
     pub ran_out: bool,
     pub usage: [ResourceUsage; 2],
 }
 
-/// The report.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     seconds: f64,
@@ -51,7 +51,7 @@ struct Peer {
 }
 
 impl Report {
-    /// The report of a run.
+    /// Creates the report from counts and latencies.
     pub fn new(measured: &Measured, tally: &Tally) -> Self {
         let seconds = measured.seconds.as_secs_f64();
         let each = |time: Duration| time.as_secs_f64() * 1e6 / measured.committed.max(1) as f64;

@@ -4,7 +4,7 @@ use ledger_client::http::{Connection, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a call came to.
+/// The outcome of a call: a result or an error.
 #[derive(Debug, Deserialize)]
 pub struct Outcome {
     #[serde(default)]
@@ -12,42 +12,45 @@ pub struct Outcome {
     pub error: Option<Fault>,
 }
 
-/// Why it came to nothing.
+/// The error of a call.
 #[derive(Debug, Deserialize)]
 pub struct Fault {
     pub code: i64,
     pub message: String,
 }
 
-/// A call, without what carries it.
+/// Returns the JSON object of a call.
 pub fn call(method: &str, parameters: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters })
 }
 
-/// The bytes of a request with one call, or with several in a list.
+/// Returns the bytes of a request with one call or a list of calls.
 pub fn request(host: &str, calls: &Value) -> Vec<u8> {
     let body = calls.to_string();
     let length = body.len();
     format!(
-        "POST / HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        "POST / HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
     )
     .into()
 }
 
-/// What the answer to one call says.
+/// Returns the outcome of a single call, or `None` if the response is malformed.
 pub fn outcome(answer: &Response) -> Option<Outcome> {
     serde_json::from_slice(&answer.body).ok()
 }
 
-/// A number as the interface writes it.
+/// Parses a number in the hexadecimal form of the interface.
 pub fn number(value: &Value) -> Option<u64> {
     u64::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
 }
 
-/// Makes calls whose results are needed.
+/// Makes calls in one request and returns their results in order.
 ///
 /// # Errors
-/// When one of them gives none.
+///
+/// Returns a message if the peer does not respond, if the response is malformed, or if one of the
+/// calls fails.
 pub async fn all(
     connection: &mut Connection,
     host: &str,
@@ -57,7 +60,7 @@ pub async fn all(
     let answer = connection.exchange(&request).await;
     let answer = answer.map_err(|error| format!("{host}: {error}"))?;
     let outcomes: Vec<Outcome> = serde_json::from_slice(&answer.body)
-        .map_err(|error| format!("{host} answered no list: {error}"))?;
+        .map_err(|error| format!("{host} did not respond with a list: {error}"))?;
     let results = outcomes.into_iter().map(|outcome| match outcome.error {
         None => Ok(outcome.result),
         Some(fault) => Err(format!("{host}: {} ({})", fault.message, fault.code)),

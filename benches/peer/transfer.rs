@@ -1,13 +1,14 @@
-//! A transfer in the peer's form: RLP of a legacy transaction, signed over its chain's id (EIP-155).
+//! Transfers of the peer: RLP of legacy transactions, whose signatures cover the chain id
+//! (EIP-155).
 
 use k256::ecdsa::SigningKey;
 use sha3::{Digest as _, Keccak256};
 
-/// What a plain transfer uses.
+/// Gas of a plain transfer.
 const GAS: u64 = 21_000;
-/// Above the base fee of a fresh development chain, in wei.
+/// Gas price in wei, above the base fee of a new development chain.
 const GAS_PRICE: u64 = 2_000_000_000;
-/// What each transfer pays, in wei.
+/// Amount of each transfer, in wei.
 const AMOUNT: u64 = 1;
 
 /// An account of the peer.
@@ -17,10 +18,10 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account of a number.
+    /// Returns the account whose key derives from `number`.
     pub fn new(number: u64) -> Self {
         let secret = keccak(&[b"ledger-peer-load", number.to_le_bytes().as_slice()].concat());
-        // Of all 32 byte strings fewer than one in 2^127 is no key.
+        // Fewer than one in 2^127 of all strings of 32 bytes are invalid keys.
         let key = SigningKey::from_slice(&secret).expect("a hash is a key");
         let point = key.verifying_key().to_sec1_point(false);
         let mut address = [0; 20];
@@ -28,12 +29,12 @@ impl Account {
         Self { key, address }
     }
 
-    /// Its address, as the interface has it.
+    /// Returns the address in the hexadecimal form of the interface.
     pub fn address(&self) -> String {
         format!("0x{}", hex::encode(self.address))
     }
 
-    /// Signs its transfer to `to`: the bytes that are submitted.
+    /// Signs a transfer to `to` and returns the bytes to submit.
     pub fn sign(&self, chain_id: u64, nonce: u64, to: &Self) -> Vec<u8> {
         let head = [
             integer(nonce),
@@ -64,12 +65,12 @@ fn keccak(bytes: &[u8]) -> [u8; 32] {
     Keccak256::digest(bytes).into()
 }
 
-/// A number: its bytes, the highest first, without zeros before.
+/// Encodes a number in RLP: big-endian, without leading zeros.
 fn integer(number: u64) -> Vec<u8> {
     bytes(&number.to_be_bytes())
 }
 
-/// A number that is given as bytes.
+/// Encodes a big-endian number in RLP, without its leading zeros.
 fn bytes(number: &[u8]) -> Vec<u8> {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     string(&number[zeros..])
@@ -86,7 +87,7 @@ fn list(items: &[u8]) -> Vec<u8> {
     prefixed(0xc0, items)
 }
 
-/// The length, in the first byte where it is short, and what it is of.
+/// Returns `bytes` behind their RLP prefix. The prefix of a short string is its length in one byte.
 fn prefixed(kind: u8, bytes: &[u8]) -> Vec<u8> {
     const SHORT_MAX: usize = 55;
     let mut all = Vec::with_capacity(bytes.len() + 3);
@@ -106,9 +107,9 @@ fn prefixed(kind: u8, bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The example of EIP-155, whose amounts differ from ours: the encoding of its parts.
+    /// The examples of the RLP specification, and numbers of the example of EIP-155.
     #[test]
-    fn parts_are_written_as_the_peers_documents_have_them() {
+    fn encodes_numbers_strings_and_lists_in_rlp() {
         assert_eq!(integer(0), [0x80]);
         assert_eq!(integer(9), [9]);
         assert_eq!(
@@ -125,9 +126,9 @@ mod tests {
         assert_eq!(list(&[0; 300])[..3], [0xf9, 1, 44]);
     }
 
-    /// Key 0x4646..46 of EIP-155's example has this address.
+    /// The key 0x4646..46 of the example of EIP-155 has this address.
     #[test]
-    fn addresses_are_of_the_keys_hash() {
+    fn derives_the_address_from_the_hash_of_the_key() {
         let key = SigningKey::from_slice(&[0x46; 32]).unwrap();
         let point = key.verifying_key().to_sec1_point(false);
         let hash = keccak(&point.as_bytes()[1..]);

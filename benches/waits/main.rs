@@ -1,16 +1,19 @@
-//! Parks long polls, each on a transaction of its own that cannot be committed yet, and then has all of them
-//! committed at once: all transactions are of one account, and the first of them is missing until then.
+//! Load generator of long polls that one block completes.
 //!
-//! It works in steps, so that whoever runs it (`benches/compare`) can look at the node between them: after
-//! each it prints a line and waits for one on its standard input; at the end of the input it ends.
+//! It starts many long polls, each on a connection of its own and for a transaction of its own. All
+//! transactions are of one account, and the first is missing, so none can be committed. Then the
+//! generator submits the first one, and one block commits all of them.
 //!
-//! | it prints | when |
+//! It works in steps, so that `benches/compare` can measure the node between them. After a step it
+//! prints a line and waits for a line on standard input. It ends at the end of the input.
+//!
+//! | line | state |
 //! |---|---|
-//! | `submitted` | the node has taken the transactions, and none can be committed |
-//! | `parked` | each is awaited on a connection of its own |
-//! | a report in JSON | the missing one was sent, and every answer has come |
+//! | `submitted` | the node has accepted the transactions, and none can be committed |
+//! | `parked` | each transaction is awaited on a connection of its own |
+//! | a report in JSON | the missing transaction was submitted, and every response received |
 //!
-//! A node must let one account have so many pending transactions, and take them in one block.
+//! The limits of the node must allow so many pending transactions of one account and in one block.
 
 mod requests;
 mod waits;
@@ -30,31 +33,31 @@ use tokio::{
 };
 use waits::Waits;
 
-/// The generator's allocator.
+/// The allocator of `ledger-node bench`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Over so many connections transactions are submitted.
+/// Number of connections that submit transactions.
 const SUBMITTERS: usize = 16;
 
-/// Parks long polls on transactions that cannot be committed yet.
+/// Starts long polls for transactions that cannot be committed yet, then commits all of them.
 #[derive(Debug, Clone, Parser)]
 struct Arguments {
     /// HOST:PORT of the node
     #[arg(long)]
     address: String,
-    /// HOST:PORT of its faucet
+    /// HOST:PORT of the faucet
     #[arg(long)]
     faucet: String,
-    /// How many long polls are parked
+    /// Number of long polls
     #[arg(long)]
     transfers: NonZeroUsize,
-    /// What form of answers is asked for
+    /// Form of the responses
     #[arg(long, value_enum, default_value_t = Form::Bcs)]
     accept: Form,
 }
 
-/// A form of answers.
+/// The form of a response.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Form {
     Bcs,
@@ -62,7 +65,7 @@ enum Form {
 }
 
 impl Form {
-    /// Its media type.
+    /// Returns the media type of the form.
     const fn media_type(self) -> &'static str {
         match self {
             Self::Bcs => "application/x-bcs",
@@ -98,14 +101,14 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         held.into_iter().map(|transfer| transfer.submission),
     )
     .await?;
-    if !is_told_to_go_on("submitted")? {
+    if !finish_step("submitted")? {
         return Ok(());
     }
     let questions = hashes
         .iter()
         .map(|hash| requests.wait(hash, arguments.accept.media_type()));
     let waits = Waits::park(&arguments.address, questions).await?;
-    if !is_told_to_go_on("parked")? {
+    if !finish_step("parked")? {
         return Ok(());
     }
     let mut report = waits
@@ -117,8 +120,8 @@ async fn steps(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints what is done, and waits for a line; false when there will be none.
-fn is_told_to_go_on(done: &str) -> io::Result<bool> {
+/// Prints the name of a step and waits for a line. Returns false at the end of the input.
+fn finish_step(done: &str) -> io::Result<bool> {
     let mut stdout = io::stdout();
     writeln!(stdout, "{done}")?;
     stdout.flush()?;
@@ -132,7 +135,10 @@ async fn fund(arguments: &Arguments, requests: &Requests) -> Result<(), String> 
         let answer = answer.map_err(|error| format!("the faucet: {error}"))?;
         if !answer.status.is_success() {
             let body = String::from_utf8_lossy(&answer.body);
-            return Err(format!("the faucet answers {}: {body}", answer.status));
+            return Err(format!(
+                "the faucet responded with {}: {body}",
+                answer.status
+            ));
         }
     }
     Ok(())
@@ -164,13 +170,13 @@ async fn submit_all(
 
 async fn submit(node: &mut Connection, submission: &[u8]) -> Result<(), String> {
     let answer = node.exchange(submission).await;
-    let answer = answer.map_err(|_| "the node does not answer a submission".to_owned())?;
+    let answer = answer.map_err(|_| "the node does not respond to a submission".to_owned())?;
     if answer.status == http::StatusCode::ACCEPTED {
         return Ok(());
     }
     let body = String::from_utf8_lossy(&answer.body);
     Err(format!(
-        "a submission is answered {}: {body}",
+        "the node responded to a submission with {}: {body}",
         answer.status
     ))
 }

@@ -1,4 +1,4 @@
-//! What is asked, as bytes on the wire: transfers of one account to another, and waits for them.
+//! Requests as bytes: transfers of one account to another, and waits for them.
 
 use ledger_client::signer::{self, Signer, Terms};
 use ledger_crypto::{Ed25519PrivateKey, HashValue};
@@ -6,21 +6,21 @@ use ledger_types::ChainIdentity;
 use ledger_types::{AccountAddress, ReplayProtector, Vendor};
 use std::time::Duration;
 
-/// The chain that a node makes by itself.
+/// Chain id of a development chain.
 const CHAIN_ID: u8 = 4;
-/// What that chain asks for a gas unit at least, in the coin's smallest unit.
+/// Minimum price of a gas unit on that chain, in the coin's smallest unit.
 const GAS_UNIT_PRICE: u64 = 100;
-/// The gas units that a transfer allows itself: many times what one uses.
+/// Maximum gas units of a transfer, which uses far fewer.
 const MAX_GAS_AMOUNT: u64 = 2_000;
-/// What each account gets: the fees of a million transfers.
+/// Initial balance of each account: the fees of a million transfers.
 const GRANT: u64 = 1_000_000 * GAS_UNIT_PRICE * 200;
-/// When a transfer expires: long after it was waited for.
+/// Time after which a transfer expires, longer than a run.
 const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
-/// What the accounts' keys are made from.
+/// Seeds of the keys of the accounts.
 const SENDER_SEED: [u8; 32] = [1; 32];
 const RECIPIENT_SEED: [u8; 32] = [2; 32];
 
-/// Requests of one account.
+/// A builder of requests of one account.
 #[derive(Debug)]
 pub struct Requests {
     chain: ChainIdentity,
@@ -30,7 +30,7 @@ pub struct Requests {
     faucet: String,
 }
 
-/// A transfer, signed.
+/// A signed transfer and the request that submits it.
 #[derive(Debug)]
 pub struct Transfer {
     pub hash: HashValue,
@@ -38,7 +38,7 @@ pub struct Transfer {
 }
 
 impl Requests {
-    /// For the node at `address` and its faucet, both `HOST:PORT`.
+    /// Creates a builder for the node at `address` and its faucet, both `HOST:PORT`.
     pub fn new(address: &str, faucet: &str) -> Self {
         let signer = |seed| Signer::new(Ed25519PrivateKey::from_seed(seed));
         Self {
@@ -53,12 +53,12 @@ impl Requests {
         }
     }
 
-    /// Who pays.
+    /// Returns the address of the sending account.
     pub fn sender(&self) -> AccountAddress {
         self.sender.address()
     }
 
-    /// What makes the two accounts.
+    /// Returns the requests to the faucet that create the two accounts.
     pub fn fundings(&self) -> [Vec<u8>; 2] {
         [self.sender(), self.recipient].map(|account| {
             let body = serde_json::json!({ "address": account.to_long_hex(), "amount": GRANT });
@@ -67,7 +67,7 @@ impl Requests {
         })
     }
 
-    /// The account's first transfer, and `count` that follow it.
+    /// Returns the first transfer of the account and the `count` transfers after it.
     pub fn transfers(&self, count: usize) -> (Transfer, Vec<Transfer>) {
         let following = (1..=count as u64).map(|number| self.transfer(number));
         (self.transfer(0), following.collect())
@@ -91,7 +91,7 @@ impl Requests {
         }
     }
 
-    /// The long poll for a transaction.
+    /// Returns the long poll for a transaction.
     pub fn wait(&self, hash: &HashValue, accept: &str) -> Vec<u8> {
         let (host, path) = (
             &self.address,
@@ -103,7 +103,8 @@ impl Requests {
 
 fn post(host: &str, path: &str, media_type: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media_type}\r\n\
+         content-length: {}\r\n\r\n",
         body.len()
     );
     [head.as_bytes(), body].concat()

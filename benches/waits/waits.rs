@@ -1,4 +1,4 @@
-//! Long polls, each on a connection of its own: parked, and read when all are answered at once.
+//! Long polls, each on a connection of its own, and the timing of their responses.
 
 use crate::submit;
 use bytes::BytesMut;
@@ -21,44 +21,44 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// How long all answers may take together.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the runtime is given to see which sockets have something to read.
+/// Maximum time until the last response.
+const RESPONSES_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time for the runtime to register which sockets are readable.
 const SETTLE: Duration = Duration::from_millis(100);
-/// What is received at once at least: an answer is one piece then.
+/// Minimum free space of a receive buffer, in bytes, so that one read receives a whole response.
 const RECEIVE_BYTES: usize = 8 * 1024;
 
-/// Requests that were sent and not answered.
+/// The connections of requests without a response.
 #[derive(Debug)]
 pub struct Waits(Vec<TcpStream>);
 
-/// How the answers came. Times are from the moment when the missing transaction was sent.
+/// The report of a run. Times begin when the missing transaction is sent.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// Who pays in all transfers.
+    /// Sender of all transfers.
     pub sender: String,
-    /// The hash of the one that was sent last.
+    /// Hash of the transaction that was submitted last.
     pub hash: String,
-    /// Answers that say that the transaction is committed and succeeded.
+    /// Number of responses with a committed and successful transaction.
     committed: usize,
-    /// Others, and requests without an answer.
+    /// Number of other responses and of requests without a response.
     faulty: usize,
     first_ms: f64,
     last_ms: f64,
-    /// Of a committed one's body.
+    /// Size of the body of a committed transaction.
     body_bytes: usize,
-    /// How much of a core reading took between the first and the last.
+    /// Share of a core that reading took between the first and the last response.
     busy_share: f64,
 }
 
-/// When an answer had come, and this process's processor time then.
+/// The time of a response, and the processor time of this process at that time.
 #[derive(Debug, Clone, Copy)]
-struct Moment {
+struct ResponseTime {
     at: Instant,
     used: Duration,
 }
 
-impl Moment {
+impl ResponseTime {
     fn now() -> Self {
         Self {
             at: Instant::now(),
@@ -71,7 +71,9 @@ impl Waits {
     /// Sends each request on a connection of its own.
     ///
     /// # Errors
-    /// When the node does not take one.
+    ///
+    /// Returns the error of the operating system if the node does not accept a connection or a
+    /// request.
     pub async fn park(address: &str, requests: impl Iterator<Item = Vec<u8>>) -> io::Result<Self> {
         let mut streams = Vec::new();
         for request in requests {
@@ -82,23 +84,25 @@ impl Waits {
         Ok(Self(streams))
     }
 
-    /// Sends `submission`, for which all wait, and reads the answers.
+    /// Sends `submission`, for which all requests wait, and reads the responses.
     ///
     /// # Errors
-    /// When the node does not take it, or an answer was there before.
+    ///
+    /// Returns an error if a response arrived before, if the node rejects the submission, or if a
+    /// response does not arrive in time.
     pub async fn release(
         self,
         address: &str,
         submission: Vec<u8>,
     ) -> Result<Report, Box<dyn Error>> {
-        // Until the runtime has seen what came while nobody asked it.
+        // Responses that have arrived early are then readable.
         sleep(SETTLE).await;
         let early = self
             .0
             .iter()
             .filter(|stream| stream.try_read(&mut [0]).is_ok());
         if let early @ 1.. = early.count() {
-            return Err(format!("{early} were answered although they should have waited").into());
+            return Err(format!("{early} responses arrived before the release").into());
         }
         let first = Rc::new(Cell::new(None));
         let mut readers = JoinSet::new();
@@ -107,9 +111,10 @@ impl Waits {
             readers.spawn_local(async move {
                 let answer = read(&stream).await;
                 if first.get().is_none() {
-                    first.set(Some(Moment::now()));
+                    first.set(Some(ResponseTime::now()));
                 }
-                // Closed when all have come: closing is not what is measured.
+                // The connection stays open until all responses have arrived, because the time of
+                // closing is not measured.
                 (answer, stream)
             });
         }
@@ -117,8 +122,8 @@ impl Waits {
         let begin = Instant::now();
         let released =
             tokio::task::spawn_local(async move { submit(&mut node, &submission).await });
-        let answers = timeout(PATIENCE, readers.join_all()).await?;
-        let last = Moment::now();
+        let answers = timeout(RESPONSES_TIMEOUT, readers.join_all()).await?;
+        let last = ResponseTime::now();
         released.await??;
         let mut report = Report::default();
         for (answer, _stream) in answers {
@@ -130,7 +135,7 @@ impl Waits {
                 _ => report.faulty += 1,
             }
         }
-        let first = first.get().ok_or("there was no answer")?;
+        let first = first.get().ok_or("there was no response")?;
         report.first_ms = millis(first.at - begin);
         report.last_ms = millis(last.at - begin);
         let span = (last.at - first.at).as_secs_f64();
@@ -152,7 +157,7 @@ fn is_committed(answer: &Response) -> bool {
         )
 }
 
-/// Reads an answer. Memory for it is taken only when it comes.
+/// Reads a response. The buffer is allocated when the response arrives.
 async fn read(stream: &TcpStream) -> io::Result<Response> {
     let malformed = || io::Error::from(ErrorKind::InvalidData);
     let mut received = BytesMut::new();

@@ -211,6 +211,9 @@ fn build_paths(table: Vec<Route>, meters: &RouteMeters) -> matchit::Router<Rc<Pa
     router
 }
 
+/// Methods of the routes, which web pages may use.
+const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::POST];
+
 /// The router of one listener on one worker thread.
 struct Router {
     /// The thread's own handles: a reference count that threads share would be contended.
@@ -225,7 +228,7 @@ impl Router {
         // The OpenAPI document declares `Retry-After` for 503, so web pages must see it too.
         let exposed = state.headers.names().chain([RETRY_AFTER]);
         Self {
-            cors: BrowserCors::new(exposed),
+            cors: BrowserCors::new(&METHODS, exposed),
             paths: build_paths(table, &state.route_meters),
             in_flight: state.in_flight.for_thread(),
             state: Rc::new(state),
@@ -274,7 +277,7 @@ impl Router {
         let trace = RequestTrace::start(request.headers());
         let stages = async {
             if is_preflight {
-                let response = cors::preflight(request.head());
+                let response = self.cors.preflight(request.head());
                 return request.into_response(response);
             }
             let permits = match admission::admit(&self.in_flight, request.request()) {
@@ -375,9 +378,7 @@ fn check_switches(
         .map_or(Ok(()), |switch| switches.require(switch))
 }
 
-/// # Panics
-///
-/// Panics in builds with debug assertions if the operation does not declare the response's status.
+/// Asserts, in builds with debug assertions, that the operation declares the response's status.
 fn assert_declares_success(operation: &Operation, response: &HttpResponse) {
     debug_assert!(
         operation.declares_success(response.status().as_u16()),
@@ -387,9 +388,7 @@ fn assert_declares_success(operation: &Operation, response: &HttpResponse) {
     );
 }
 
-/// # Panics
-///
-/// Panics in builds with debug assertions if the operation does not declare the error's status and
+/// Asserts, in builds with debug assertions, that the operation declares the error's status and
 /// code.
 fn assert_declares_error(operation: &Operation, error: &ApiError) {
     let (status, code) = error.row();

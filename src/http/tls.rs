@@ -6,6 +6,7 @@
 
 use crate::error::TlsError;
 use arc_swap::ArcSwap;
+use ledger_limits::{open_regular_file, read_bounded};
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -19,7 +20,6 @@ use rustls::{
 use sha2::{Digest as _, Sha256};
 use std::{
     fmt::Write as _,
-    fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::Arc,
@@ -29,6 +29,10 @@ use std::{
 pub const ALPN_HTTP2: &[u8] = b"h2";
 /// ALPN name of HTTP/1.1 (RFC 7301, section 6).
 pub const ALPN_HTTP1: &[u8] = b"http/1.1";
+
+/// Maximum size of a PEM file, in bytes. It holds hundreds of certificates. Without a limit, a file
+/// that is named by mistake could take all memory.
+const PEM_BYTES_MAX: usize = 1024 * 1024;
 
 /// Permission bits of a file that apply to users who are neither its owner nor in its group.
 const OTHERS: u32 = 0o007;
@@ -49,12 +53,14 @@ impl CertificateFiles {
     ///
     /// # Errors
     ///
-    /// Returns [`TlsError::Unreadable`] if a file cannot be read, [`TlsError::Malformed`] if it is
-    /// not a PEM file of its kind, and [`TlsError::Unusable`] if rustls rejects the certificate or
-    /// the key, or if the key is not that of the certificate.
+    /// Returns [`TlsError::Unreadable`] if a file cannot be read, is not a regular file, or exceeds
+    /// 1 MiB, [`TlsError::Malformed`] if it is not a PEM file of its kind, and
+    /// [`TlsError::Unusable`] if rustls rejects the certificate or the key, or if the key is not
+    /// that of the certificate.
     pub fn load(&self) -> Result<LoadedCertificate, TlsError> {
         let chain = certificates(&self.certificate)?;
-        let key = PrivateKeyDer::from_pem_slice(&read(&self.private_key)?)
+        let key_file = read(&self.private_key)?;
+        let key = PrivateKeyDer::from_pem_slice(&key_file.content)
             .map_err(|error| malformed(&self.private_key, "private key", &error))?;
         let fingerprint = chain.first().map(fingerprint).unwrap_or_default();
         let certified_key =
@@ -69,7 +75,7 @@ impl CertificateFiles {
             files: self.clone(),
             certified_key: Arc::new(certified_key),
             fingerprint,
-            exposed_key_mode: exposed_mode(&self.private_key),
+            exposed_key_mode: exposed_mode(key_file.mode),
         })
     }
 }
@@ -166,8 +172,8 @@ impl ResolvesServerCert for CertificateHolder {
 
 /// Returns the certificates of a file: that of the server first, then those of its issuers.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let text = read(path)?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let file = read(path)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&file.content).collect();
     match chain {
         Ok(chain) if chain.is_empty() => {
             Err(malformed(path, "certificate", &pem::Error::NoItemsFound))
@@ -177,8 +183,22 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|source| TlsError::Unreadable {
+/// A file as it was read.
+struct PemFile {
+    content: Vec<u8>,
+    /// File type and permissions.
+    mode: u32,
+}
+
+fn read(path: &Path) -> Result<PemFile, TlsError> {
+    let read = || {
+        let file = open_regular_file(path)?;
+        Ok(PemFile {
+            mode: file.metadata()?.permissions().mode(),
+            content: read_bounded(file, PEM_BYTES_MAX)?,
+        })
+    };
+    read().map_err(|source| TlsError::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -209,7 +229,6 @@ fn fingerprint(certificate: &CertificateDer<'_>) -> String {
 }
 
 /// Returns the permissions of a file if every user of the machine has some.
-fn exposed_mode(path: &Path) -> Option<u32> {
-    let mode = fs::metadata(path).ok()?.permissions().mode();
+fn exposed_mode(mode: u32) -> Option<u32> {
     (mode & OTHERS != 0).then_some(mode & PERMISSIONS)
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the fuzzer and runs each target for a time, two at once. Fails where one found something: the input
-# stands in the output, with the command that runs it again.
+# Builds the fuzzer and runs each target for FUZZ_SECS seconds. Exits with 1 if an input breaks a
+# target, and prints the input with the command that runs it again.
 # Usage: run.sh [TARGET...], all targets by default; run.sh --build only builds the fuzzer.
-#   FUZZ_SECS  how long each kind of outside input is fuzzed (60); the other targets a third of it
-#   FUZZ_JOBS  how many run at once (2)
-# What is found new is kept in the target directory (fuzz/found), for the next run there.
-# The committed corpus made anew: FUZZ_TARGET=NAME target/debug/fuzz -set_cover_merge=1 -use_counters=0
-# -use_cmp=0 NEW_DIRECTORY target/fuzz/found/NAME tests/fuzz/corpus/NAME.
+#   FUZZ_SECS  seconds for each target of network input (60); other targets take a third
+#   FUZZ_JOBS  number of targets that run in parallel (2)
+# New inputs are saved below the target directory (fuzz/found), where the next run finds them.
+# To minimize the committed corpus: FUZZ_TARGET=NAME target/debug/fuzz -set_cover_merge=1
+# -use_counters=0 -use_cmp=0 NEW_DIRECTORY target/fuzz/found/NAME tests/fuzz/corpus/NAME.
 # After a change of the node's dependencies: cp Cargo.lock tests/fuzz/ && cargo metadata -q
 # --format-version 1 --manifest-path tests/fuzz/Cargo.toml >/dev/null
 set -euo pipefail

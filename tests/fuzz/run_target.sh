@@ -4,14 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# What anyone can send, or what lies on the disk. The others are files and settings of the operator.
+# Targets of network input and of stored data. The others read files and settings of the operator.
 OUTSIDE=" transaction submission types requests rows "
-# Beyond this inputs say nothing new; the limits of the interface have tests of their own.
+# Longer inputs reach no new code. The limits of the interface have tests of their own.
 INPUT_BYTES_MAX=4096
-# For one input, which takes microseconds to milliseconds.
+# Seconds for one input, which normally takes microseconds to milliseconds.
 INPUT_SECS_MAX=10
 MEMORY_MB_MAX=2048
-# What a failure shows of the log.
+# Number of lines of the log that a failure prints.
 LOG_LINES=60
 
 target=$1
@@ -23,7 +23,7 @@ log="$kept/$target.log"
 secs=$FUZZ_SECS
 [[ $OUTSIDE == *" $target "* ]] || secs=$(((FUZZ_SECS + 2) / 3))
 
-# One line of what the run did: edges (cov), features (ft) and inputs of its corpus (corp).
+# Prints one line: inputs run, edges (cov), features (ft) and inputs of the corpus (corp).
 summary() {
     local runs last
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Stands before rustc when the fuzzer is built (RUSTC_WRAPPER): instruments the node's own crates, so that
-# libFuzzer sees which of their code an input reaches. Instrumenting every dependency would cost more time
-# for each build and each input than it guides.
+# The RUSTC_WRAPPER of the fuzzer's build. It instruments the node's own crates for coverage. Coverage
+# of dependencies would guide the fuzzer little and slow down each build and each input.
 # Usage: rustc.sh RUSTC ARGUMENT...
 set -euo pipefail
 

@@ -176,3 +176,24 @@ async fn has_no_listener_if_it_is_disabled() {
     let node = TestNode::start(&["faucet.enabled=false"]);
     assert_eq!(node.faucet, None);
 }
+
+#[tokio::test]
+async fn allows_pages_only_the_methods_of_its_routes() {
+    let node = TestNode::start(&[]);
+    let url = node.faucet.clone().unwrap();
+    for (method, status) in [("GET", 200), ("POST", 200), ("HEAD", 400), ("PUT", 400)] {
+        let preflight = node
+            .http
+            .request(Method::OPTIONS, &url)
+            .header("origin", "http://localhost:5173")
+            .header("access-control-request-method", method);
+        let response = node.http.try_send(preflight).await.unwrap();
+        assert_eq!(response.status, status, "{method}: {}", response.text);
+        if status == 200 {
+            let allowed = &response.headers["access-control-allow-methods"];
+            assert_eq!(allowed, "GET, POST");
+        }
+    }
+    let head = node.http.request(Method::HEAD, &url);
+    assert_eq!(node.http.try_send(head).await.unwrap().status, 405);
+}

@@ -1,12 +1,12 @@
 //! Golden files of the interfaces that users and operators rely on, in `tests/golden/surface/`.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test it golden::` rewrites them. Every change of one is listed in
-//! the changelog. The file of the printed defaults is `config/node.toml`, which `config::`
-//! compares.
+//! the changelog. The printed defaults are `config/node.toml`, and `config::` compares them. The
+//! metrics are those of `config/metrics.md`, and `metrics::` compares them.
 
 use crate::{
     kit::{TestCertificate, TestNode, binary},
-    metrics::{Scrape, node_at_work},
+    metrics::node_at_work,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn compare(name: &str, text: &str) {
 }
 
 #[test]
-fn help_texts_are_the_golden_file() {
+fn prints_the_help_texts_of_the_golden_file() {
     const COMMANDS: [&str; 9] = [
         "",
         "run",
@@ -63,27 +63,14 @@ fn help_texts_are_the_golden_file() {
 }
 
 #[tokio::test]
-async fn the_openapi_document_is_the_golden_file() {
+async fn serves_the_openapi_document_of_the_golden_file() {
     let node = TestNode::start(&[]);
     // YAML, so that a difference is a line. `ledger-api` compares the JSON with the same document.
     compare("openapi.yaml", &node.get("/v1/spec.yaml").await.text);
 }
 
-// Metrics of the process are read on Linux only.
-#[cfg(target_os = "linux")]
 #[tokio::test]
-async fn names_labels_and_types_of_metrics_are_the_golden_file() {
-    let (node, ..) = node_at_work(&[]).await;
-    let families = Scrape::of(&node).await.families();
-    let lines = families.iter().map(|(name, family)| {
-        let labels: Vec<_> = family.labels.iter().map(String::as_str).collect();
-        format!("{} {name}{{{}}}\n", family.kind, labels.join(","))
-    });
-    compare("metrics.txt", &lines.collect::<String>());
-}
-
-#[tokio::test]
-async fn keys_and_types_of_admin_json_are_the_golden_file() {
+async fn serves_admin_json_with_the_keys_and_types_of_the_golden_file() {
     const PATHS: [&str; 7] = [
         "/actors",
         "/actors/mempool",

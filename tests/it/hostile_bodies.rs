@@ -16,8 +16,11 @@ const MEMORY_MAX: usize = 320 * 1024 * 1024;
 /// Number of connections that send bodies.
 const SENDERS: usize = 4;
 
+/// Media type of JSON.
 const JSON: &str = "application/json";
+/// Media type of a signed transaction in BCS.
 const TRANSACTION_BCS: &str = "application/x.node.signed_transaction+bcs";
+/// Media type of a view call in BCS.
 const CALL_BCS: &str = "application/x.node.view_function+bcs";
 
 /// A hostile request.
@@ -166,8 +169,8 @@ fn with_each_replaced(value: &Value, by: &[Value]) -> Vec<Value> {
     for pointer in &pointers {
         for other in by {
             let mut copy = value.clone();
-            if let Some(index) = copy.pointer_mut(pointer) {
-                *index = other.clone();
+            if let Some(target) = copy.pointer_mut(pointer) {
+                *target = other.clone();
             }
             copies.push(copy);
         }
@@ -298,7 +301,7 @@ async fn send_all(node: &TestNode, all: &[HostileRequest]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[allow(
     clippy::print_stdout,
-    reason = "the number of bodies is a figure of tests/README.md"
+    reason = "the number of bodies is a figure of docs/testing.md"
 )]
 async fn responds_to_no_body_with_a_server_error() {
     let node = TestNode::start(&[]);

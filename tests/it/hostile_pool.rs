@@ -75,11 +75,8 @@ async fn spam(
 /// A later one of the batch may have been accepted, and be committed when it is submitted again.
 /// That is rejected too, with another error.
 fn first_over_capacity(response: &str) -> Option<u64> {
-    let status_and_body: Value = serde_json::from_str(response).unwrap();
-    let mut failures = status_and_body["transaction_failures"]
-        .as_array()
-        .unwrap()
-        .iter();
+    let body: Value = serde_json::from_str(response).unwrap();
+    let mut failures = body["transaction_failures"].as_array().unwrap().iter();
     let first = failures.find(|failure| failure["error"]["error_code"] == "mempool_is_full")?;
     Some(first["transaction_index"].as_u64().unwrap())
 }

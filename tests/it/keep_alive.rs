@@ -19,6 +19,7 @@ use tokio::{
 /// A request of an HTTP/1.1 client.
 const GET: &[u8] = b"GET /v1 HTTP/1.1\r\nhost: node\r\n\r\n";
 
+/// Connects to the API listener.
 async fn connect(node: &TestNode) -> RawConnection {
     RawConnection::connect(node.authority()).await
 }

@@ -13,21 +13,21 @@ use std::{
 const DOCUMENT: &str = include_str!("../../config/metrics.md");
 
 /// A response of `GET /metrics`.
-pub struct Scrape {
+struct Scrape {
     text: String,
 }
 
 /// A metric family: its type, its help text and the names of its labels.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub kind: String,
+struct Family {
+    kind: String,
     help: String,
-    pub labels: BTreeSet<String>,
+    labels: BTreeSet<String>,
 }
 
 impl Scrape {
     /// Requests the metrics of a node.
-    pub async fn of(node: &TestNode) -> Self {
+    async fn of(node: &TestNode) -> Self {
         let response = node.http.get(&format!("{}/metrics", node.admin)).await;
         assert_eq!(response.status, 200, "{}", response.text);
         assert_eq!(
@@ -66,7 +66,7 @@ impl Scrape {
     }
 
     /// Returns the families by name.
-    pub fn families(&self) -> BTreeMap<String, Family> {
+    fn families(&self) -> BTreeMap<String, Family> {
         let mut families: BTreeMap<String, Family> = BTreeMap::new();
         for line in self.text.lines() {
             for (prefix, is_help) in [("# HELP ", true), ("# TYPE ", false)] {
@@ -284,7 +284,7 @@ async fn counts_unknown_paths_under_one_label() {
     assert_eq!(increase("(none)", "404"), 2.0);
     assert_eq!(increase("(none)", "405"), 1.0);
     assert_eq!(increase("/v1/transactions/by_hash/{txn_hash}", "404"), 1.0);
-    // The request is rejected by length before its route is looked up.
+    // A request that is rejected for its length is counted under its route.
     assert_eq!(increase("/v1/accounts/{address}", "414"), 1.0);
     assert!(!after.text.contains(unknown) && !after.text.contains(&long));
 }

@@ -136,8 +136,14 @@ async fn replaces_the_admin_token_on_a_hangup() {
     assert_eq!(node.status_with_token(TOKENS[0]).await, 200);
 
     // The same file has another token.
+    const CHANGED: &str = "admin token changed";
+    assert!(!log.contains(CHANGED), "{log}");
     fs::write(&first, TOKENS[1]).unwrap();
-    log += &node.reload(&setting(&first)).await;
+    let change = node.reload(&setting(&first)).await;
+    assert_eq!(change.matches(CHANGED).count(), 1, "{change}");
+    let no_change = node.reload(&setting(&first)).await;
+    assert!(!no_change.contains(CHANGED), "{no_change}");
+    log += &change;
     assert_eq!(node.status_with_token(TOKENS[0]).await, 401);
     assert_eq!(node.status_with_token(TOKENS[1]).await, 200);
 
@@ -302,6 +308,87 @@ async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
     assert!(log.contains("node.toml"), "{log}");
     node.reload(changed).await;
     assert_eq!(node.filter_rules().await, json!(["deny all"]));
+}
+
+#[tokio::test]
+async fn keeps_token_and_filter_rules_on_a_hangup_if_the_file_is_incomplete() {
+    let node = ConfiguredNode::start("");
+    let token = node.secret("token", "a-token-of-20-characters");
+    let admin = format!("[admin]\ntoken_file = {token:?}\n");
+    let filter = "[filter]\nrules = \"deny sender 0x1\"\n";
+    node.put_filter_rules(&["deny sender 0x2"]).await;
+    node.reload(&format!("{filter}{admin}")).await;
+    let actors = format!("{}/actors", node.node.admin);
+    for (incomplete, missing) in [
+        ("", "admin.token_file"),
+        (filter, "admin.token_file"),
+        (&admin, "filter.rules"),
+    ] {
+        let log = node.reload(incomplete).await;
+        assert!(
+            log.contains("ERROR") && log.contains(&format!("{missing} is no longer set")),
+            "{incomplete}: {log}"
+        );
+        assert!(!log.contains("setting changed"), "{incomplete}: {log}");
+        assert_eq!(node.node.http.get(&actors).await.status, 401);
+    }
+    let removed = "[admin]\ntoken_file = \"\"\n[filter]\nrules = \"\"\n";
+    let log = node.reload(removed).await;
+    assert!(!log.contains("ERROR"), "{log}");
+    assert_eq!(node.filter_rules().await, json!([]));
+}
+
+/// Makes a pipe that has neither writer nor reader, which only its owner can access.
+fn make_pipe(path: &Path) {
+    let made = Command::new("mkfifo")
+        .args(["-m", "600"])
+        .arg(path)
+        .status();
+    assert!(made.unwrap().success());
+}
+
+#[tokio::test]
+async fn rejects_files_on_a_hangup_that_would_block_or_fill_the_memory() {
+    let certificate = TestCertificate::new();
+    let good = [certificate.certificate_file(), certificate.key_file()];
+    let node = ConfiguredNode::start("");
+    let [pipe, large] = ["pipe", "large"].map(|name| node.node.directory().join(name));
+    make_pipe(&pipe);
+    let bytes = fs::File::create(&large).unwrap().set_len(1 << 40);
+    bytes.unwrap();
+    fs::set_permissions(&large, Permissions::from_mode(0o600)).unwrap();
+    let tls = |certificate: &Path, key: &Path| {
+        format!("[api]\ntls_certificate = {certificate:?}\ntls_private_key = {key:?}\n")
+    };
+    let not_regular = "/pipe: it is not a regular file";
+    let cases = [
+        (format!("[admin]\ntoken_file = {pipe:?}\n"), not_regular),
+        (tls(&pipe, &good[1]), not_regular),
+        (tls(&good[0], &pipe), not_regular),
+        (format!("[chain]\ngenesis = {pipe:?}\n"), not_regular),
+        (
+            format!("[admin]\ntoken_file = {large:?}\n"),
+            "more than 4096 bytes",
+        ),
+        (tls(&large, &good[1]), "more than 1048576 bytes"),
+        (tls(&good[0], &large), "more than 1048576 bytes"),
+    ];
+    for (text, cause) in cases {
+        let log = node.reload(&text).await;
+        assert!(
+            log.contains("ERROR") && log.contains(cause),
+            "{text}: {log}"
+        );
+    }
+    fs::rename(&large, &node.file).unwrap();
+    let log = node.hang_up("SIGHUP").await;
+    assert!(log.contains("more than 16777216 bytes"), "{log}");
+    fs::rename(&pipe, &node.file).unwrap();
+    let log = node.hang_up("SIGHUP").await;
+    assert!(
+        log.contains("/node.toml: it is not a regular file"),
+        "{log}"
+    );
 }
 
 #[tokio::test]

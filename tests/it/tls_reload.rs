@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::{
     fs, io,
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -52,6 +53,7 @@ struct Client {
 }
 
 impl Client {
+    /// Creates a client that trusts these certificates.
     fn trusting(certificates: &[CertificateDer<'static>]) -> Self {
         let mut roots = RootCertStore::empty();
         for certificate in certificates {
@@ -69,6 +71,7 @@ impl Client {
         }
     }
 
+    /// Opens a connection.
     async fn connect(&self, authority: &str) -> io::Result<TlsStream<TcpStream>> {
         let tcp = TcpStream::connect(authority).await?;
         let name = ServerName::try_from(SERVER_NAME).unwrap();
@@ -155,6 +158,11 @@ async fn keeps_the_certificate_if_the_new_one_cannot_be_used() {
     }
     fs::remove_file(&certificate).unwrap();
     check("certificate.pem: No such file").await;
+    let made = Command::new("mkfifo").arg(&certificate).status();
+    assert!(made.unwrap().success());
+    let rejected = check("certificate.pem: it is not a regular file");
+    within_patience("the response to a pipe", rejected).await;
+    fs::remove_file(&certificate).unwrap();
     node.logged("TLS certificate not reloaded").await;
     fs::write(&certificate, good).unwrap();
     assert_eq!(reload(&node).await.status, 200);

@@ -6,7 +6,7 @@
 use super::root;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +17,9 @@ const CITING: [&str; 10] = [
 
 /// Directories without text of our own.
 const SKIPPED: [&str; 4] = ["corpus", "node_modules", "proptest-regressions", "target"];
+
+/// Hidden directories with templates and workflows of a forge.
+const FORGES: [&str; 4] = [".forgejo", ".gitea", ".github", ".gitlab"];
 
 /// Series of published standards, whose sections are cited by number.
 const STANDARDS: [&str; 2] = ["RFC", "FIPS"];
@@ -110,7 +113,7 @@ fn finds_sections_without_a_standard() {
 }
 
 /// Returns the files of the repository that may cite documents.
-fn citing_files() -> Vec<PathBuf> {
+pub(super) fn citing_files() -> Vec<PathBuf> {
     let mut files = vec![root().join(".ci/run")];
     let mut directories = vec![root().to_owned()];
     while let Some(directory) = directories.pop() {
@@ -118,7 +121,8 @@ fn citing_files() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
-                if !name.starts_with('.') && !SKIPPED.contains(&name) {
+                let is_read = !name.starts_with('.') || FORGES.contains(&name);
+                if is_read && !SKIPPED.contains(&name) {
                     directories.push(path);
                 }
             } else if path
@@ -164,22 +168,32 @@ fn leads_to_an_anchor(
     anchor.is_empty() || known.contains(anchor)
 }
 
-/// Returns the anchors of a Markdown document: of its headings, and those set by `<a id="...">`.
-fn anchors_of(document: &str) -> BTreeSet<String> {
-    let headings = document.lines().filter(|line| line.starts_with('#'));
-    let slugs = headings.map(|heading| {
-        let title = heading.trim_start_matches('#').trim().to_lowercase();
-        let kept = title
-            .chars()
-            .filter(|character| character.is_alphanumeric() || "_- ".contains(*character));
-        kept.map(|character| if character == ' ' { '-' } else { character })
-            .collect()
-    });
-    let set = document
-        .split("<a id=\"")
-        .skip(1)
-        .map(|rest| rest.split('"').next().unwrap().to_owned());
-    slugs.chain(set).collect()
+/// Returns the anchors of a Markdown document: of its headings, and those set by `<a id="...">`. A
+/// heading that repeats an earlier one has the anchor of that with a number.
+pub(super) fn anchors_of(document: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    // A comment in a block of code may begin with `#` too.
+    let text = document.split("```").step_by(2).flat_map(str::lines);
+    for heading in text.clone().filter(|line| line.starts_with('#')) {
+        let slug = slug(heading);
+        let numbered = (1..).map(|number| format!("{slug}-{number}"));
+        let mut names = iter::once(slug.clone()).chain(numbered);
+        let free = names.find(|name| !anchors.contains(name));
+        anchors.extend(free);
+    }
+    let set = text.flat_map(|line| line.split("<a id=\"").skip(1));
+    anchors.extend(set.map(|rest| rest.split('"').next().unwrap().to_owned()));
+    anchors
+}
+
+/// Returns the anchor of a heading.
+fn slug(heading: &str) -> String {
+    let title = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = title
+        .chars()
+        .filter(|character| character.is_alphanumeric() || "_- ".contains(*character));
+    kept.map(|character| if character == ' ' { '-' } else { character })
+        .collect()
 }
 
 #[test]
@@ -191,8 +205,14 @@ fn reads_the_citations_of_a_line() {
 
 #[test]
 fn anchors_are_those_of_headings_and_of_ids() {
-    let document =
-        "# Interface rules\n<a id=\"f1\"></a>\n### F1. What `x_y` does\ntext # no heading";
-    let expected = ["f1", "f1-what-x_y-does", "interface-rules"].map(str::to_owned);
+    let document = "# Interface rules\n<a id=\"f1\"></a>\n### F1. What `x_y` does\ntext # no heading\n\
+         ```sh\n# no heading\n```\n## Interface rules";
+    let expected = [
+        "f1",
+        "f1-what-x_y-does",
+        "interface-rules",
+        "interface-rules-1",
+    ]
+    .map(str::to_owned);
     assert_eq!(anchors_of(document), BTreeSet::from(expected));
 }

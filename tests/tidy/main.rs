@@ -1,13 +1,17 @@
-//! Tests of the source tree: import cycles and layers, citations of documents, the page on the
-//! actors, and the crates of the workspace.
+//! Tests of the source tree: import cycles and layers, citations and links, the names and tests that
+//! documents mention, the page on the actors, and the crates of the workspace.
 
 mod actor_rules;
 mod actors;
 mod citations;
 mod cycles;
+mod invariants;
 mod layers;
+mod links;
 mod modules;
+mod names;
 mod threats;
+mod tools;
 mod workspace;
 
 use std::path::Path;

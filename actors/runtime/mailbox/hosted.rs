@@ -7,6 +7,9 @@ use tokio::task::yield_now;
 
 /// Number of messages after which an actor yields to the other tasks of its thread: timers, and
 /// the actors that share the thread. actix itself handles messages until the mailbox is empty.
+///
+/// The number is chosen, not measured. Handlers take microseconds, so a turn usually ends within
+/// a millisecond, and 64 messages share the cost of one yield.
 const MESSAGES_PER_TURN: u32 = 64;
 
 /// An actor in an actix context. Its only actix message is the envelope.

@@ -84,11 +84,6 @@ impl MailboxMetrics {
         }
     }
 
-    /// Returns the name of the actor.
-    pub(super) fn actor(&self) -> &'static str {
-        self.actor
-    }
-
     /// Returns a guard that reports a panic of the actor if it is dropped by one.
     pub(super) fn panic_guard(&self) -> PanicGuard<'_> {
         self.reporter.panic_guard(self.actor)

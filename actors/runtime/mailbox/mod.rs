@@ -92,9 +92,7 @@ impl<A: Actor> Clone for Mailbox<A> {
 
 impl<A: Actor> fmt::Debug for Mailbox<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mailbox")
-            .field(&self.metrics.actor())
-            .finish()
+        f.debug_tuple("Mailbox").field(&A::NAME).finish()
     }
 }
 
@@ -132,11 +130,6 @@ impl<A: Actor> Mailbox<A> {
         self.address.is_open()
     }
 
-    /// Returns the name of the actor.
-    pub(crate) fn actor(&self) -> &'static str {
-        self.metrics.actor()
-    }
-
     /// Sends a request from outside the node.
     ///
     /// # Errors
@@ -151,9 +144,8 @@ impl<A: Actor> Mailbox<A> {
         if !self.is_open() {
             return Err(NodeError::Stopping);
         }
-        let permit = self.metrics.try_acquire().ok_or(NodeError::Overloaded {
-            actor: self.actor(),
-        })?;
+        let overloaded = NodeError::Overloaded { actor: A::NAME };
+        let permit = self.metrics.try_acquire().ok_or(overloaded)?;
         self.post(message, Some(permit));
         Ok(())
     }
@@ -187,15 +179,31 @@ impl<A: Actor> Mailbox<A> {
         let mailbox = self.clone();
         Recipient::new(move |message| mailbox.send(message))
     }
+}
+
+/// The operations on a mailbox that do not depend on the type of its actor.
+pub(crate) trait MailboxControl {
+    /// Returns the name of the actor.
+    fn actor(&self) -> &'static str;
 
     /// Returns the metrics of the mailbox.
-    pub(crate) fn status(&self) -> MailboxStatus {
-        self.metrics.status()
-    }
+    fn status(&self) -> MailboxStatus;
 
     /// Changes the maximum number of waiting requests and returns the metrics. The change applies
     /// to later requests; requests that already wait stay in the mailbox.
-    pub(crate) fn set_capacity(&self, capacity: usize) -> MailboxStatus {
+    fn set_capacity(&self, capacity: usize) -> MailboxStatus;
+}
+
+impl<A: Actor> MailboxControl for Mailbox<A> {
+    fn actor(&self) -> &'static str {
+        A::NAME
+    }
+
+    fn status(&self) -> MailboxStatus {
+        self.metrics.status()
+    }
+
+    fn set_capacity(&self, capacity: usize) -> MailboxStatus {
         self.metrics.set_capacity(capacity);
         self.status()
     }

@@ -1,4 +1,4 @@
-//! What a handler works with: the shared state, the request, and the response that it returns.
+//! The context of a handler: the shared state, the request, and the response that it returns.
 
 mod cache;
 pub(crate) mod extract;
@@ -9,6 +9,6 @@ mod state;
 pub(crate) use cache::CacheKey;
 pub use cache::{ResponseCache, ResponseCacheStatus};
 pub(crate) use extract::ROOT;
-pub(crate) use request::{QueryError, RequestContext};
+pub(crate) use request::{QueryError, RequestContext, block_of_version};
 pub(crate) use response::{IntoResponse, LedgerResponse, SharedBody};
 pub use state::ApiState;

@@ -10,7 +10,7 @@ use actix_web::HttpRequest;
 use ledger_actors::{Accepted, Lane, NodeHandle, SubmitError};
 use ledger_limits::MemoryLease;
 use ledger_store::{Snapshot, StoreError};
-use ledger_types::LedgerInfo;
+use ledger_types::{BlockInfo, LedgerInfo};
 use ledger_vm::Chain;
 use serde::Serialize;
 use std::{rc::Rc, sync::Arc};
@@ -180,6 +180,16 @@ impl QueryError {
             Err(Self::Store(error)) => Err(error),
         }
     }
+}
+
+/// Returns the block of a readable version.
+///
+/// # Errors
+///
+/// Returns [`StoreError::Inconsistent`] if the store does not have the block.
+pub(crate) fn block_of_version(snapshot: &Snapshot, version: u64) -> Result<BlockInfo, StoreError> {
+    let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
+    snapshot.block_of_version(version)?.ok_or_else(missing)
 }
 
 /// Returns the result of a query with the ledger info of its snapshot.

@@ -61,8 +61,8 @@ pub enum ErrorKind {
     },
     /// The resource at the address does not have the field.
     #[error(
-        "Struct Field not found by Address({address}), Struct tag({tag}), Field name({field}) and Ledger \
-         version({version})"
+        "Struct Field not found by Address({address}), Struct tag({tag}), Field name({field}) and \
+         Ledger version({version})"
     )]
     StructFieldNotFound {
         /// The address.
@@ -76,7 +76,8 @@ pub enum ErrorKind {
     },
     /// The table has no item with the key, or does not exist.
     #[error(
-        "Table Item not found by Table handle({handle}), Table key({key}) and Ledger version({version})"
+        "Table Item not found by Table handle({handle}), Table key({key}) and Ledger \
+         version({version})"
     )]
     TableItemNotFound {
         /// Address of the table.
@@ -121,7 +122,8 @@ pub enum ErrorKind {
     },
     /// The first transactions of an account's page are pruned.
     #[error(
-        "Account transaction({start}) has been pruned, those with a sequence number before {end} are gone"
+        "Account transaction({start}) has been pruned, those with a sequence number before {end} \
+         are gone"
     )]
     AccountTransactionPruned {
         /// First sequence number that the request asks for.
@@ -189,7 +191,8 @@ pub enum ErrorKind {
     TooManyLargeAnswers(usize),
     /// The memory of request bodies has reached `api.bodies_bytes_max`.
     #[error(
-        "the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the limit"
+        "the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the \
+         limit"
     )]
     BodiesFull {
         /// The limit, in bytes.
@@ -198,7 +201,8 @@ pub enum ErrorKind {
     /// The memory of responses that their clients have not read has reached
     /// `api.answers_bytes_max`.
     #[error(
-        "the node is overloaded: answers that their clients have not read take {limit_bytes} bytes, which is the limit"
+        "the node is overloaded: answers that their clients have not read take {limit_bytes} \
+         bytes, which is the limit"
     )]
     AnswersFull {
         /// The limit, in bytes.

@@ -184,10 +184,14 @@ fn is_eligible(response: &ServiceResponse) -> bool {
     let is_image = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"image/"));
+    let is_large = match response.response().body().size() {
+        BodySize::Sized(bytes) => bytes >= BYTES_MIN as u64,
+        _ => false,
+    };
     response.status() == StatusCode::OK
         && !is_image
         && !headers.contains_key(header::CONTENT_ENCODING)
-        && matches!(response.response().body().size(), BodySize::Sized(bytes) if bytes >= BYTES_MIN as u64)
+        && is_large
 }
 
 /// Returns the compressed body, or `None` if it is no smaller, or too many bodies are being

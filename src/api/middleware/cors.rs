@@ -26,12 +26,6 @@ use actix_web::{
 use futures::future::{FutureExt as _, LocalBoxFuture, Ready, ready};
 use std::task::{Context, Poll};
 
-/// Methods that a page may use.
-const ALLOWED_METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::POST];
-
-/// The same as the value of a header.
-static ALLOWED_METHODS_VALUE: HeaderValue = HeaderValue::from_static("GET, HEAD, POST");
-
 /// Time in which a browser may reuse the response to a preflight request, in seconds. Browsers
 /// limit it to one or two hours.
 static MAX_AGE_SECS: HeaderValue = HeaderValue::from_static("3600");
@@ -55,22 +49,10 @@ fn requested_method(request: &RequestHead) -> Option<Method> {
     Method::try_from(value.to_str().ok()?).ok()
 }
 
-/// Returns the response to a preflight request. Responds with 400 if no page may use the method.
-pub(crate) fn preflight(request: &RequestHead) -> HttpResponse {
-    if !requested_method(request).is_some_and(|method| ALLOWED_METHODS.contains(&method)) {
-        return HttpResponse::BadRequest().body("Requested method is not allowed");
-    }
-    let mut response = HttpResponse::Ok().finish();
-    let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS_VALUE.clone());
-    headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS.clone());
-    if let Some(names) = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
-    }
-    if let Some(origin) = request.headers().get(ORIGIN) {
-        allow_origin(origin.clone(), headers);
-    }
-    response
+/// Returns the value of a header that lists names of methods or headers.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> HeaderValue {
+    let names: Vec<_> = names.collect();
+    HeaderValue::try_from(names.join(", ")).expect("names and separators are valid in a header")
 }
 
 /// Adds the headers of every response to a page of `origin`.
@@ -84,20 +66,44 @@ fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
 /// requests.
 #[derive(Clone, Debug)]
 pub struct BrowserCors {
+    /// Methods that pages may use.
+    methods: &'static [Method],
+    /// The same as the value of a header.
+    methods_value: HeaderValue,
     /// Names of the response headers that pages may read beside those that browsers always show.
     exposed: Option<HeaderValue>,
 }
 
 impl BrowserCors {
-    /// Creates the headers for responses of which pages may read the headers `exposed`.
-    pub fn new(exposed: impl IntoIterator<Item = HeaderName>) -> Self {
+    /// Creates the headers of a listener. Its routes have `methods`, and pages may read the headers
+    /// `exposed` of its responses.
+    pub fn new(methods: &'static [Method], exposed: impl IntoIterator<Item = HeaderName>) -> Self {
         let names: Vec<_> = exposed.into_iter().collect();
-        let names: Vec<_> = names.iter().map(HeaderName::as_str).collect();
-        // An error cannot occur: names of headers and `, ` are valid in a value.
-        let exposed = HeaderValue::try_from(names.join(", ")).ok();
+        let exposed = list(names.iter().map(HeaderName::as_str));
         Self {
-            exposed: exposed.filter(|value| !value.is_empty()),
+            methods,
+            methods_value: list(methods.iter().map(Method::as_str)),
+            exposed: Some(exposed).filter(|value| !value.is_empty()),
         }
+    }
+
+    /// Returns the response to a preflight request. Responds with 400 if no page may use the
+    /// method.
+    pub(crate) fn preflight(&self, request: &RequestHead) -> HttpResponse {
+        if !requested_method(request).is_some_and(|method| self.methods.contains(&method)) {
+            return HttpResponse::BadRequest().body("Requested method is not allowed");
+        }
+        let mut response = HttpResponse::Ok().finish();
+        let headers = response.headers_mut();
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, self.methods_value.clone());
+        headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS.clone());
+        if let Some(names) = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS) {
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+        }
+        if let Some(origin) = request.headers().get(ORIGIN) {
+            allow_origin(origin.clone(), headers);
+        }
+        response
     }
 
     /// Adds the headers of a response to a page of `origin`, unless it is one to a preflight
@@ -150,7 +156,7 @@ where
     fn call(&self, request: ServiceRequest) -> Self::Future {
         let origin = request.headers().get(ORIGIN).cloned();
         if origin.is_some() && is_preflight(request.head()) {
-            let response = preflight(request.head());
+            let response = self.cors.preflight(request.head());
             let response = request.into_response(response).map_into_right_body();
             return ready(Ok(response)).boxed_local();
         }

@@ -2,26 +2,26 @@
 
 /// The media type of JSON bodies.
 pub(crate) const JSON: &str = "application/json";
-/// The media type of BCS answers.
+/// The media type of BCS responses.
 pub(crate) const BCS: &str = "application/x-bcs";
 
 /// Names of the content codings that a response may have, cheapest first.
 pub(crate) const CONTENT_CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
 
-/// The form of an answer.
+/// The format of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Format {
     Json,
     Bcs,
 }
 
-/// The media type of a header value without its parameters, in whatever case it was sent.
+/// Returns the media type of a header value without its parameters. The case is unchanged.
 pub(crate) fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
 impl Format {
-    /// The media type of an answer in this form.
+    /// Returns the media type of a response in this format.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Json => JSON,

@@ -14,6 +14,7 @@ use crate::{
         format::{CONTENT_CODINGS, JSON},
     },
 };
+use ledger_crypto::HashValue;
 use ledger_types::Vendor;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -66,7 +67,11 @@ pub(crate) fn document(vendor: &Vendor, routes: &[DocumentedRoute<'_>]) -> Value
         "servers": [{"url": "/v1", "description": "The node that serves this document."}],
         "tags": Tag::ALL.map(|tag| json!({"name": tag.name(), "description": tag.description()})),
         "paths": paths,
-        "components": {"headers": headers, "responses": responses, "schemas": writer.schemas.finish()},
+        "components": {
+            "headers": headers,
+            "responses": responses,
+            "schemas": writer.schemas.finish(),
+        },
     })
 }
 
@@ -76,24 +81,46 @@ fn shared_responses(paths: &mut Map<String, Value>) -> Map<String, Value> {
     each_error(paths, |_, response| {
         *counts.entry(response.to_string()).or_default() += 1;
     });
-    let mut names: HashMap<String, String> = HashMap::new();
     let mut shared = Map::new();
     each_error(paths, |status, response| {
-        let text = response.to_string();
-        if counts.get(&text).is_none_or(|count| *count < 2) {
+        if counts
+            .get(&response.to_string())
+            .is_none_or(|count| *count < 2)
+        {
             return;
         }
-        let name = names.entry(text).or_insert_with(|| {
-            let same_status = shared
-                .keys()
-                .filter(|name: &&String| name.starts_with(&format!("Error{status}")));
-            let name = format!("Error{status}_{}", same_status.count() + 1);
-            shared.insert(name.clone(), response.clone());
-            name
-        });
-        *response = reference("responses", name);
+        let name = component_name(status, response);
+        let reference = reference("responses", &name);
+        let response = std::mem::replace(response, reference);
+        let known = shared.insert(name, response.clone());
+        debug_assert!(
+            known.is_none_or(|known| known == response),
+            "two components: {response}"
+        );
     });
     shared
+}
+
+/// Returns the name of the component of an error response: its status, its sorted error codes, and
+/// two bytes of a hash of its description and content.
+///
+/// The name depends on nothing else, so that a new operation does not rename the components of
+/// others. `web_framework_error` is in the name only if it is the only code.
+fn component_name(status: &str, response: &Value) -> String {
+    const COMMON_CODE: &str = "web_framework_error";
+    const HASH_BYTES: usize = 2;
+    let content = &response["content"];
+    let enumerated = &content[JSON]["schema"]["properties"]["error_code"]["enum"];
+    let codes = enumerated.as_array().into_iter().flatten();
+    let mut codes: Vec<_> = codes.filter_map(Value::as_str).collect();
+    if codes.len() > 1 {
+        codes.retain(|code| *code != COMMON_CODE);
+    }
+    codes.sort_unstable();
+    let parts = [response["description"].to_string(), content.to_string()];
+    let hash = HashValue::sha3_of(&parts.each_ref().map(String::as_bytes));
+    let hash = hex::encode(&hash.as_bytes()[..HASH_BYTES]);
+    format!("Error{status}_{}_{hash}", codes.join("_"))
 }
 
 /// Calls `visit` with each error response and its status.
@@ -292,26 +319,36 @@ impl Writer {
         }
         headers.insert(
             "Retry-After".to_owned(),
-            json!({"description": "Time to wait before a retry, in seconds.", "schema": number("uint64")}),
+            json!({
+                "description": "Time to wait before a retry, in seconds.",
+                "schema": number("uint64"),
+            }),
         );
         headers.insert(
             "Content-Encoding".to_owned(),
             json!({
-                "description": "Content coding of a compressed body. Only large bodies are compressed, with a coding of `Accept-Encoding`.",
+                "description": "Content coding of a compressed body. Only large bodies are \
+                                compressed, with a coding of `Accept-Encoding`.",
                 "schema": {"type": "string", "enum": CONTENT_CODINGS},
             }),
         );
         headers.insert(
             "Vary".to_owned(),
             json!({
-                "description": "Request headers that the response depends on: `accept` if it selects JSON or BCS, `accept-encoding` if the body may be compressed, `origin` and other headers of web pages.",
+                "description": "Request headers that the response depends on: `accept` if it \
+                                selects JSON or BCS, `accept-encoding` if the body may be \
+                                compressed, `origin` and other headers of web pages.",
                 "required": true,
                 "schema": {"type": "string"},
             }),
         );
         headers.insert(
             "Allow".to_owned(),
-            json!({"description": "Methods of the path.", "required": true, "schema": {"type": "string"}}),
+            json!({
+                "description": "Methods of the path.",
+                "required": true,
+                "schema": {"type": "string"},
+            }),
         );
         headers
     }
@@ -346,5 +383,6 @@ fn link(link: &Link, vendor: &str) -> Value {
         let value = value.replace(VENDOR, vendor).into();
         ((*name).to_owned(), value)
     });
-    json!({"operationId": link.operation_id, "parameters": parameters.collect::<Map<String, Value>>()})
+    let parameters: Map<String, Value> = parameters.collect();
+    json!({"operationId": link.operation_id, "parameters": parameters})
 }

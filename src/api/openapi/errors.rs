@@ -65,7 +65,8 @@ pub(crate) const COMMON: &[DeclaredError] = &[
     error(
         S::SERVICE_UNAVAILABLE,
         InternalError,
-        "The node is overloaded, is stopping, or cannot write its ledger. Retry after `Retry-After` seconds.",
+        "The node is overloaded, is stopping, or cannot write its ledger. Retry after \
+         `Retry-After` seconds.",
     ),
 ];
 
@@ -113,13 +114,15 @@ pub(crate) const BODY: &[DeclaredError] = &[
     error(
         S::PAYLOAD_TOO_LARGE,
         WebFrameworkError,
-        "The body is larger than `api.max_body_bytes` of the configuration, 8388608 bytes by default, or it is JSON \
-         with so many values that parsing it could take more than 64 MiB of memory.",
+        "The body is larger than `api.max_body_bytes` of the configuration, 8388608 bytes by \
+         default, or it is JSON with so many values that parsing it could take more than 64 MiB of \
+         memory.",
     ),
     error(
         S::UNSUPPORTED_MEDIA_TYPE,
         WebFrameworkError,
-        "`Content-Type` is missing or none of the declared media types, or the request has a `Content-Encoding`.",
+        "`Content-Type` is missing or none of the declared media types, or the request has a \
+         `Content-Encoding`.",
     ),
 ];
 
@@ -144,8 +147,8 @@ pub(crate) const LIMIT: &[DeclaredError] = &[error(S::BAD_REQUEST, InvalidInput,
 pub(crate) const NOTHING_TO_FIND: &[DeclaredError] = &[documented_only(
     S::NOT_FOUND,
     AccountNotFound,
-    "Declared by the REST contract and never returned: every address is an account, and its list is empty if \
-     nothing was written to it.",
+    "Declared by the REST contract and never returned: every address is an account, and its list \
+     is empty if nothing was written to it.",
 )];
 
 /// Errors of submissions.
@@ -153,13 +156,14 @@ pub(crate) const SUBMISSION: &[DeclaredError] = &[
     error(
         S::BAD_REQUEST,
         InvalidInput,
-        "The body is well formed and invalid: bytes that do not decode to a transaction, an unknown function, \
-         arguments of other types, or a signature that does not decode.",
+        "The body is well formed and invalid: bytes that do not decode to a transaction, an \
+         unknown function, arguments of other types, or a signature that does not decode.",
     ),
     error(
         S::BAD_REQUEST,
         VmError,
-        "Validation rejects the transaction. `vm_error_code` is the number of the validation status.",
+        "Validation rejects the transaction. `vm_error_code` is the number of the validation \
+         status.",
     ),
 ];
 
@@ -186,7 +190,8 @@ fn message(status: S, code: ErrorCode) -> &'static str {
             "Module not found by Address(0x5), Module name(m) and Ledger version(7)"
         }
         (_, StructFieldNotFound) => {
-            "Struct Field not found by Address(0x5), Struct tag(0x1::m::S), Field name(f) and Ledger version(7)"
+            "Struct Field not found by Address(0x5), Struct tag(0x1::m::S), Field name(f) and \
+             Ledger version(7)"
         }
         (_, VersionNotFound) => "Ledger version not found by Ledger version(1000000)",
         (_, TransactionNotFound) => "Transaction not found by Ledger version(1000000)",
@@ -204,7 +209,8 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         }
         (_, VmError) => "Invalid transaction: Type: Validation Code: INVALID_SIGNATURE",
         (_, RejectedByFilter) => {
-            "Transaction rejected by the submission filter of this node, rule 1: deny function 0x1::m::f"
+            "Transaction rejected by the submission filter of this node, rule 1: deny function \
+             0x1::m::f"
         }
         (_, HealthCheckFailed) => "the newest block is 60 seconds old, more than 10",
         (_, MempoolIsFull) => "the pool is full",

@@ -89,7 +89,11 @@ pub(crate) fn hash_text() -> Value {
 
 /// Returns the schema of a name of a module, a struct or a field.
 pub(crate) fn identifier_text() -> Value {
-    json!({"type": "string", "maxLength": 255, "pattern": "^([a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)$"})
+    json!({
+        "type": "string",
+        "maxLength": 255,
+        "pattern": "^([a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)$",
+    })
 }
 
 /// Returns the schema of a struct tag. The pattern accepts any type arguments, because nested ones
@@ -98,7 +102,13 @@ pub(crate) fn struct_tag_text() -> Value {
     json!({"type": "string", "maxLength": 4096, "pattern": STRUCT_TAG})
 }
 
-const STRUCT_TAG: &str = r"^\s*0x[0-9a-fA-F]{1,64}\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*(<.+>\s*)?$";
+/// Pattern of [`struct_tag_text`].
+const STRUCT_TAG: &str = concat!(
+    r"^\s*0x[0-9a-fA-F]{1,64}\s*",
+    r"::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*",
+    r"::\s*[a-zA-Z_][a-zA-Z0-9_]*\s*",
+    r"(<.+>\s*)?$",
+);
 
 /// Returns the schema of a flag.
 pub(crate) fn flag() -> Value {

@@ -7,7 +7,7 @@ use crate::{
 };
 use ledger_types::Vendor;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn document() -> Value {
     openapi_document(&Vendor::default())
@@ -103,9 +103,35 @@ fn refers_to_every_component() {
 }
 
 #[test]
+fn renames_no_component_for_an_operation_that_is_added() {
+    let (vendor, table) = (Vendor::default(), routes::table());
+    let responses = |document: &Value| -> BTreeMap<String, Value> {
+        let responses = document["components"]["responses"].as_object().unwrap();
+        responses.clone().into_iter().collect()
+    };
+    let all = responses(&document());
+    let with_codes =
+        |name: &&String| name.starts_with("Error404_table_item_not_found_version_not_found_");
+    assert_eq!(all.keys().filter(with_codes).count(), 1);
+    for added in &table {
+        let others = table.iter().filter(|route| route.path() != added.path());
+        let others: Vec<_> = others
+            .map(|route| DocumentedRoute {
+                method: route.method().as_str(),
+                path: route.path(),
+                operation: route.operation(),
+            })
+            .collect();
+        for (name, response) in responses(&super::document(&vendor, &others)) {
+            assert_eq!(all[&name], response, "{name} without {}", added.path());
+        }
+    }
+}
+
+#[test]
 fn gives_operations_unique_names_and_links_that_resolve() {
     let document = document();
-    let mut parameters_of = std::collections::BTreeMap::new();
+    let mut parameters_of = BTreeMap::new();
     for (path, operation) in operations(&document) {
         let id = operation["operationId"].as_str().unwrap();
         let snake_case = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';

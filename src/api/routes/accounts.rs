@@ -76,7 +76,7 @@ struct AccountJson {
     authentication_key: String,
 }
 
-/// `GET /v1/accounts/{address}`
+/// Handles `GET /v1/accounts/{address}`.
 ///
 /// Every address is an account. An address without an account resource has the implicit account,
 /// with sequence number 0 and the address as authentication key.
@@ -145,7 +145,7 @@ impl Parameter for ResourceType {
     const EXAMPLE: fn() -> Value = || json!("0x1::chain_id::ChainId");
 }
 
-/// `GET /v1/accounts/{address}/resource/{resource_type}`
+/// Handles `GET /v1/accounts/{address}/resource/{resource_type}`.
 pub(super) async fn resource(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -227,7 +227,7 @@ impl Parameter for Asset {
     const EXAMPLE: fn() -> Value = || json!("0xa");
 }
 
-/// `GET /v1/accounts/{address}/balance/{asset_type}`
+/// Handles `GET /v1/accounts/{address}/balance/{asset_type}`.
 ///
 /// The balance is a JSON number (docs/reference/rest-contract.md#s4-8), and 0 for an unknown
 /// account or asset (docs/interface.md#rule-11).

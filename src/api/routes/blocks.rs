@@ -2,7 +2,7 @@
 
 use crate::{
     context::{
-        CacheKey, LedgerResponse, QueryError, RequestContext,
+        CacheKey, LedgerResponse, QueryError, RequestContext, block_of_version,
         extract::{AtVersion, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
@@ -194,7 +194,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         .success(success)
 }
 
-/// `GET /v1/blocks/by_height/{block_height}`
+/// Handles `GET /v1/blocks/by_height/{block_height}`.
 pub(super) async fn by_height(
     cx: RequestContext,
     Path(DecimalText(height)): Path<BlockHeight>,
@@ -234,7 +234,7 @@ pub(super) fn describe_by_height() -> Operation {
     ])
 }
 
-/// `GET /v1/blocks/by_version/{version}`
+/// Handles `GET /v1/blocks/by_version/{version}`.
 ///
 /// Responds with the block that contains the version (docs/reference/reference-node.md#r6).
 pub(super) async fn by_version(
@@ -355,6 +355,5 @@ fn at_height(snapshot: &Snapshot, height: u64) -> Result<BlockInfo, QueryError> 
 
 fn of_version(snapshot: &Snapshot, version: u64) -> Result<BlockInfo, QueryError> {
     AtVersion::from(version).resolve(snapshot)?;
-    let missing = || StoreError::Inconsistent(format!("the block of version {version} is missing"));
-    Ok(snapshot.block_of_version(version)?.ok_or_else(missing)?)
+    Ok(block_of_version(snapshot, version)?)
 }

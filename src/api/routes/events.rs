@@ -124,7 +124,7 @@ fn operation(id: &'static str, summary: &'static str, description: &'static str)
         )])
 }
 
-/// `GET /v1/accounts/{address}/events/{creation_number}`
+/// Handles `GET /v1/accounts/{address}/events/{creation_number}`.
 ///
 /// Responds with an empty list for an account or stream that does not exist.
 pub(super) async fn by_creation_number(
@@ -177,7 +177,7 @@ pub(super) fn describe_by_creation_number() -> Operation {
     )])
 }
 
-/// `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`
+/// Handles `GET /v1/accounts/{address}/events/{event_handle}/{field_name}`.
 pub(super) async fn by_handle(
     cx: RequestContext,
     location: HandleLocation,

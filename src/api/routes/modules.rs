@@ -6,7 +6,7 @@
 use super::accounts::{Address, CURSOR_DESCRIPTION, NEXT_PAGE, cursor_text, state_operation};
 use crate::{
     context::{
-        LedgerResponse, RequestContext,
+        LedgerResponse, RequestContext, block_of_version,
         extract::{AtVersion, Combine, PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
@@ -34,9 +34,7 @@ type Limit = PageLimit<9_999, 9_999>;
 
 /// Returns the version of the framework at a version of the ledger.
 fn framework_version(chain: &Chain, snapshot: &Snapshot, version: u64) -> Result<u64, StoreError> {
-    let block = snapshot.block_of_version(version)?.ok_or_else(|| {
-        StoreError::Inconsistent(format!("the block of version {version} is missing"))
-    })?;
+    let block = block_of_version(snapshot, version)?;
     Ok(chain.parameters().framework_version(block.header.height))
 }
 
@@ -76,7 +74,7 @@ fn module_example() -> Value {
     }})
 }
 
-/// `GET /v1/accounts/{address}/module/{module_name}`
+/// Handles `GET /v1/accounts/{address}/module/{module_name}`.
 pub(super) async fn module(
     cx: RequestContext,
     Path(address): Path<Address>,
@@ -134,7 +132,7 @@ pub(super) fn describe_module() -> Operation {
     )])
 }
 
-/// `GET /v1/accounts/{address}/modules`
+/// Handles `GET /v1/accounts/{address}/modules`.
 pub(super) async fn modules(
     cx: RequestContext,
     PageStart { address, start }: PageStart,

@@ -61,7 +61,7 @@ impl From<&LedgerInfo> for IndexJson {
     }
 }
 
-/// `GET /v1`
+/// Handles `GET /v1`.
 pub(super) async fn index(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let ledger_info = cx.newest();
     cx.respond(
@@ -122,7 +122,7 @@ struct NodeInfo<'a> {
     software_version: &'static str,
 }
 
-/// `GET /v1/info`
+/// Handles `GET /v1/info`.
 ///
 /// The reference node has other members and no ledger headers
 /// (docs/reference/reference-node.md#r2).
@@ -184,7 +184,7 @@ impl Parameter for DurationSecs {
     const EXAMPLE: fn() -> Value = || json!(4_000_000_000_u32);
 }
 
-/// `GET /v1/-/healthy`
+/// Handles `GET /v1/-/healthy`.
 ///
 /// Responds with 503 if the node cannot write its ledger, or if the newest block is older than
 /// `duration_secs`, as on the reference node. An idle node writes no blocks unless
@@ -288,7 +288,7 @@ impl From<GasEstimate> for GasEstimateJson {
     }
 }
 
-/// `GET /v1/estimate_gas_price`
+/// Handles `GET /v1/estimate_gas_price`.
 pub(super) async fn estimate_gas_price(cx: RequestContext) -> Result<LedgerResponse, ApiError> {
     let estimate = cx.node().gas_estimate().await?;
     let ledger_info = cx.newest();

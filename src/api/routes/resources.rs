@@ -43,7 +43,7 @@ const RESOURCE_FIXED_BYTES: usize = 256;
 
 type Limit = PageLimit<PAGE_MAX, PAGE_MAX>;
 
-/// `GET /v1/accounts/{address}/resources`
+/// Handles `GET /v1/accounts/{address}/resources`.
 ///
 /// Responds with an empty list for an account without resources, even if it does not exist.
 pub(super) async fn resources(

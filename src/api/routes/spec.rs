@@ -93,7 +93,7 @@ fn operation(
         .success(success)
 }
 
-/// `GET /v1/spec`
+/// Handles `GET /v1/spec`.
 pub(super) async fn page(cx: RequestContext) -> Result<File, ApiError> {
     let page = Bytes::from_static(include_bytes!("page/page.html"));
     Ok(File::new(&cx, HTML, DOCUMENT_CACHING, page))
@@ -110,7 +110,7 @@ pub(super) fn describe_page() -> Operation {
     )
 }
 
-/// `GET /v1/spec.json`
+/// Handles `GET /v1/spec.json`.
 pub(super) async fn json(cx: RequestContext) -> Result<File, ApiError> {
     let document = cx.state.document.json(cx.chain().vendor());
     Ok(File::new(&cx, JSON, DOCUMENT_CACHING, document))
@@ -126,7 +126,7 @@ pub(super) fn describe_json() -> Operation {
     )
 }
 
-/// `GET /v1/spec.yaml`
+/// Handles `GET /v1/spec.yaml`.
 pub(super) async fn yaml(cx: RequestContext) -> Result<File, ApiError> {
     let document = cx.state.document.yaml(cx.chain().vendor())?;
     Ok(File::new(&cx, YAML, DOCUMENT_CACHING, document))
@@ -170,7 +170,7 @@ impl Parameter for PagePart {
     const EXAMPLE: fn() -> Value = || json!(OWN_PARTS[0]);
 }
 
-/// `GET /v1/spec/{part}`
+/// Handles `GET /v1/spec/{part}`.
 pub(super) async fn part(cx: RequestContext, Path(part): Path<PagePart>) -> Result<File, ApiError> {
     let own = |media_type, text: &'static str| Ok(File::new(&cx, media_type, PARTS_CACHING, text));
     match part.as_str() {
@@ -215,7 +215,7 @@ fn library_part(cx: &RequestContext, name: &str) -> Result<File, ApiError> {
     Ok(File::new(cx, file.content_type, PARTS_CACHING, body))
 }
 
-/// `GET /`, which is not part of the REST API: a page with links.
+/// Handles `GET /`, which is not part of the REST API. Responds with a page of links.
 pub(crate) async fn home() -> HttpResponse {
     HttpResponse::Ok()
         .content_type(HTML)

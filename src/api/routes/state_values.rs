@@ -47,7 +47,7 @@ enum StateValue<'a> {
     V0(&'a Bytes),
 }
 
-/// `POST /v1/experimental/state_values/raw`
+/// Handles `POST /v1/experimental/state_values/raw`.
 ///
 /// Responds in JSON with the value of a resource, or of an item of a table that recorded its types.
 /// Any other value, such as a resource group, is its bytes in hexadecimal.

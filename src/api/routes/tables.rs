@@ -62,7 +62,7 @@ pub(super) struct RawItemRequest {
     key: HexBytes,
 }
 
-/// `POST /v1/tables/{table_handle}/raw_item`
+/// Handles `POST /v1/tables/{table_handle}/raw_item`.
 ///
 /// Responds in BCS with the stored bytes. Responds in JSON with the value by the type that the
 /// table recorded when it was created, or with the bytes in hexadecimal if none is recorded
@@ -128,7 +128,7 @@ pub(super) struct ItemRequest {
     key: Value,
 }
 
-/// `POST /v1/tables/{table_handle}/item`
+/// Handles `POST /v1/tables/{table_handle}/item`.
 ///
 /// The types are those of the request, even if the table recorded others.
 pub(super) async fn item(
@@ -197,20 +197,23 @@ fn parse_item(
     ))
 }
 
-/// Responds with the stored bytes of an item in BCS, or with the result of `shown` in JSON.
-async fn render(
+/// Responds with the stored bytes of an item in BCS, or with the result of `to_json` in JSON.
+async fn render<F>(
     cx: &RequestContext,
     ledger_info: LedgerInfo,
     bytes: Bytes,
-    shown: impl for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, ErrorKind> + Send + 'static,
-) -> Result<LedgerResponse, ApiError> {
+    to_json: F,
+) -> Result<LedgerResponse, ApiError>
+where
+    F: for<'c> FnOnce(&'c Chain, Bytes) -> Result<ValueJson<'c>, ErrorKind> + Send + 'static,
+{
     if cx.format() == Format::Bcs {
         return Ok(LedgerResponse::bytes(ledger_info, Format::Bcs, bytes));
     }
     let permit = cx.state.large_responses.acquire_for(bytes.len())?;
     let chain = cx.chain().clone();
     large_responses::render(cx.node(), permit, move || {
-        let value = shown(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
+        let value = to_json(&chain, bytes).map_err(|problem| problem.at(ledger_info))?;
         LedgerResponse::json(ledger_info, &value)
     })
     .await

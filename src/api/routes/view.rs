@@ -26,7 +26,7 @@ use ledger_types::{EntryFunction, LedgerInfo, transaction::SIGNED_TRANSACTION_DE
 use ledger_vm::Chain;
 use serde_json::{Value, json};
 
-/// `POST /v1/view`
+/// Handles `POST /v1/view`.
 pub(super) async fn view(
     cx: RequestContext,
     body: JsonOrBcsBody<ViewCall>,

@@ -313,7 +313,8 @@ mod tests {
     #[test]
     fn reads_bodies_with_every_kind_of_end_in_pieces_of_every_size() {
         let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\
-            HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n\
+            HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n\
+            3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n\
             HTTP/1.1 204 No Content\r\n\r\n\
             HTTP/1.1 404 Not Found\r\n\r\nto the end";
         let expected = [

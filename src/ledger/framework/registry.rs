@@ -19,7 +19,7 @@ use ledger_vm::{Chain, ModuleRegistry};
 ///
 /// A module added later is listed with the next version, so that each chain enables it at a height
 /// of its own (`Parameters::framework_upgrades`).
-pub const FRAMEWORK_VERSION: u64 = 3;
+pub const FRAMEWORK_VERSION: u64 = modules::newest_version();
 
 /// Creates a chain that runs the framework.
 pub fn new_chain(id: u8, vendor: Vendor, parameters: Parameters) -> Chain {

@@ -4,7 +4,6 @@ use std::{
     fs::File,
     io::{self, Read as _},
     os::unix::fs::PermissionsExt as _,
-    path::Path,
 };
 use zeroize::Zeroizing;
 
@@ -34,16 +33,14 @@ pub enum SecretFileError {
     TooLarge,
 }
 
-/// Reads a file that holds a secret. The memory of the text is cleared when it is dropped.
+/// Reads an open file that holds a secret. The memory of the text is cleared when it is dropped.
 ///
 /// # Errors
 ///
 /// Returns [`SecretFileError::Unreadable`] if the file cannot be read or is not UTF-8,
 /// [`SecretFileError::OpenToOthers`] if others than its owner have any right on it, and
 /// [`SecretFileError::TooLarge`] if it exceeds 4 KiB.
-pub fn read_secret_file(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
-    let file = File::open(path)?;
-    // Of the open file, so that the permissions belong to the content that is read.
+pub fn read_secret_file(file: File) -> Result<Zeroizing<String>, SecretFileError> {
     let mode = file.metadata()?.permissions().mode() & 0o777;
     if mode & GROUP_AND_OTHERS != 0 {
         return Err(SecretFileError::OpenToOthers { mode });
@@ -71,7 +68,12 @@ pub fn read_secret(source: impl io::Read) -> Result<Zeroizing<String>, SecretFil
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::{fs, path::Path};
+
+    /// Reads the secret of the file `path`.
+    fn read(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
+        read_secret_file(File::open(path)?)
+    }
 
     #[test]
     fn rejects_files_that_others_can_access() {
@@ -80,11 +82,11 @@ mod tests {
         fs::write(&path, "a secret").unwrap();
         for mode in [0o600, 0o400, 0o700] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(*read_secret_file(&path).unwrap(), "a secret");
+            assert_eq!(*read(&path).unwrap(), "a secret");
         }
         for mode in [0o640, 0o604, 0o620, 0o601, 0o644, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let error = read_secret_file(&path).unwrap_err().to_string();
+            let error = read(&path).unwrap_err().to_string();
             assert!(
                 error.contains("chmod 600") && error.contains(&format!("{mode:o}")),
                 "{error}"
@@ -104,7 +106,7 @@ mod tests {
             read_secret(&b"\xff"[..]),
             Err(SecretFileError::Unreadable(_))
         ));
-        let missing = read_secret_file(Path::new("/nowhere/secret"));
+        let missing = read(Path::new("/nowhere/secret"));
         assert!(matches!(missing, Err(SecretFileError::Unreadable(_))));
     }
 }

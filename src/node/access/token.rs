@@ -2,6 +2,7 @@
 
 use super::secret_file::{SecretFileError, read_secret_file};
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
+use ledger_limits::open_regular_file;
 use std::{
     fmt,
     path::Path,
@@ -38,14 +39,20 @@ impl Token {
             && given.trim().as_bytes().ct_eq(self.0.as_bytes()).into()
     }
 
-    /// Reads a token from a file that only its owner can access.
+    /// Compares two tokens, in a time that reveals only their lengths.
+    fn is_other_than(&self, other: &Self) -> bool {
+        bool::from(self.0.as_bytes().ct_ne(other.0.as_bytes()))
+    }
+
+    /// Reads a token from a regular file that only its owner can access.
     ///
     /// # Errors
     ///
-    /// Returns [`TokenError::File`] if the file cannot be read or grants rights to others than its
-    /// owner, and [`TokenError::Malformed`] if it does not hold a token.
+    /// Returns [`TokenError::File`] if the file cannot be read, is not a regular file, or grants
+    /// rights to others than its owner, and [`TokenError::Malformed`] if it does not hold a token.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
-        Self::parse(&read_secret_file(path)?)
+        let file = open_regular_file(path).map_err(SecretFileError::from)?;
+        Self::parse(&read_secret_file(file)?)
     }
 
     /// Parses the text of a token file.
@@ -77,8 +84,17 @@ impl RequiredToken {
     }
 
     /// Replaces the token for all clones. The old one is rejected from then on.
-    pub fn replace(&self, token: Option<Token>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = token;
+    ///
+    /// Returns whether it is another one.
+    pub fn replace(&self, token: Option<Token>) -> bool {
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let is_changed = match (&*current, &token) {
+            (None, None) => false,
+            (Some(old), Some(new)) => old.is_other_than(new),
+            _ => true,
+        };
+        *current = token;
+        is_changed
     }
 
     /// Returns whether a request with these headers carries the token, or needs none.
@@ -109,6 +125,10 @@ impl fmt::Debug for Token {
 mod tests {
     use super::*;
     use actix_web::http::header::HeaderValue;
+    use std::{
+        io::{self, Write as _},
+        os::fd::AsRawFd as _,
+    };
 
     const TEXT: &str = "Zm9yIHRlc3Rz+-._~/==";
 
@@ -158,6 +178,16 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn reads_only_regular_files() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(TEXT.as_bytes()).unwrap();
+        drop(writer);
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        let error = Token::read(Path::new(&path)).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
     }
 
     #[test]

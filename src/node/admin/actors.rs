@@ -27,13 +27,9 @@ pub async fn list(admin: Data<Admin>) -> HttpResponse {
 
 /// `GET /actors/{name}`: responds with the status of one mailbox, or with 404.
 pub async fn show(admin: Data<Admin>, name: Path<String>) -> HttpResponse {
-    let mailboxes = admin.node.mailboxes();
-    match mailboxes
-        .iter()
-        .find(|status| status.actor == name.as_str())
-    {
-        Some(status) => HttpResponse::Ok().json(status),
-        None => tune_error(&TuneError::UnknownActor(name.into_inner())),
+    match admin.node.mailbox(&name) {
+        Ok(status) => HttpResponse::Ok().json(status),
+        Err(error) => tune_error(&error),
     }
 }
 
@@ -77,7 +73,7 @@ pub async fn change(
 
 fn tune_error(error: &TuneError) -> HttpResponse {
     let status = match error {
-        TuneError::UnknownActor(_) => StatusCode::NOT_FOUND,
+        TuneError::UnknownActor { .. } => StatusCode::NOT_FOUND,
         TuneError::CapacityZero => StatusCode::BAD_REQUEST,
     };
     error_response(status, ErrorCode::InvalidInput, error.to_string())

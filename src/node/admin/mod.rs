@@ -24,4 +24,4 @@ mod tls;
 
 pub use context::Admin;
 pub use routes::configure;
-pub use tls::ApiCertificate;
+pub use tls::{ApiCertificate, ReloadGuard, ReloadLock};

@@ -5,31 +5,43 @@ use crate::access::warn_if_key_is_exposed;
 use actix_web::{HttpResponse, http::StatusCode, web::Data};
 use ledger_api::ErrorCode;
 use ledger_http::{CertificateHolder, LoadedCertificate, TlsError};
-use ledger_limits::{Limit, Permit};
 use serde::Serialize;
 use std::{io, sync::Arc, thread};
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 /// Name of the thread that reads the files.
 const THREAD: &str = "tls-reload";
+
+/// A lock that each reload of the certificate holds, from its first read of a file to the
+/// replacement. Clones share it.
+///
+/// Otherwise the slower of two reloads could put back a certificate that the faster one has
+/// replaced.
+#[derive(Clone, Debug, Default)]
+pub struct ReloadLock(Arc<Mutex<()>>);
+
+/// Holds a [`ReloadLock`] until it is dropped.
+pub type ReloadGuard = OwnedMutexGuard<()>;
+
+impl ReloadLock {
+    /// Waits for the lock.
+    pub async fn acquire(&self) -> ReloadGuard {
+        Arc::clone(&self.0).lock_owned().await
+    }
+
+    /// Acquires the lock, or returns `None` if a reload is under way.
+    pub fn try_acquire(&self) -> Option<ReloadGuard> {
+        Arc::clone(&self.0).try_lock_owned().ok()
+    }
+}
 
 /// The certificate of the API listener, for the handler that reloads it.
 #[derive(Clone, Debug)]
 pub struct ApiCertificate {
     /// `None` if the listener has no TLS.
-    holder: Option<CertificateHolder>,
-    /// Limit of one on the reloads under way.
-    reloads: Arc<Limit>,
-}
-
-impl ApiCertificate {
-    /// Creates the state of the handler. `holder` is `None` if the API listener has no TLS.
-    pub fn new(holder: Option<CertificateHolder>) -> Self {
-        Self {
-            holder,
-            reloads: Arc::new(Limit::new(1)),
-        }
-    }
+    pub holder: Option<CertificateHolder>,
+    /// The lock that this handler shares with `SIGHUP`.
+    pub lock: ReloadLock,
 }
 
 /// The certificate after a reload.
@@ -53,11 +65,11 @@ pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
             "the API is served without TLS: api.tls_certificate and api.tls_private_key are not set",
         );
     };
-    let Some(permit) = Permit::try_acquire(Arc::clone(&certificate.reloads)) else {
+    let Some(guard) = certificate.lock.try_acquire() else {
         return conflict("another reload is under way");
     };
     let previous = holder.current();
-    match reload_on_thread(holder, permit).await {
+    match reload_on_thread(holder, guard).await {
         Ok(Ok(current)) => {
             warn_if_key_is_exposed(&current);
             let changed = current.fingerprint() != previous.fingerprint();
@@ -87,22 +99,22 @@ pub async fn reload(certificate: Data<ApiCertificate>) -> HttpResponse {
     }
 }
 
-/// Reloads the certificate on a thread of its own, because a file may be a pipe or on a file system
-/// that hangs. The thread holds `permit` until it ends.
+/// Reloads the certificate on a thread of its own, because a file system may hang. The thread holds
+/// the lock until the certificate is replaced, also if the client closes its connection before.
 ///
 /// # Errors
 ///
 /// Returns the error of the system if it refuses the thread.
 async fn reload_on_thread(
     holder: CertificateHolder,
-    permit: Permit<Arc<Limit>>,
+    guard: ReloadGuard,
 ) -> io::Result<Result<Arc<LoadedCertificate>, TlsError>> {
     let (sender, reloaded) = oneshot::channel();
     thread::Builder::new()
         .name(THREAD.to_owned())
         .spawn(move || {
             let reloaded = holder.reload();
-            drop(permit);
+            drop(guard);
             // An error means that the client has closed its connection.
             let _ = sender.send(reloaded);
         })?;
@@ -111,4 +123,31 @@ async fn reload_on_thread(
 
 fn conflict(message: &str) -> HttpResponse {
     error_response(StatusCode::CONFLICT, ErrorCode::InvalidInput, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ledger_http::CertificateFiles;
+    use ledger_test_support::http::TestCertificate;
+
+    #[actix_web::test]
+    async fn rejects_a_reload_while_another_one_is_under_way() {
+        let files = TestCertificate::new();
+        let loaded = CertificateFiles {
+            certificate: files.certificate_file(),
+            private_key: files.key_file(),
+        };
+        let certificate = ApiCertificate {
+            holder: Some(CertificateHolder::new(loaded.load().unwrap())),
+            lock: ReloadLock::default(),
+        };
+        let status = async || reload(Data::new(certificate.clone())).await.status();
+        let guard = certificate.lock.acquire().await;
+        assert_eq!(status().await, StatusCode::CONFLICT);
+        drop(guard);
+        for _ in 0..2 {
+            assert_eq!(status().await, StatusCode::OK);
+        }
+    }
 }

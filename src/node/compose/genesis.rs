@@ -2,8 +2,13 @@
 
 use crate::config::{Config, ConfigError};
 use ledger_execution::{build_chain, development_genesis};
+use ledger_limits::{open_regular_file, read_bounded_text};
 use ledger_types::{AccountAddress, FrameworkUpgrade, Genesis, Parameters};
 use std::path::Path;
+
+/// Maximum size of a genesis file, in bytes. It holds about ten million accounts. Without a limit,
+/// a file that is named by mistake could take all memory.
+const FILE_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// The configured genesis, which can start a chain.
 #[derive(Debug)]
@@ -60,10 +65,12 @@ pub fn configured_genesis(config: &Config) -> Result<ConfiguredGenesis, ConfigEr
 }
 
 fn read(path: &Path) -> Result<Genesis, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = open_regular_file(path)
+        .and_then(|file| read_bounded_text(file, FILE_BYTES_MAX))
+        .map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
     toml::from_str(&text).map_err(|error| ConfigError::malformed(path, &text, &error))
 }
 

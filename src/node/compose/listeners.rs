@@ -52,8 +52,8 @@ pub struct Listeners {
 pub struct ListenerResources {
     /// Maximum numbers of open connections.
     pub connections: ConnectionLimits,
-    /// Certificate and key of the API listener, which then serves TLS only.
-    pub tls: Option<CertificateHolder>,
+    /// Certificate and key of the API listener, which serves TLS only if it has them.
+    pub certificate: ApiCertificate,
     /// Token that the admin listener requires.
     pub admin_token: RequiredToken,
 }
@@ -106,11 +106,15 @@ impl Listeners {
             opened: ListenerRegistry::default(),
         };
         // In the order of the metrics.
-        let api_options = parts.api_options(resources.tls.clone());
+        let api_options = parts.api_options(resources.certificate.holder.clone());
         let graphql = parts.graphql(&state)?;
         let faucet = parts.faucet(genesis, node)?;
-        let certificate = ApiCertificate::new(resources.tls);
-        let admin = parts.admin(node, state.clone(), resources.admin_token, certificate)?;
+        let admin = parts.admin(
+            node,
+            state.clone(),
+            resources.admin_token,
+            resources.certificate,
+        )?;
         // Last, so that no transaction is accepted before the other listeners have their threads.
         let api = start(&api_options, move |config| {
             ledger_api::configure(config, &state);

@@ -31,19 +31,15 @@ mod linux {
     use thread_priority::{
         NormalThreadSchedulePolicy::{Batch, Other},
         ThreadPriority, ThreadPriorityValue,
-        ThreadSchedulePolicy::{self, Normal},
+        ThreadSchedulePolicy::Normal,
         set_thread_priority_and_policy, thread_native_id, thread_schedule_policy,
     };
 
     pub(super) fn set_batch_policy() -> Result<(), Box<dyn Error>> {
-        if thread_schedule_policy()? == Normal(Other) {
-            set_policy(Normal(Batch))?;
+        if thread_schedule_policy()? != Normal(Other) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Sets the policy of this thread, which must be one without a static priority.
-    pub(super) fn set_policy(policy: ThreadSchedulePolicy) -> Result<(), Box<dyn Error>> {
+        let policy = Normal(Batch);
         let niceness = rustix::process::getpriority_process(None)?;
         // The library sets the niceness with the policy, and takes it as a priority from 0 to 99.
         let priority = (0..=u8::MAX)
@@ -61,14 +57,23 @@ mod linux {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{linux::set_policy, *};
+    use super::*;
     use rustix::process::{getpriority_process, nice};
     use std::thread;
     use thread_priority::{
         NormalThreadSchedulePolicy::{Batch, Idle, Other},
+        ThreadPriority,
         ThreadSchedulePolicy::{self, Normal},
-        thread_schedule_policy,
+        set_thread_priority_and_policy, thread_native_id, thread_schedule_policy,
     };
+
+    /// Sets the policy of this thread, and its niceness to the highest value that the policy has.
+    fn set_policy(policy: ThreadSchedulePolicy) {
+        // The library sets the policy first, then the niceness. It knows no other niceness of
+        // `Idle` than 0, which a process with a higher one may not be permitted to set.
+        let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
+        assert_eq!(thread_schedule_policy().unwrap(), policy);
+    }
 
     /// Returns the policy of a thread that has `before` and applies the setting, and of a thread
     /// that it starts afterwards.
@@ -77,7 +82,7 @@ mod tests {
         process_scheduling: &'static str,
     ) -> [ThreadSchedulePolicy; 2] {
         let threads = thread::spawn(move || {
-            set_policy(before).unwrap();
+            set_policy(before);
             set_scheduling_policy(process_scheduling).unwrap();
             let started = thread::spawn(|| thread_schedule_policy().unwrap());
             [thread_schedule_policy().unwrap(), started.join().unwrap()]

@@ -36,6 +36,7 @@ use super::{
 };
 use crate::{
     access::RequiredToken,
+    admin::{ApiCertificate, ReloadLock},
     config::{Config, ConfigOptions, Settings},
     signals::{ReloadSignal, StopSignals},
     telemetry,
@@ -97,7 +98,7 @@ pub fn run(config: &Config, options: &ConfigOptions, hooks: RunHooks) -> Result<
         // Before the ready line, because its reader may send a signal immediately.
         let mut signals = StopSignals::new()?;
         let genesis = ledger.genesis.clone();
-        let certificate = prepared.resources.tls.clone();
+        let certificate = prepared.resources.certificate.clone();
         let admin_token = prepared.resources.admin_token.clone();
         let mut service = Service::start(config.settings(), ledger, prepared.resources).await?;
         let targets = ReloadTargets {
@@ -147,7 +148,10 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
         genesis,
         resources: ListenerResources {
             connections,
-            tls,
+            certificate: ApiCertificate {
+                holder: tls,
+                lock: ReloadLock::default(),
+            },
             admin_token: RequiredToken::new(admin_token),
         },
     })
@@ -157,7 +161,7 @@ fn prepare(config: &Config, hooks: RunHooks) -> Result<Prepared, RunError> {
 fn start_log(settings: &Settings, genesis: &Genesis) -> Result<(), RunError> {
     // Before any thread starts, because threads inherit the policy.
     let scheduled = set_scheduling_policy(&settings.process.scheduling);
-    telemetry::start(&settings.log.level, &settings.log.format)?;
+    telemetry::start(&settings.log)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         chain_id = genesis.chain_id,

@@ -1,11 +1,20 @@
 //! The layers of a configuration, each a list of keys with their values and origins.
 
 use super::{ConfigError, Origin, RawValue, SETTINGS, Value};
-use std::{ffi::OsString, path::Path};
+use ledger_actors::{FilterRule, FilterRules};
+use ledger_limits::{open_regular_file, read_bounded_text};
+use std::{ffi::OsString, fs::File, path::Path};
 use toml::de::{DeTable, DeValue};
 
 /// Prefix of the environment variables that set a key.
 pub const ENVIRONMENT_PREFIX: &str = "LEDGER_NODE__";
+
+/// Maximum size of a file, in bytes: more than twice the longest list of filter rules, which is the
+/// only setting with a long value. Without a limit, a file that is named by mistake could take all
+/// memory.
+const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
+const _: () =
+    assert!(FILE_BYTES_MAX >= 2 * FilterRules::RULES_MAX * (FilterRule::TEXT_BYTES_MAX + 2));
 
 /// A key with its value in a layer.
 #[derive(Debug)]
@@ -18,17 +27,23 @@ pub struct Entry {
     pub origin: Origin,
 }
 
-/// Returns the entries of a file.
+/// Returns the entries of a file. `must_be_regular` rejects pipes and devices.
 ///
 /// # Errors
 ///
-/// Returns [`ConfigError::Unreadable`] if the file cannot be read, and [`ConfigError::Malformed`]
-/// if it is not TOML.
-pub fn file(path: &Path) -> Result<Vec<Entry>, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+/// Returns [`ConfigError::Unreadable`] if the file cannot be read or is too large, and
+/// [`ConfigError::Malformed`] if it is not TOML.
+pub fn file(path: &Path, must_be_regular: bool) -> Result<Vec<Entry>, ConfigError> {
+    let opened = match must_be_regular {
+        true => open_regular_file(path),
+        false => File::open(path),
+    };
+    let text = opened
+        .and_then(|file| read_bounded_text(file, FILE_BYTES_MAX))
+        .map_err(|source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
     let table =
         DeTable::parse(&text).map_err(|error| ConfigError::malformed(path, &text, &error))?;
     let mut entries = Vec::new();

@@ -18,6 +18,10 @@ pub struct ConfigOptions {
     /// The directory of the ledger, in short for --set storage.data_dir=DIR
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<String>,
+    /// Whether files must be regular ones. A pipe, as the shell makes for `--config <(..)`, can be
+    /// read once.
+    #[arg(skip)]
+    pub regular_files_only: bool,
 }
 
 /// An effective configuration, with the origin of each value.
@@ -87,7 +91,7 @@ fn entries(
 ) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for path in &options.files {
-        entries.extend(layers::file(path)?);
+        entries.extend(layers::file(path, options.regular_files_only)?);
     }
     entries.extend(layers::environment(environment)?);
     for text in &options.assignments {

@@ -1,8 +1,12 @@
 //! The configuration of a node, composed of the configurations of its crates.
 //!
-//! Each `Default` implementation is the default of its settings, here and in the crates.
+//! Each `Default` implementation is the default of its settings, here, in `telemetry` and in the
+//! crates.
 
-use crate::access::{HostNames, Origins};
+use crate::{
+    access::{HostNames, Origins},
+    telemetry::LogSettings,
+};
 use ledger_actors::NodeConfig;
 use ledger_api::ApiConfig;
 use ledger_store::StoreOptions;
@@ -220,24 +224,6 @@ impl Default for ProcessSettings {
     fn default() -> Self {
         Self {
             scheduling: "batch".to_owned(),
-        }
-    }
-}
-
-/// The log of the node.
-#[derive(Clone, Debug)]
-pub struct LogSettings {
-    /// Format of log lines: `text` or `json`.
-    pub format: String,
-    /// Minimum level, also by module.
-    pub level: String,
-}
-
-impl Default for LogSettings {
-    fn default() -> Self {
-        Self {
-            format: "text".to_owned(),
-            level: "info,actix_server=warn".to_owned(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use super::*;
 use std::{
     fs,
+    io::{self, Write as _},
+    os::fd::AsRawFd as _,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +16,7 @@ fn load(
     let options = ConfigOptions {
         files: files.iter().map(|&path| path.to_owned()).collect(),
         assignments: set.iter().map(|&text| text.to_owned()).collect(),
-        data_dir: None,
+        ..ConfigOptions::default()
     };
     let environment = environment
         .iter()
@@ -204,6 +206,23 @@ fn stronger_layers_override_weaker_ones() {
     assert_eq!(config.origin("wait.timeout_ms"), Some(&Origin::Set));
     assert_eq!(config.origin("chain.id"), Some(&Origin::File(first, 5)));
     assert_eq!(config.origin("chain.vendor"), Some(&Origin::Default));
+}
+
+#[test]
+fn reads_a_pipe_unless_files_must_be_regular() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    writer.write_all(b"[wait]\ntimeout_ms = 7\n").unwrap();
+    drop(writer);
+    let mut options = ConfigOptions {
+        files: vec![format!("/dev/fd/{}", reader.as_raw_fd()).into()],
+        regular_files_only: true,
+        ..ConfigOptions::default()
+    };
+    let error = Config::load(&options, []).unwrap_err().to_string();
+    assert!(error.contains("not a regular file"), "{error}");
+    options.regular_files_only = false;
+    let config = Config::load(&options, []).unwrap();
+    assert_eq!(config.settings().node.wait.timeout_ms, 7);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{
 };
 use actix_web::{
     Error, HttpResponse, Resource, Route,
-    http::StatusCode,
+    http::{Method, StatusCode},
     middleware::from_fn,
     web::{self, Bytes, Data, Query, ServiceConfig},
 };
@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of a body of `/fund`, in bytes. Three keys and a number take a few hundred.
 const BODY_BYTES_MAX: usize = 4096;
+
+/// Methods of the routes, which web pages may use.
+const METHODS: [Method; 2] = [Method::GET, Method::POST];
 
 /// Body of `/fund`. Unknown fields are ignored, as by the reference node's faucet.
 #[derive(Deserialize)]
@@ -45,7 +48,7 @@ struct FundResponse {
 pub fn configure(config: &mut ServiceConfig, faucet: &Faucet) {
     let routes = web::scope("")
         // Web applications in development call the faucet from their own origin.
-        .wrap(BrowserCors::new([]))
+        .wrap(BrowserCors::new(&METHODS, []))
         // Outermost, because this check alone decides which origins are accepted.
         .wrap(from_fn(check_host_and_origin))
         .service(only("GET", "/", web::get().to(async || "tap:ok")))

@@ -46,6 +46,24 @@ static LOG: OnceLock<&LogQueue> = OnceLock::new();
 /// The levels of the log, once it is started.
 static LEVELS: OnceLock<RwLock<Targets>> = OnceLock::new();
 
+/// The settings `log.*`.
+#[derive(Clone, Debug)]
+pub struct LogSettings {
+    /// Format of log lines: `text` or `json`.
+    pub format: String,
+    /// Minimum level, also by module.
+    pub level: String,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self {
+            format: "text".to_owned(),
+            level: "info,actix_server=warn".to_owned(),
+        }
+    }
+}
+
 /// The thread that writes the log cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -54,15 +72,14 @@ static LEVELS: OnceLock<RwLock<Targets>> = OnceLock::new();
 )]
 pub struct LogThreadError(#[from] io::Error);
 
-/// Starts the log with `log.level` and `log.format`, and the thread that writes it. Call it once,
-/// before anything logs.
+/// Starts the log and the thread that writes it. Call it once, before anything logs.
 ///
 /// From then on panics are reported through this thread too.
 ///
 /// # Errors
 ///
 /// Returns [`LogThreadError`] if the system refuses the thread.
-pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
+pub fn start(settings: &LogSettings) -> Result<(), LogThreadError> {
     let log: &LogQueue = Box::leak(Box::new(LogQueue::new(QUEUE_BYTES_MAX)));
     thread::Builder::new()
         .name(THREAD.to_owned())
@@ -74,9 +91,9 @@ pub fn start(level: &str, format: &str) -> Result<(), LogThreadError> {
         true => before(info),
         false => report_panic(log, info),
     }));
-    let levels = LEVELS.get_or_init(|| RwLock::new(filter(level)));
+    let levels = LEVELS.get_or_init(|| RwLock::new(filter(&settings.level)));
     let registry = tracing_subscriber::registry().with(ReplaceableTargets(levels));
-    match format {
+    match settings.format.as_str() {
         "json" => registry
             .with(fmt::layer().json().with_writer(move || LineWriter(log)))
             .init(),
@@ -241,7 +258,6 @@ fn is_within(target: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, ConfigOptions};
     use tracing::Level;
 
     /// Targets of the lines about malformed requests, and about streams that are reset rapidly.
@@ -249,9 +265,9 @@ mod tests {
 
     #[test]
     fn omits_lines_that_clients_cause() {
-        let config = Config::load(&ConfigOptions::default(), []).unwrap();
+        let default = LogSettings::default();
         for level in [
-            &config.settings().log.level,
+            &default.level,
             "info",
             "trace",
             "debug,ledger_store=trace",

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// Number of arguments, one more than a call may have.
 const ARGUMENTS: usize = 129;
+/// Media type of a signed transaction in BCS.
 const MEDIA_TYPE: &str = "application/x.node.signed_transaction+bcs";
 
 /// Submissions and simulations of the call.

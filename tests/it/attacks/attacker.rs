@@ -96,6 +96,7 @@ impl Attacker {
         *tally.responses.entry(response.into()).or_default() += number;
     }
 
+    /// Returns the counts so far.
     pub fn tally(&self) -> Tally {
         self.tally.lock().unwrap().clone()
     }

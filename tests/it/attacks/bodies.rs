@@ -16,6 +16,7 @@ const HELD: Duration = Duration::from_secs(1);
 const PER_SECOND: f64 = 32.0;
 /// Sizes of the chunks, in bytes.
 const CHUNKS: [usize; 3] = [1, 512 * 1024, 512 * 1024];
+/// The last chunk, which ends a body.
 const END: &[u8] = b"0\r\n\r\n";
 
 /// Returns a request whose body lacks its end.

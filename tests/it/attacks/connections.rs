@@ -81,10 +81,12 @@ async fn response(stream: &mut TcpStream) -> String {
     }
 }
 
+/// Holds a connection without sending anything.
 async fn hold_idle(mut stream: TcpStream) -> String {
     response(&mut stream).await
 }
 
+/// Holds a connection by sending a head byte by byte.
 async fn hold_slow(mut stream: TcpStream) -> String {
     let head = b"GET /v1 HTTP/1.1\r\nhost: node\r\nx: ".iter();
     for &byte in head.chain(std::iter::repeat(&b'y')) {

@@ -53,6 +53,7 @@ impl Requests {
         senders.join_all().await;
     }
 
+    /// Sends requests, one at a time, until the attack ends.
     async fn send_paced(&self, attacker: &Attacker, pace: &Pace) {
         let mut persistent = None;
         while let Some(number) = pace.next().await {

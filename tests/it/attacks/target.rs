@@ -95,6 +95,7 @@ pub fn with_piped_log() -> BoxFuture<'static, Option<Target>> {
     ready(Some(Target { node, log_reader })).boxed()
 }
 
+/// Returns a started node as a target.
 fn ready_target(node: TestNode) -> BoxFuture<'static, Option<Target>> {
     ready(Some(node.into())).boxed()
 }
@@ -125,6 +126,7 @@ impl LogReader {
         reader
     }
 
+    /// Pauses or resumes the thread.
     fn pause(&self, is_paused: bool) {
         *self.is_paused.lock().unwrap() = is_paused;
         self.changed.notify_all();

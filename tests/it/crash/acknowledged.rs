@@ -90,10 +90,12 @@ impl Acknowledged {
         };
     }
 
+    /// Records an accepted transaction.
     pub fn record_accepted(&self, hash: HashValue) {
         self.0.lock().unwrap().accepted.push(hash);
     }
 
+    /// Records a committed transaction.
     pub fn record_committed(&self, committed: Committed) {
         self.0.lock().unwrap().committed.push(committed);
     }

@@ -13,6 +13,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
+/// The type of the native coin.
 const COIN: &str = "0x1::node_coin::NodeCoin";
 /// Maximum number of earlier commitments that a check looks up again.
 const SAMPLE: usize = 20;

@@ -297,8 +297,8 @@ async fn has_everything_acknowledged_after_kill_9_at_any_time() {
     ] {
         let (acknowledged, found, below) = (history.acknowledged(), history.found, history.pruned);
         println!(
-            "{name}: {acknowledged} commitments acknowledged; lookups: {found} found, {below} below \
-             the window, 0 lost"
+            "{name}: {acknowledged} commitments acknowledged; lookups: {found} found, \
+             {below} below the window, 0 lost"
         );
     }
     assert!(

@@ -1,7 +1,7 @@
 //! Directories that earlier programs wrote, in `tests/formats/`. Those of a readable format must
 //! open and give the responses recorded when they were made. Older ones are rejected with advice.
 //!
-//! After a change of the format (`FORMAT` of `src/store/schema.rs`, or that of `mempool.bcs`) the
+//! After a change of the format (`FORMAT` of `src/store/tables/schema.rs`, or that of `mempool.bcs`) the
 //! fixture of the new format is written and committed by
 //!
 //! ```sh
@@ -78,7 +78,7 @@ pub(crate) fn unpack(format: u64) -> Arc<TempDir> {
 }
 
 /// Reads the recorded responses of a format's fixture.
-fn recorded(format: u64) -> RecordedResponses {
+fn recorded_responses(format: u64) -> RecordedResponses {
     serde_json::from_slice(&fs::read(fixture(format).join("answers.json")).unwrap()).unwrap()
 }
 
@@ -114,7 +114,7 @@ fn rejects_a_directory_of_an_unreadable_format() {
 #[tokio::test]
 async fn returns_the_recorded_responses_from_each_readable_format() {
     for format in OLDEST..=FORMAT {
-        let recorded = recorded(format);
+        let recorded = recorded_responses(format);
         // The time since a fixture's newest block grows from day to day.
         let settings = vec!["sequencer.clock_jump_max_secs=3153600000".to_owned()];
         let mut node = TestNode::start_in(unpack(format), settings);
@@ -159,7 +159,7 @@ async fn post_item(node: &TestNode, path: &str, body: &Value) -> Value {
 #[test]
 fn restores_the_mempool_of_each_readable_format() {
     for format in OLDEST..=FORMAT {
-        let recorded = recorded(format);
+        let recorded = recorded_responses(format);
         let directory = unpack(format);
         let data = directory.path().join("data");
         actix_web::rt::System::new().block_on(check_restores_mempool(&data, recorded));

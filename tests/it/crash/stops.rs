@@ -37,6 +37,7 @@ async fn transfer(node: NodeClient, chain: Chain, number: u64, acknowledged: Ack
     }
 }
 
+/// Parses a 64-bit number, which JSON of the node holds as decimal text.
 fn number_of(value: &serde_json::Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }

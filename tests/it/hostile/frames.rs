@@ -8,7 +8,8 @@ use tokio::{
 };
 use tokio_rustls::client::TlsStream;
 
-/// The type of a frame (RFC 9113, section 6).
+// Types of frames (RFC 9113, section 6).
+
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
 pub const RST_STREAM: u8 = 3;
@@ -18,7 +19,8 @@ pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
-/// A flag of [`HEADERS`] and [`CONTINUATION`].
+// Flags of `HEADERS` and `CONTINUATION` frames.
+
 pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 
@@ -166,11 +168,11 @@ impl Frames {
 
     /// Reads to the end of the connection. Returns whether the node named a reason for closing it.
     pub async fn read_to_close(&mut self) -> bool {
-        let mut read_to_close = false;
+        let mut has_reason = false;
         while let Some(frame) = self.read().await {
             // The reason follows the last stream's identifier; 0 is NO_ERROR.
-            read_to_close |= frame.kind == GOAWAY && frame.payload[4..8] != [0; 4];
+            has_reason |= frame.kind == GOAWAY && frame.payload[4..8] != [0; 4];
         }
-        read_to_close
+        has_reason
     }
 }

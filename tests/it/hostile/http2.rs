@@ -3,9 +3,9 @@
 use super::{GROWTH_BYTES_MAX, counted, frames::*, until_counted, until_open};
 use crate::kit::{TestCertificate, TestNode};
 
-/// The start of a response head in HPACK by status. 200 is in the static table; 431 is a literal in
-/// Huffman code with the name of entry 8.
+/// The start of a response head with status 200, an entry of the static table of HPACK.
 const STATUS_200: &[u8] = &[0x88];
+/// The start of a response head with status 431, a Huffman-coded literal with the name of entry 8.
 const STATUS_431: &[u8] = &[0x48, 0x83, 0x69, 0x90, 0xff];
 
 /// Returns the head of the connection's first response.
@@ -18,7 +18,8 @@ async fn first_response_head(frames: &mut Frames) -> Vec<u8> {
     }
 }
 
-async fn honest(node: &TestNode, certificate: &TestCertificate) {
+/// Checks that an honest client gets a response.
+async fn check_serves_honest_client(node: &TestNode, certificate: &TestCertificate) {
     let response = certificate
         .connect_http2(node.authority())
         .await
@@ -47,7 +48,7 @@ async fn closes_a_connection_that_resets_streams_without_end() {
                 break;
             }
         }
-        honest(&node, &certificate).await;
+        check_serves_honest_client(&node, &certificate).await;
         assert!(frames.read_to_close().await);
     }
     until_counted(&node, "cut_misbehaving", 2).await;
@@ -64,7 +65,7 @@ async fn closes_a_connection_that_resets_requests_while_they_are_served() {
     let hash = super::streams::submit_parked(&node, &certificate).await;
     let request = format!("/v1/transactions/wait_by_hash/{hash}");
     let mut frames = Frames::connect(&node, &certificate, 65_535).await;
-    let mut reset = 0;
+    let mut resets = 0;
     for stream in streams(STREAMS) {
         frames.send(&get(stream, &request)).await;
         if !frames.until_processed().await {
@@ -73,11 +74,11 @@ async fn closes_a_connection_that_resets_requests_while_they_are_served() {
         frames
             .send(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))
             .await;
-        reset += 1;
+        resets += 1;
     }
-    assert!(reset < STREAMS, "the connection stays open");
+    assert!(resets < STREAMS, "the connection stays open");
     until_counted(&node, "cut_misbehaving", 1).await;
-    honest(&node, &certificate).await;
+    check_serves_honest_client(&node, &certificate).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,7 +97,7 @@ async fn closes_a_connection_with_a_head_without_end() {
         sent += 1;
         assert!(sent < 10_000, "160 MB of head were accepted");
     }
-    honest(&node, &certificate).await;
+    check_serves_honest_client(&node, &certificate).await;
     assert!(node.resident_bytes() < before + GROWTH_BYTES_MAX);
     until_open(&node, 0).await;
 }
@@ -110,7 +111,7 @@ async fn closes_a_connection_with_a_head_that_decodes_to_a_much_longer_one() {
     let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &repeated_head(10_000));
     assert!(frames.send(&request).await);
     assert!(frames.read_to_close().await);
-    honest(&node, &certificate).await;
+    check_serves_honest_client(&node, &certificate).await;
     until_counted(&node, "cut_misbehaving", 1).await;
     until_open(&node, 0).await;
 }
@@ -182,7 +183,7 @@ async fn closes_a_connection_with_an_incomplete_head() {
     later
         .send(&frame(HEADERS, END_STREAM, 3, &get_head("/v1")))
         .await;
-    honest(&node, &certificate).await;
+    check_serves_honest_client(&node, &certificate).await;
     // The reads end when the node closes the connections.
     while first.read().await.is_some() {}
     while later.read().await.is_some() {}

@@ -28,10 +28,12 @@ const GROWTH_BYTES_MAX: usize = 100 * 1024 * 1024;
 /// Maximum memory of one HTTP/1.1 connection, in bytes.
 const CONNECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// Returns the address of the API listener.
 fn address(node: &TestNode) -> SocketAddr {
     node.authority().parse().unwrap()
 }
 
+/// Connects to the API listener.
 async fn connect(node: &TestNode) -> TcpStream {
     TcpStream::connect(address(node)).await.unwrap()
 }

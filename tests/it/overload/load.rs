@@ -1,7 +1,7 @@
 //! Senders that offer a fixed rate whatever the node responds, and the outcome of accepted
 //! transactions.
 
-use super::{outcome, passkeys::Passkeys};
+use super::{explanation, passkeys::Passkeys};
 use crate::kit::{NodeClient, RawConnection, TestAccount, TestNode, submission_bytes, wait_bytes};
 use ledger_crypto::HashValue;
 use ledger_types::SignedTransaction;
@@ -175,6 +175,7 @@ struct Task {
 }
 
 impl Task {
+    /// Sends transactions until the phase ends.
     async fn run(mut self) -> Outcome {
         let sender = Arc::clone(&self.sender);
         let mut next = sender.next.lock().await;
@@ -254,31 +255,35 @@ fn millis(since: Instant) -> u64 {
 }
 
 impl Outcome {
-    fn add(&mut self, record_unexpected: Self) {
-        self.offered += record_unexpected.offered;
-        self.accepted += record_unexpected.accepted;
-        self.rejected += record_unexpected.rejected;
-        self.pool_full += record_unexpected.pool_full;
-        self.unexpected.extend(record_unexpected.unexpected);
-        self.commit_latencies_ms
-            .extend(record_unexpected.commit_latencies_ms);
+    /// Adds the counts and latencies of another sender.
+    fn add(&mut self, other: Self) {
+        self.offered += other.offered;
+        self.accepted += other.accepted;
+        self.rejected += other.rejected;
+        self.pool_full += other.pool_full;
+        self.unexpected.extend(other.unexpected);
+        self.commit_latencies_ms.extend(other.commit_latencies_ms);
         self.rejection_latencies_ms
-            .extend(record_unexpected.rejection_latencies_ms);
-        self.hashes.extend(record_unexpected.hashes);
+            .extend(other.rejection_latencies_ms);
+        self.hashes.extend(other.hashes);
     }
 
+    /// Returns the number of requests per second.
     pub fn offered_per_second(&self) -> f64 {
         self.offered as f64 / self.elapsed.as_secs_f64()
     }
 
+    /// Returns the number of commits per second.
     pub fn committed_per_second(&self) -> f64 {
         self.committed as f64 / self.elapsed.as_secs_f64()
     }
 
+    /// Returns a quantile of the time to the commit, in milliseconds.
     pub fn commit_quantile_ms(&self, quantile: f64) -> u64 {
         quantile_of(&self.commit_latencies_ms, quantile)
     }
 
+    /// Returns a quantile of the latency of rejections, in milliseconds.
     pub fn rejection_quantile_ms(&self, quantile: f64) -> u64 {
         quantile_of(&self.rejection_latencies_ms, quantile)
     }
@@ -288,7 +293,7 @@ impl Outcome {
         let mut unexplained = Vec::new();
         for hash in &self.hashes {
             let hash = hash.to_string();
-            if outcome(node, &hash).await.is_none() {
+            if explanation(node, &hash).await.is_none() {
                 unexplained.push(hash);
             }
         }

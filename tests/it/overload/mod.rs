@@ -160,7 +160,7 @@ async fn recovery(
 
 /// Returns `Some` if a transaction is committed, or if the response names the reason of its
 /// removal.
-async fn outcome(node: &TestNode, hash: &str) -> Option<()> {
+async fn explanation(node: &TestNode, hash: &str) -> Option<()> {
     let path = format!("/v1/transactions/by_hash/{hash}");
     let response = until("a decided transaction", || async {
         let response = node.get(&path).await;

@@ -35,6 +35,7 @@ struct Series {
 pub struct Observations(Vec<Series>);
 
 impl Observers {
+    /// Starts both observers.
     pub fn start(node: &TestNode) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let urls = [
@@ -48,6 +49,7 @@ impl Observers {
         }
     }
 
+    /// Stops both observers and returns their observations.
     pub async fn stop(self) -> Observations {
         self.is_over.store(true, SeqCst);
         let mut all_series = Vec::new();

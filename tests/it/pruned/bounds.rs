@@ -39,7 +39,7 @@ impl Bounds {
         };
         assert!(
             bounds.oldest_version <= bounds.version && bounds.oldest_height <= bounds.height,
-            "{bounds:?} is no window"
+            "{bounds:?} is not a window"
         );
         bounds
     }
@@ -53,7 +53,7 @@ impl Bounds {
     }
 
     /// Returns the higher of both, for each bound.
-    pub fn max(&self, other: &Self) -> Self {
+    pub fn merged_with(&self, other: &Self) -> Self {
         Self {
             oldest_version: self.oldest_version.max(other.oldest_version),
             version: self.version.max(other.version),

@@ -403,11 +403,13 @@ fn check_numbered(watch: &Watch, response: &Response, start: u64) {
     );
 }
 
+/// Returns the rows of a page.
 fn rows(json: &Value) -> &[Value] {
     json.as_array()
         .unwrap_or_else(|| panic!("{json} is not a page"))
 }
 
+/// Returns the versions of a page.
 fn versions(json: &Value) -> Vec<u64> {
     rows(json)
         .iter()
@@ -415,6 +417,7 @@ fn versions(json: &Value) -> Vec<u64> {
         .collect()
 }
 
+/// Returns the sequence numbers of a page.
 fn sequence_numbers(json: &Value) -> Vec<u64> {
     rows(json)
         .iter()

@@ -78,10 +78,7 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
             "await",
         ],
     );
-    let mut clients = vec![tokio::spawn(pay(
-        node.client.clone(),
-        Arc::clone(&watch),
-    ))];
+    let mut clients = vec![tokio::spawn(pay(node.client.clone(), Arc::clone(&watch)))];
     for reader in 0..READERS {
         let reader = Reader {
             node: node.client.clone(),
@@ -90,10 +87,7 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
         };
         clients.push(tokio::spawn(reader.run()));
     }
-    let (files, report) = tokio::join!(
-        measure_file(&node, &watch, transactions),
-        report(load)
-    );
+    let (files, report) = tokio::join!(measure_file(&node, &watch, transactions), report(load));
     watch.finish();
     for client in clients {
         client.await.unwrap();
@@ -119,18 +113,14 @@ async fn responds_from_one_version_or_with_410_in_a_file_that_stops_growing() {
 }
 
 /// Measures the file in the course of the run.
-async fn measure_file(
-    node: &TestNode,
-    watch: &Watch,
-    transactions: u64,
-) -> Vec<(u64, FileUsage)> {
+async fn measure_file(node: &TestNode, watch: &Watch, transactions: u64) -> Vec<(u64, FileUsage)> {
     let mut files = Vec::new();
     for measurement in 1..=MEASUREMENTS {
         let due = transactions * measurement / MEASUREMENTS;
         until("the next measurement of the file", || async {
             // Responses to readers update the bounds too, but there may be no reader left.
-            let read_kinds = watch.get(node, "ledger", "/v1".to_owned()).await;
-            read_kinds
+            let response = watch.get(node, "ledger", "/v1".to_owned()).await;
+            response
                 .filter(|response| response.bounds.version >= due)
                 .map(drop)
         })
@@ -185,10 +175,7 @@ pub async fn check_window(node: &NodeClient, watch: &Watch) -> u64 {
         .bounds;
     for height in final_bounds.oldest_height..=final_bounds.height {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
-        let response = watch
-            .get(node, "block of the window", path)
-            .await
-            .unwrap();
+        let response = watch.get(node, "block of the window", path).await.unwrap();
         if response.check_presence(
             height >= response.bounds.oldest_height,
             "a block of the window",
@@ -206,10 +193,7 @@ pub async fn check_window(node: &NodeClient, watch: &Watch) -> u64 {
         format!("/v1/accounts/0x1?ledger_version={below}"),
     ];
     for path in pruned {
-        let response = watch
-            .get(node, "below the window", path)
-            .await
-            .unwrap();
+        let response = watch.get(node, "below the window", path).await.unwrap();
         response.check_presence(false, "data below the window");
     }
     final_bounds.oldest_version

@@ -61,6 +61,7 @@ impl Watch {
         *self.newest.lock().unwrap()
     }
 
+    /// Locks the known facts.
     pub fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap()
     }
@@ -75,6 +76,7 @@ impl Watch {
         self.finished.store(true, SeqCst);
     }
 
+    /// Returns whether the readers must end.
     pub fn is_finished(&self) -> bool {
         self.finished.load(SeqCst)
     }
@@ -113,7 +115,7 @@ impl Watch {
         );
         {
             let mut newest = self.newest.lock().unwrap();
-            *newest = newest.max(&bounds);
+            *newest = newest.merged_with(&bounds);
         }
         *self
             .counts

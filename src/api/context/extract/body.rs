@@ -39,14 +39,18 @@ pub(crate) struct JsonBody<T, const BYTES_MAX: usize = { usize::MAX }> {
 }
 
 impl<T: DeserializeOwned, const BYTES_MAX: usize> JsonBody<T, BYTES_MAX> {
-    /// Receives and parses the body. The parsed value is charged as many bytes as the body.
+    /// Whether the parsed value is charged as many bytes as the body. The limit of an operation
+    /// bounds its value, so only the bytes of the body are charged.
+    const CHARGES_VALUE: bool = BYTES_MAX == usize::MAX;
+
+    /// Receives and parses the body.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`receive`] and [`parse_json`].
     pub async fn read(mut self, cx: &RequestContext) -> Result<T, ErrorKind> {
         let (_, body) = receive_for(cx, &mut self.payload, BYTES_MAX, &[Media::Json]).await?;
-        if !cx.body_lease.try_grow(body.len()) {
+        if Self::CHARGES_VALUE && !cx.body_lease.try_grow(body.len()) {
             return Err(full(&cx.state.bodies));
         }
         parse_json(&body)

@@ -8,7 +8,7 @@ use ledger_actors::{NodeError, SubmitError};
 use ledger_types::ValidationStatus;
 use rows::{left, rows};
 use serde_json::{Value, json};
-use std::{env, fs, path::Path};
+use std::{collections::BTreeSet, env, fs, path::Path};
 
 async fn answer(problem: &ErrorKind) -> (u16, Value) {
     let response = problem.response();
@@ -27,6 +27,33 @@ async fn responds_with_status_code_and_message_of_every_row() {
         let expected = json!({ "message": message, "error_code": error_code });
         assert_eq!(answer(&problem).await, (status, expected), "{problem:?}");
     }
+}
+
+/// The variants are read from the source, because a match would only list them once more.
+#[test]
+fn has_a_row_for_every_kind() {
+    let source = include_str!("../kind.rs");
+    let (_, variants) = source.split_once("pub enum ErrorKind {\n").unwrap();
+    let (variants, _) = variants.split_once("\n}\n").unwrap();
+    let name_of = |text: &str| -> String {
+        let name = text.chars().take_while(char::is_ascii_alphanumeric);
+        name.collect()
+    };
+    let lines = variants
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "));
+    let declared: BTreeSet<_> = lines
+        .map(name_of)
+        .filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase()))
+        .collect();
+    assert!(declared.contains("ResourceNotFound") && declared.contains("BcsNotSupported"));
+    let mut with_row: BTreeSet<_> = rows()
+        .into_iter()
+        .map(|(problem, ..)| name_of(&format!("{problem:?}")))
+        .collect();
+    // Their bodies have `vm_error_code`, which tests of their own check.
+    with_row.extend(["Refused", "ViewFailed"].map(str::to_owned));
+    assert_eq!(with_row, declared);
 }
 
 #[test]
@@ -55,9 +82,10 @@ fn raises_every_code_but_account_not_found() {
     // docs/reference/rest-contract.md#s7, in its order.
     let listed = "account_not_found, resource_not_found, module_not_found, struct_field_not_found, \
         version_not_found, transaction_not_found, table_item_not_found, block_not_found, \
-        state_value_not_found, version_pruned, block_pruned, invalid_input, invalid_transaction_update, \
-        sequence_number_too_old, vm_error, rejected_by_filter, health_check_failed, mempool_is_full, \
-        internal_error, web_framework_error, bcs_not_supported, api_disabled";
+        state_value_not_found, version_pruned, block_pruned, invalid_input, \
+        invalid_transaction_update, sequence_number_too_old, vm_error, rejected_by_filter, \
+        health_check_failed, mempool_is_full, internal_error, web_framework_error, \
+        bcs_not_supported, api_disabled";
     let refused = ErrorKind::Refused(ValidationStatus::InvalidSignature.into());
     let mut raised: Vec<_> = rows()
         .into_iter()
@@ -117,26 +145,24 @@ fn cuts_long_messages_between_characters() {
     assert_eq!(message(8 << 20), format!("{whole} ... (cut)"));
 }
 
+/// Overload ends soon. An old ledger may stay old, so a failed health check suggests no retry.
 #[test]
-fn adds_retry_after_to_overload_and_allow_to_405() {
-    for problem in [
-        ErrorKind::Overloaded("storage"),
-        ErrorKind::TooManyInFlight(1),
-        ErrorKind::TooManyOfAddress(1),
-        ErrorKind::TooManyOnConnection(1),
-        ErrorKind::TooManyLargeAnswers(1),
-        ErrorKind::BodiesFull { limit_bytes: 1 },
-        ErrorKind::AnswersFull { limit_bytes: 1 },
-        ErrorKind::PoolFull(String::new()),
-        ErrorKind::Stopping,
-    ] {
+fn adds_retry_after_to_overload_only() {
+    for (problem, status, error_code, _) in rows() {
+        let expected = match (status, error_code) {
+            _ if matches!(problem, ErrorKind::Unwritable(_)) => Some("10"),
+            (503, "internal_error") | (507, _) => Some("1"),
+            _ => None,
+        };
         let response = problem.response();
-        assert_eq!(
-            response.headers().get(header::RETRY_AFTER).unwrap(),
-            "1",
-            "{problem}"
-        );
+        let seconds = response.headers().get(header::RETRY_AFTER);
+        let seconds = seconds.map(|seconds| seconds.to_str().unwrap());
+        assert_eq!(seconds, expected, "{problem:?}");
     }
+}
+
+#[test]
+fn lists_the_methods_of_the_path_with_405() {
     let response = ErrorKind::MethodNotAllowed("GET".to_owned()).response();
     assert_eq!(response.headers().get(header::ALLOW).unwrap(), "GET");
 }

@@ -38,8 +38,8 @@ impl CallRequest {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::InvalidInput`] if the framework does not declare the view function, or if
-    /// the number, type, or value of an argument or type argument is wrong.
+    /// Returns [`ErrorKind::InvalidInput`] if the framework does not declare the view function, or
+    /// if the number, type, or value of an argument or type argument is wrong.
     pub fn view_function(&self, chain: &Chain) -> Result<EntryFunction, ErrorKind> {
         let registry = chain.registry();
         let call = registry.view_from_json(&self.function, &self.type_arguments, &self.arguments);

@@ -189,8 +189,8 @@ impl SubmitRequest {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`TransactionRequest::into_raw`], and [`ErrorKind::InvalidInput`] if the
-    /// signature does not decode.
+    /// Returns the errors of [`TransactionRequest::into_raw`], and [`ErrorKind::InvalidInput`] if
+    /// the signature does not decode.
     pub fn into_signed(self, chain: &Chain) -> Result<SignedTransaction, ErrorKind> {
         let raw = self.transaction.into_raw(chain)?;
         let authenticator = self.signature.try_into().map_err(|error| {
@@ -204,10 +204,10 @@ impl SubmitRequest {
 ///
 /// # Errors
 ///
-/// Returns [`ErrorKind::Syntax`] if the body is not a submission, [`ErrorKind::BodyTooManyValues`] if
-/// parsing it takes too much memory, [`ErrorKind::InvalidInput`] if a call does not fit the framework
-/// or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not execute
-/// payloads of this kind.
+/// Returns [`ErrorKind::Syntax`] if the body is not a submission, [`ErrorKind::BodyTooManyValues`]
+/// if parsing it takes too much memory, [`ErrorKind::InvalidInput`] if a call does not fit the
+/// framework or the signature does not decode, and [`ErrorKind::Refused`] if the ledger does not
+/// execute payloads of this kind.
 pub fn submission_from_json(chain: &Chain, body: &[u8]) -> Result<SignedTransaction, ErrorKind> {
     parse_json::<SubmitRequest>(body)?.into_signed(chain)
 }

@@ -157,7 +157,8 @@ impl StringSchema for StructTag {
         json_schema!({
             "type": "string",
             "pattern": format!("{MODULE}{MEMBER}(<.+>)?$"),
-            "description": "A struct type: address, module, name, and type arguments in angle brackets.",
+            "description": "A struct type: address, module, name, and type arguments in angle \
+                            brackets.",
             "examples": ["0x1::account::Account"],
         })
     }
@@ -170,8 +171,8 @@ impl StringSchema for TypeTag {
         json_schema!({
             "type": "string",
             "minLength": 2,
-            "description": "A type: `bool`, `u8` to `u256`, `i8` to `i256`, `address`, `signer`, `vector<T>`, or \
-                            a struct type.",
+            "description": "A type: `bool`, `u8` to `u256`, `i8` to `i256`, `address`, `signer`, \
+                            `vector<T>`, or a struct type.",
             "examples": ["vector<0x1::account::Account>"],
         })
     }

@@ -56,7 +56,8 @@ mod tests {
             // Format: Sun, 06 Nov 1994 08:49:37 GMT
             let parts: Vec<_> = date_time.split(' ').collect();
             let month = MONTHS.iter().position(|name| *name == parts[2]).unwrap() + 1;
-            let expected = format!("{}-{month:02}-{}T{}.{:06}", parts[3], parts[1], parts[4], usecs % 1_000_000);
+            let (day, year, time) = (parts[1], parts[3], parts[4]);
+            let expected = format!("{year}-{month:02}-{day}T{time}.{:06}", usecs % 1_000_000);
             prop_assert_eq!(format_usecs(usecs), expected);
         }
     }

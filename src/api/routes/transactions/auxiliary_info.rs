@@ -1,13 +1,13 @@
 //! Indices of transactions in their blocks (docs/reference/reference-node.md#r5). This ledger has
 //! the index of every transaction, so none is `null`.
 
-use super::list::start_too_high;
+use super::list::check_start;
 use crate::{
     context::{
-        LedgerResponse, QueryError, RequestContext,
+        LedgerResponse, QueryError, RequestContext, block_of_version,
         extract::{PageLimit, Parameter, RequiredQuery},
     },
-    error::{ApiError, ErrorCode, ErrorKind},
+    error::{ApiError, ErrorCode},
     model::DecimalText,
     openapi::{
         StatusCode,
@@ -17,7 +17,7 @@ use crate::{
         schemas::schema,
     },
 };
-use ledger_store::{Snapshot, StoreError};
+use ledger_store::Snapshot;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ enum AuxiliaryInfoBcs {
     V1 { transaction_index: u32 },
 }
 
-/// `GET /v1/transactions/auxiliary_info`
+/// Handles `GET /v1/transactions/auxiliary_info`.
 pub(crate) async fn auxiliary_info(
     cx: RequestContext,
     RequiredQuery(DecimalText(start)): RequiredQuery<StartVersion>,
@@ -121,20 +121,12 @@ pub(crate) fn describe_auxiliary_info() -> Operation {
 
 /// Returns the indices in their blocks of up to `limit` transactions from version `start`.
 fn block_indices(snapshot: &Snapshot, start: u64, limit: usize) -> Result<Vec<u32>, QueryError> {
-    let ledger_info = snapshot.ledger_info();
-    let newest = ledger_info.version;
-    if start > newest {
-        return Err(start_too_high(start, newest).into());
-    }
-    if start < ledger_info.oldest_version {
-        return Err(ErrorKind::VersionPruned(start).into());
-    }
+    let newest = snapshot.ledger_info().version;
+    check_start(start, snapshot.ledger_info())?;
     let mut block_indices = Vec::with_capacity(limit);
     let mut version = start;
     while version <= newest && block_indices.len() < limit {
-        let missing =
-            || StoreError::Inconsistent(format!("the block of version {version} is missing"));
-        let block = snapshot.block_of_version(version)?.ok_or_else(missing)?;
+        let block = block_of_version(snapshot, version)?;
         for version in (version..=block.last_version).take(limit - block_indices.len()) {
             // A block has far fewer transactions than `u32::MAX`.
             block_indices.push(u32::try_from(version - block.first_version).unwrap_or(u32::MAX));

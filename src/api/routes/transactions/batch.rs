@@ -63,7 +63,7 @@ struct FailureBcs<'a> {
     transaction_index: u64,
 }
 
-/// `POST /v1/transactions/batch`
+/// Handles `POST /v1/transactions/batch`.
 ///
 /// Responds with 202 if the mempool accepted all transactions, and with 206 if it accepted some.
 pub(crate) async fn batch(

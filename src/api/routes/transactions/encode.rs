@@ -36,7 +36,7 @@ pub(crate) struct EncodeRequest {
     fee_payer_address: Option<JsonString<AccountAddress>>,
 }
 
-/// `POST /v1/transactions/encode_submission`
+/// Handles `POST /v1/transactions/encode_submission`.
 pub(crate) async fn encode_submission(
     cx: RequestContext,
     body: JsonBody<EncodeRequest>,

@@ -6,7 +6,7 @@
 use super::committed_example;
 use crate::{
     context::{
-        LedgerResponse, QueryError, RequestContext,
+        LedgerResponse, QueryError, RequestContext, block_of_version,
         extract::{PageLimit, Parameter, Path, Query},
     },
     error::{ApiError, ErrorCode, ErrorKind},
@@ -90,7 +90,7 @@ fn with_page(success: Success) -> Success {
         )
 }
 
-/// `GET /v1/transactions`
+/// Handles `GET /v1/transactions`.
 ///
 /// Lists transactions from version `start`, or the newest ones without `start`, in ascending order.
 pub(crate) async fn transactions(
@@ -102,20 +102,14 @@ pub(crate) async fn transactions(
     let reader = Reader::for_request(&cx);
     let (ledger_info, listing) = cx
         .read(move |snapshot| {
-            let LedgerInfo {
-                oldest_version,
-                version,
-                ..
-            } = *snapshot.ledger_info();
+            let ledger_info = snapshot.ledger_info();
+            let (oldest, newest) = (ledger_info.oldest_version, ledger_info.version);
             match start {
-                Some(start) if start > version => Err(start_too_high(start, version).into()),
-                Some(start) if start < oldest_version => {
-                    Err(ErrorKind::VersionPruned(start).into())
+                Some(start) => {
+                    check_start(start, ledger_info)?;
+                    reader.read(snapshot, (start..=newest).take(limit))
                 }
-                Some(start) => reader.read(snapshot, (start..=version).take(limit)),
-                None => {
-                    reader.read_descending(snapshot, (oldest_version..=version).rev().take(limit))
-                }
+                None => reader.read_descending(snapshot, (oldest..=newest).rev().take(limit)),
             }
         })
         .await?;
@@ -149,7 +143,7 @@ pub(crate) fn describe_transactions() -> Operation {
     ])
 }
 
-/// `GET /v1/accounts/{address}/transactions`
+/// Handles `GET /v1/accounts/{address}/transactions`.
 ///
 /// Lists transactions from sequence number `start`, or the newest ones without `start`, in
 /// ascending order. Orderless transactions have no sequence number and are not listed. The list of
@@ -206,13 +200,24 @@ pub(crate) fn describe_of_account() -> Operation {
     )])
 }
 
-/// Returns the error of a start above the newest version, with the message of the reference node.
-pub(crate) fn start_too_high(start: u64, version: u64) -> ErrorKind {
-    let bound = u128::from(version) + 1;
-    ErrorKind::InvalidInput(format!(
-        "Given start value ({start}) is higher than the current ledger version, it must be < \
-         {bound}"
-    ))
+/// Checks that the first version of a page is readable.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::InvalidInput`] above the newest version, with the message of the reference
+/// node, and [`ErrorKind::VersionPruned`] below the oldest version.
+pub(crate) fn check_start(start: u64, ledger_info: &LedgerInfo) -> Result<(), ErrorKind> {
+    if start > ledger_info.version {
+        let bound = u128::from(ledger_info.version) + 1;
+        return Err(ErrorKind::InvalidInput(format!(
+            "Given start value ({start}) is higher than the current ledger version, it must be < \
+             {bound}"
+        )));
+    }
+    if start < ledger_info.oldest_version {
+        return Err(ErrorKind::VersionPruned(start));
+    }
+    Ok(())
 }
 
 /// Returns the first sequence number of an account that is not pruned, or its next one if all are
@@ -324,20 +329,18 @@ impl Reader {
         // Cached, because adjacent transactions are mostly in one block.
         let mut last_block: Option<BlockInfo> = None;
         for version in versions {
-            let missing = |what| {
-                StoreError::Inconsistent(format!("the {what} of version {version} is missing"))
+            let missing = || {
+                StoreError::Inconsistent(format!("the transaction of version {version} is missing"))
             };
             let executed = snapshot
                 .transaction(version)?
-                .ok_or_else(|| missing("transaction"))?
+                .ok_or_else(missing)?
                 .decode()?;
             let block = match last_block.take() {
                 Some(block) if (block.first_version..=block.last_version).contains(&version) => {
                     block
                 }
-                _ => snapshot
-                    .block_of_version(version)?
-                    .ok_or_else(|| missing("block"))?,
+                _ => block_of_version(snapshot, version)?,
             };
             let block = last_block.insert(block);
             if self.format == Format::Json {

@@ -103,7 +103,7 @@ fn by_hash_operation(
         ])
 }
 
-/// `GET /v1/transactions/by_hash/{txn_hash}`
+/// Handles `GET /v1/transactions/by_hash/{txn_hash}`.
 pub(crate) async fn by_hash(
     cx: RequestContext,
     Path(hash): Path<TransactionHash>,
@@ -134,7 +134,7 @@ pub(crate) fn describe_by_hash() -> Operation {
     )
 }
 
-/// `GET /v1/transactions/wait_by_hash/{txn_hash}`
+/// Handles `GET /v1/transactions/wait_by_hash/{txn_hash}`.
 ///
 /// Responds to a `HEAD` request without a wait.
 pub(crate) async fn wait_by_hash(
@@ -160,7 +160,7 @@ pub(crate) fn describe_wait_by_hash() -> Operation {
     )
 }
 
-/// `GET /v1/transactions/by_version/{txn_version}`
+/// Handles `GET /v1/transactions/by_version/{txn_version}`.
 pub(crate) async fn by_version(
     cx: RequestContext,
     Path(DecimalText(version)): Path<TransactionVersion>,

@@ -74,7 +74,7 @@ impl Parameter for EstimatePrioritizedGasPrice {
     const EXAMPLE: fn() -> Value = || json!(true);
 }
 
-/// `POST /v1/transactions/simulate`
+/// Handles `POST /v1/transactions/simulate`.
 pub(crate) async fn simulate(
     cx: RequestContext,
     estimates: Estimates,

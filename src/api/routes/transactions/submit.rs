@@ -62,7 +62,7 @@ const MEMPOOL_ERRORS: &[DeclaredError] = &[
     ),
 ];
 
-/// `POST /v1/transactions`
+/// Handles `POST /v1/transactions`.
 pub(crate) async fn submit(
     cx: RequestContext,
     body: SubmissionBody,

@@ -48,7 +48,7 @@ impl Parameter for HighestVersion {
     const EXAMPLE: fn() -> Value = || json!("1000000");
 }
 
-/// `GET /v1/accounts/{address}/transaction_summaries`
+/// Handles `GET /v1/accounts/{address}/transaction_summaries`.
 ///
 /// Responds with an empty list for an account that does not exist.
 pub(crate) async fn summaries(

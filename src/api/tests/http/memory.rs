@@ -3,8 +3,8 @@
 use crate::kit::{Settings, TestApi, Transfer};
 use actix_web::{
     App,
-    body::to_bytes,
-    http::{StatusCode, header},
+    body::{MessageBody as _, to_bytes},
+    http::{Method, StatusCode, header},
     test::{TestRequest, call_service, init_service},
 };
 use ledger_api::configure;
@@ -60,6 +60,40 @@ async fn answers_that_are_not_read_have_a_limit_in_all() {
             .all(|reader| reader.status() == StatusCode::OK),
         "what all share counts for none"
     );
+    api.stop().await;
+}
+
+#[actix_web::test]
+async fn head_of_a_large_response_needs_no_memory() {
+    let path = "/v1/accounts/0x1/modules";
+    let mut settings = Settings::default();
+    // Three quarters of it are less than two of the responses to GET.
+    settings.api.answers_bytes_max = 150 * 1024;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let send = |request: TestRequest| call_service(&app, request.uri(path).to_request());
+
+    let unread = send(TestRequest::get()).await;
+    assert_eq!(unread.status(), StatusCode::OK);
+    let heads = [
+        send(TestRequest::default().method(Method::HEAD)).await,
+        send(TestRequest::default().method(Method::HEAD)).await,
+    ];
+    for head in &heads {
+        assert_eq!(head.status(), StatusCode::OK);
+        assert_eq!(
+            head.response().body().size(),
+            unread.response().body().size()
+        );
+    }
+    assert_eq!(
+        send(TestRequest::get()).await.status(),
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    drop(unread);
+    // The responses to HEAD are not read yet.
+    assert_eq!(send(TestRequest::get()).await.status(), StatusCode::OK);
+    drop(heads);
     api.stop().await;
 }
 
@@ -179,5 +213,53 @@ async fn an_answer_to_a_submission_counts_as_its_body_until_it_is_read() {
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(unread);
     assert_eq!(submit(1).await.status(), StatusCode::ACCEPTED);
+    api.stop().await;
+}
+
+/// The value of a body is charged as many bytes as the body. The value of a GraphQL query is not,
+/// because its route has a small limit of its own.
+#[actix_web::test]
+async fn charges_a_graphql_body_once() {
+    const BODY_BYTES: usize = 400;
+    let mut settings = Settings::default();
+    // The submission and one of the bodies fit, but not twice the body.
+    settings.api.bodies_bytes_max = 700;
+    let api = TestApi::start(settings).await;
+    let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
+    let post = async |path, media_type: &str, body: Vec<u8>| {
+        let request = TestRequest::post()
+            .uri(path)
+            .insert_header((header::CONTENT_TYPE, media_type))
+            .insert_header((header::CONTENT_LENGTH, body.len()))
+            .set_payload(body);
+        call_service(&app, request.to_request()).await
+    };
+    let submission = bcs::to_bytes(&Transfer::new(0, 0).sign(&api.chain)).unwrap();
+    assert!(
+        (101..300).contains(&submission.len()),
+        "{}",
+        submission.len()
+    );
+    let media_type = api.client.signed_transaction_type();
+    // A single body never exceeds the budget, so the response to another one holds its bytes.
+    let unread = post("/v1/transactions", &media_type, submission).await;
+    assert_eq!(unread.status(), StatusCode::ACCEPTED);
+    for (path, body, status) in [
+        (
+            "/v1/graphql",
+            r#"{ "query": "{ processor_status { last_success_version } }" }"#,
+            StatusCode::OK,
+        ),
+        (
+            "/v1/tables/0x1/raw_item",
+            r#"{ "key": "0x00" }"#,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ),
+    ] {
+        let padded = format!("{body:BODY_BYTES$}").into_bytes();
+        let answer = post(path, "application/json", padded).await;
+        assert_eq!(answer.status(), status, "{path}");
+    }
+    drop(unread);
     api.stop().await;
 }

@@ -10,6 +10,14 @@ use serde_json::{Value, json};
 /// What answers in JSON only.
 pub const JSON_ONLY: [&str; 2] = ["POST /graphql", "POST /transactions/encode_submission"];
 
+/// The routes of [`submissions`].
+pub const SUBMISSIONS: [&str; 4] = [
+    "POST /transactions",
+    "POST /transactions/batch",
+    "POST /transactions/encode_submission",
+    "POST /transactions/simulate",
+];
+
 /// A request that is answered well.
 pub struct Example {
     /// As in `Row::route`.

@@ -1,10 +1,18 @@
-//! `tests/interface.md`: every answer that the interface declares, and the test that causes it. Here the
-//! table is held against the declarations, and the tests that it names against their source.
+//! Comparison of `tests/interface.md` with the declared responses and with the source of the tests
+//! that it names.
+//!
+//! The document has two tables. A row of the second one names its route. A row of the first one
+//! names a [`RouteSet`], minus the routes that its test leaves out, and stands for one row of each
+//! route that is left ([`CommonRow::routes`]). Both tables together must have exactly the declared
+//! responses.
 
 use crate::{
     chain::History,
-    examples,
+    examples::{self, SUBMISSIONS},
     kit::{Settings, TestApi},
+    s7_errors::{
+        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ANSWER,
+    },
 };
 use ledger_api::declared_responses;
 use std::{
@@ -55,31 +63,179 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The rows of the table.
-fn table() -> BTreeMap<Key, Cause> {
-    let text = fs::read_to_string(package().join("../../tests/interface.md")).unwrap();
+/// Routes that one test sends requests to.
+#[derive(Clone, Copy, Debug)]
+enum RouteSet {
+    /// Every declared route: those of `examples::all`.
+    All,
+    /// Every route but [`SUBMISSIONS`]: those of `examples::reads`.
+    Reads,
+    /// Every `POST` route: those of `examples::posts`.
+    WithBody,
+    /// Every route whose path has a parameter in braces: those of `examples::all` that the test
+    /// selects by the braces.
+    WithPathParameter,
+}
+
+impl RouteSet {
+    /// Returns the set that the document names by `text`.
+    fn parse(text: &str) -> Self {
+        match text {
+            "every route" => Self::All,
+            "every read" => Self::Reads,
+            "every route with a body" => Self::WithBody,
+            "every route with a path parameter" => Self::WithPathParameter,
+            _ => panic!("unknown set of routes: {text}"),
+        }
+    }
+
+    /// Returns whether the set has a declared route. `there_is_an_example_of_every_route` compares
+    /// the sets with the examples.
+    fn contains(self, route: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Reads => !SUBMISSIONS.contains(&route),
+            Self::WithBody => route.starts_with("POST "),
+            Self::WithPathParameter => route.contains('{'),
+        }
+    }
+
+    /// Returns the examples that a test of the set runs over, as its source names them, and the
+    /// route of one of them.
+    fn source(self) -> (&'static str, &'static str) {
+        match self {
+            Self::All => ("examples::all(&history)", "example.route"),
+            Self::Reads => ("examples::reads(&history)", "example.route"),
+            Self::WithBody => ("examples::posts(&history)", "post.route"),
+            Self::WithPathParameter => ("examples::all(&history)", "with_path.route"),
+        }
+    }
+}
+
+/// A row of the first table: a response that one test causes on every route of a set.
+#[derive(Debug)]
+struct CommonRow {
+    set: RouteSet,
+    /// Name of the constant of the test that lists the routes it leaves out.
+    exceptions: Option<String>,
+    status: u16,
+    error_code: String,
+    test: String,
+}
+
+impl CommonRow {
+    /// Returns the routes that the test leaves out, from the constant that it uses itself.
+    fn exceptions(&self) -> Vec<&'static str> {
+        match self.exceptions.as_deref() {
+            None => Vec::new(),
+            Some("ALWAYS_ANSWER") => ALWAYS_ANSWER.to_vec(),
+            Some("HAS_OWN_PERMITS") => HAS_OWN_PERMITS.to_vec(),
+            Some("NEEDS_NO_DISK") => NEEDS_NO_DISK.map(|(route, _)| route).to_vec(),
+            Some(name) => panic!("unknown constant: {name}"),
+        }
+    }
+
+    /// Returns the routes that the test causes the response on: the declared routes of the set,
+    /// without the exceptions.
+    fn routes(&self) -> BTreeSet<String> {
+        let exceptions = self.exceptions();
+        let routes = declared().into_keys().map(|(route, ..)| route);
+        routes
+            .filter(|route| self.set.contains(route) && !exceptions.contains(&route.as_str()))
+            .collect()
+    }
+
+    fn key(&self, route: String) -> Key {
+        (route, self.status, self.error_code.clone())
+    }
+}
+
+/// Returns the cells of the rows of the document whose first cell fits.
+fn rows_of(document: &str, fits: fn(&str) -> bool) -> Vec<Vec<&str>> {
+    let lines = document.lines().filter_map(|line| line.strip_prefix("| "));
+    lines
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .filter(|cells: &Vec<_>| fits(cells[0]))
+        .collect()
+}
+
+/// Returns the text of a cell in backticks.
+fn unquoted(cell: &str) -> Option<&str> {
+    cell.strip_prefix('`')?.strip_suffix('`')
+}
+
+fn document() -> String {
+    fs::read_to_string(package().join("../../tests/interface.md")).unwrap()
+}
+
+/// Returns the rows of the first table.
+fn common_rows() -> Vec<CommonRow> {
+    let document = document();
+    let rows = rows_of(&document, |cell| cell.starts_with("every "));
+    let parsed = rows.into_iter().map(|cells| {
+        let [routes, status, error_code, test] = cells[..] else {
+            panic!("not four cells: {cells:?}");
+        };
+        let (set, exceptions) = match routes.split_once(" except ") {
+            Some((set, name)) => (set, Some(unquoted(name).unwrap().to_owned())),
+            None => (routes, None),
+        };
+        CommonRow {
+            set: RouteSet::parse(set),
+            exceptions,
+            status: status.parse().unwrap(),
+            error_code: error_code.to_owned(),
+            test: unquoted(test).expect("a test").to_owned(),
+        }
+    });
+    parsed.collect()
+}
+
+/// Returns the rows of the second table.
+fn own_rows() -> BTreeMap<Key, Cause> {
     let mut table = BTreeMap::new();
-    for line in text
-        .lines()
-        .filter(|line| line.starts_with("| GET") || line.starts_with("| POST"))
-    {
-        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+    let document = document();
+    for cells in rows_of(&document, |cell| ["GET", "POST"].contains(&cell)) {
         let [method, path, status, error_code, cause] = cells[..] else {
-            panic!("not five cells: {line}");
+            panic!("not five cells: {cells:?}");
         };
         let key = (
             format!("{method} {path}"),
             status.parse().unwrap(),
             error_code.to_owned(),
         );
-        let cause = match cause
-            .strip_prefix('`')
-            .and_then(|rest| rest.strip_suffix('`'))
-        {
+        let cause = match unquoted(cause) {
             Some(test) => Cause::Test(test.to_owned()),
             None => Cause::None(cause.to_owned()),
         };
-        assert!(table.insert(key, cause).is_none(), "twice: {line}");
+        assert!(table.insert(key, cause).is_none(), "twice: {cells:?}");
+    }
+    table
+}
+
+/// Returns the rows of both tables. The own row of a route replaces the one that the first table
+/// has for it.
+///
+/// # Panics
+///
+/// Panics if an own row says nothing that the first table does not say, or contradicts it.
+fn table() -> BTreeMap<Key, Cause> {
+    let mut table = BTreeMap::new();
+    for common in common_rows() {
+        for route in common.routes() {
+            let cause = Cause::Test(common.test.clone());
+            let other = table.insert(common.key(route), cause);
+            assert!(other.is_none(), "two common rows: {common:?}");
+        }
+    }
+    for (key, cause) in own_rows() {
+        if let Some(Cause::Test(common)) = table.get(&key) {
+            let Cause::Test(test) = &cause else {
+                panic!("{common} causes {key:?}");
+            };
+            assert_ne!(test, common, "the common row suffices: {key:?}");
+        }
+        table.insert(key, cause);
     }
     table
 }
@@ -180,16 +336,23 @@ fn each_status_of_the_interface_has_a_row() {
     }
 }
 
-/// Rules that hold for every route are shown on the examples.
+/// Rules that hold for every route are tested on the examples, and the sets of routes are those of
+/// the examples.
 #[actix_web::test]
 async fn there_is_an_example_of_every_route() {
     let history = History::start().await;
-    let examples: BTreeSet<_> = examples::all(&history)
-        .iter()
-        .map(|example| example.route.to_owned())
-        .collect();
     let declared: BTreeSet<_> = declared().into_keys().map(|(route, ..)| route).collect();
-    assert_eq!(examples, declared);
+    for (set, examples) in [
+        (RouteSet::All, examples::all(&history)),
+        (RouteSet::Reads, examples::reads(&history)),
+        (RouteSet::WithBody, examples::posts(&history)),
+    ] {
+        let of_set = declared.iter().filter(|route| set.contains(route));
+        let of_set: Vec<_> = of_set.map(String::as_str).collect();
+        let mut of_examples: Vec<_> = examples.iter().map(|example| example.route).collect();
+        of_examples.sort_unstable();
+        assert_eq!(of_examples, of_set, "{set:?}");
+    }
     history.api.stop().await;
 }
 
@@ -199,7 +362,7 @@ fn normalized(code: &str) -> String {
     code.replace(",)", ")")
 }
 
-/// The source of a test and the constants of its file, normalized; `None` where there is no such test.
+/// Returns the source of a test and of its file, normalized, or `None` if there is no such test.
 fn source_of(test: &str, files: &mut HashMap<PathBuf, String>) -> Option<(String, String)> {
     let (module, name) = test.rsplit_once("::")?;
     let file = package().join(format!("tests/interface/{}.rs", module.replace("::", "/")));
@@ -215,19 +378,17 @@ fn source_of(test: &str, files: &mut HashMap<PathBuf, String>) -> Option<(String
     ))
 }
 
-/// How a test may say that it causes an answer: by the route's name, by the constant `ROUTE` of its module,
-/// or for every example, or every one with a body.
+/// Returns how the source of a test spells the row of a route, given as a Rust expression.
+fn spelling(route: &str, status: u16, error_code: &str) -> String {
+    normalized(&format!("row({route}, {status}, {error_code:?})"))
+}
+
+/// Returns the spellings of an own row in the source of a test: with the name of the route, or with
+/// the constant `ROUTE` of its module.
 fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
-    let row = |route: &str| normalized(&format!("row({route}, {status}, {error_code:?})"));
-    let mut spellings = vec![row(&format!("{route:?}")), row("example.route")];
+    let mut spellings = vec![spelling(&format!("{route:?}"), *status, error_code)];
     if file.contains(&normalized(&format!("const ROUTE: &str = {route:?};"))) {
-        spellings.push(row("ROUTE"));
-    }
-    if route.starts_with("POST ") {
-        spellings.push(row("post.route"));
-    }
-    if route.contains('{') {
-        spellings.push(row("with_path.route"));
+        spellings.push(spelling("ROUTE", *status, error_code));
     }
     spellings
 }
@@ -236,7 +397,7 @@ fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
 fn each_test_of_the_table_is_there_and_causes_the_answer() {
     let mut files = HashMap::new();
     let mut wrong = Vec::new();
-    for (key, cause) in table() {
+    for (key, cause) in own_rows() {
         let Cause::Test(test) = cause else { continue };
         let says_so = source_of(&test, &mut files).is_some_and(|(source, file)| {
             let mut spellings = spellings(&key, &file).into_iter();
@@ -250,6 +411,27 @@ fn each_test_of_the_table_is_there_and_causes_the_answer() {
         wrong.is_empty(),
         "no such test, or it has no such row: {wrong:#?}"
     );
+}
+
+/// The test of a common row runs over the examples of the set, and uses the constant of its
+/// exceptions.
+#[test]
+fn each_test_of_a_common_row_causes_the_answer_on_every_route_of_the_set() {
+    let mut files = HashMap::new();
+    for row in common_rows() {
+        let Some((source, _)) = source_of(&row.test, &mut files) else {
+            panic!("no such test: {row:?}");
+        };
+        let (examples, route) = row.set.source();
+        let words = [
+            normalized(examples),
+            spelling(route, row.status, &row.error_code),
+            row.exceptions.clone().unwrap_or_default(),
+        ];
+        for words in words {
+            assert!(source.contains(&words), "no {words} in the test: {row:?}");
+        }
+    }
 }
 
 /// What a test says it causes is held against the answer, so a row that is wrong fails its test.

@@ -1,7 +1,7 @@
 //! The modules of the framework, one declaration each.
 //!
-//! To add a module, create its file, add its line to `later_versions` with the next framework
-//! version, and increment `FRAMEWORK_VERSION`. `../README.md` is a step-by-step guide.
+//! To add a module, create its file and add its line to `LATER_VERSIONS` with the next framework
+//! version. `../README.md` is a step-by-step guide.
 //!
 //! Functions that access the state return `VmError::State` if the state cannot be read or decoded,
 //! and `VmError::OutOfGas` if gas runs out. An `# Errors` section that lists abort codes omits
@@ -51,18 +51,36 @@ pub(super) fn all() -> Vec<RegisteredModule> {
         since_version,
         declaration,
     };
-    initial.chain(later_versions()).map(to_registered).collect()
+    let later = LATER_VERSIONS
+        .iter()
+        .map(|(version, module)| (*version, module()));
+    initial.chain(later).map(to_registered).collect()
 }
 
-/// Returns the modules added after version 1, each with the framework version that introduced it.
+/// A function that returns the declaration of a module.
+type DeclareModule = fn() -> ModuleDeclaration;
+
+/// Modules added after version 1, each with the framework version that introduced it.
 ///
 /// A chain enables each version at a height of its own.
-fn later_versions() -> Vec<(u64, ModuleDeclaration)> {
-    vec![
-        (2, escrow::module()),
-        (3, exchange::module()),
-        (3, nonce_validation::module()),
-    ]
+const LATER_VERSIONS: &[(u64, DeclareModule)] = &[
+    (2, escrow::module),
+    (3, exchange::module),
+    (3, nonce_validation::module),
+];
+
+/// Returns the newest version that introduced a module.
+pub(super) const fn newest_version() -> u64 {
+    let mut newest = 1;
+    let mut index = 0;
+    // Iterators are not available while the compiler evaluates.
+    while index < LATER_VERSIONS.len() {
+        if LATER_VERSIONS[index].0 > newest {
+            newest = LATER_VERSIONS[index].0;
+        }
+        index += 1;
+    }
+    newest
 }
 
 /// Returns the modules of version 1, which every chain has from genesis.

@@ -10,7 +10,7 @@ use crate::{
 use ledger_client::signer;
 use ledger_crypto::Ed25519PrivateKey;
 use std::{
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::Path,
@@ -43,7 +43,10 @@ pub fn read(source: &str) -> Result<Ed25519PrivateKey, CliError> {
     let text = if source == STDIN {
         read_standard_input()
     } else {
-        read_secret_file(Path::new(source))
+        // May be a pipe: the shell makes one for `--key <(..)`.
+        File::open(source)
+            .map_err(SecretFileError::from)
+            .and_then(read_secret_file)
     };
     let text = text
         .map_err(|error: SecretFileError| problem(&format!("the key cannot be read: {error}")))?;

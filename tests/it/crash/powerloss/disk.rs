@@ -14,6 +14,7 @@ const SECTOR_BYTES: usize = 512;
 /// The index of the root among the nodes.
 const ROOT: usize = 0;
 
+/// The nodes in a directory by name.
 type Names = BTreeMap<String, usize>;
 
 /// The content of a directory or file.
@@ -180,6 +181,7 @@ impl FileSystem {
         (&mut self.nodes[parent], name)
     }
 
+    /// Creates a directory or file and returns its node.
     fn create(&mut self, path: &str, content: Content) -> usize {
         let node = self.nodes.len();
         self.nodes.push(Node::new(content));
@@ -273,11 +275,12 @@ impl FileSystem {
         })
     }
 
+    /// Builds an image of the content that `content` returns for each node.
     fn image(&self, content: &mut dyn FnMut(&Node) -> Content) -> Image {
         let mut image = Image::new();
         let mut contents = HashMap::new();
-        let mut pending = vec![(ROOT, String::new())];
-        while let Some((number, path)) = pending.pop() {
+        let mut unvisited = vec![(ROOT, String::new())];
+        while let Some((number, path)) = unvisited.pop() {
             // A file with two names, as in the middle of a rename, has one content.
             let node_content = contents
                 .entry(number)
@@ -290,7 +293,7 @@ impl FileSystem {
                     let below = names
                         .iter()
                         .map(|(name, node)| (*node, format!("{path}/{name}")));
-                    pending.extend(
+                    unvisited.extend(
                         below.map(|(node, path)| (node, path.trim_start_matches('/').to_owned())),
                     );
                     if number != ROOT {

@@ -96,7 +96,7 @@ impl Check {
                 Acknowledgment::Ready => acknowledged.is_ready = true,
                 Acknowledgment::PoolRemoved => acknowledged.is_restored = true,
                 Acknowledgment::Committed { hash, version } => {
-                    acknowledged.committed.push((hash, version))
+                    acknowledged.committed.push((hash, version));
                 }
                 Acknowledgment::Bounds(bounds) => acknowledged.bounds = bounds,
                 Acknowledgment::Upgrades(count) => acknowledged.upgrades = count,

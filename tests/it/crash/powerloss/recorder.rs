@@ -145,7 +145,7 @@ fn next_step(record: &[u8]) -> Option<(Step, usize)> {
     let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
     let numbers: Vec<usize> = rest
         .split(' ')
-        .map_while(|keyword| keyword.parse().ok())
+        .map_while(|number| number.parse().ok())
         .collect();
     let descriptor = numbers.first().map_or(0, |&number| number as u32);
     let step = match keyword {

@@ -15,8 +15,9 @@ const CLIENTS: u64 = 4;
 const FUNDS: u64 = 1_000_000_000_000;
 /// The exit code of a process that the recorder has ended.
 const EXIT_RECORDER: i32 = 98;
-/// Log lines of a start, before and after the ready line.
+/// The log line of a start that has restored a mempool, before the ready line.
 const POOL_RESTORED: &str = "the saved pool is restored";
+/// The log line after the ready line.
 const POOL_REMOVED: &str = "the file of the restored mempool is removed";
 /// A window that every life fills, pruned in steps.
 const WINDOW: [&str; 2] = ["pruner.window_versions=60", "pruner.batch_versions=10"];
@@ -38,6 +39,7 @@ pub enum Life {
 }
 
 impl Life {
+    /// The lives of a workload, in order.
     pub const ALL: [Self; 4] = [Self::Parking, Self::Killed, Self::Upgraded, Self::Short];
 }
 
@@ -66,6 +68,7 @@ struct RecordedAcknowledgments<'a> {
 }
 
 impl RecordedAcknowledgments<'_> {
+    /// Records an acknowledgment at the current position of the record.
     fn record(&mut self, acknowledgment: Acknowledgment) {
         self.acknowledgments
             .push((self.recorder.position(), acknowledgment));
@@ -127,14 +130,11 @@ async fn run_life(
     let command = recorded.recorder.command(&settings, None);
     let mut node = TestNode::spawn(command, recorded.recorder.directory(), settings);
     recorded.record(Acknowledgment::Ready);
-    until(
-        "the file of the restored pool to be removed",
-        || async {
-            let log = node.log();
-            let count = |line: &str| log.matches(line).count();
-            (count(POOL_RESTORED) == count(POOL_REMOVED)).then_some(())
-        },
-    )
+    until("the file of the restored pool to be removed", || async {
+        let log = node.log();
+        let count = |line: &str| log.matches(line).count();
+        (count(POOL_RESTORED) == count(POOL_REMOVED)).then_some(())
+    })
     .await;
     recorded.record(Acknowledgment::PoolRemoved);
     if matches!(life, Life::Upgraded) {

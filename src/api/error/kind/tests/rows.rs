@@ -28,7 +28,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             404,
             "resource_not_found",
             text(
-                "Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger version(3)",
+                "Resource not found by Address(0x1), Struct tag(0x9::A::B<u8, u64>) and Ledger \
+                 version(3)",
             ),
         ),
         (
@@ -51,7 +52,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             404,
             "struct_field_not_found",
             text(
-                "Struct Field not found by Address(0x1), Struct tag(0x9::A::B), Field name(f) and Ledger version(3)",
+                "Struct Field not found by Address(0x1), Struct tag(0x9::A::B), Field name(f) and \
+                 Ledger version(3)",
             ),
         ),
         (
@@ -125,7 +127,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             410,
             "version_pruned",
             text(
-                "Account transaction(5) has been pruned, those with a sequence number before 7 are gone",
+                "Account transaction(5) has been pruned, those with a sequence number before 7 are \
+                 gone",
             ),
         ),
         (
@@ -163,7 +166,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             403,
             "rejected_by_filter",
             text(
-                "Transaction rejected by the submission filter of this node, rule 3: deny function 0x9::m::f",
+                "Transaction rejected by the submission filter of this node, rule 3: deny function \
+                 0x9::m::f",
             ),
         ),
         (
@@ -225,7 +229,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             503,
             "internal_error",
             text(
-                "the node is overloaded: answers that their clients have not read take 7 bytes, which is the limit",
+                "the node is overloaded: answers that their clients have not read take 7 bytes, \
+                 which is the limit",
             ),
         ),
         (
@@ -233,7 +238,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             503,
             "internal_error",
             text(
-                "the ledger is not written at the moment: why; it goes on by itself when there is room",
+                "the ledger is not written at the moment: why; it goes on by itself when there is \
+                 room",
             ),
         ),
         (
@@ -307,7 +313,8 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             415,
             "web_framework_error",
             text(
-                "the `Content-Encoding` of the request is not supported: gzip; send the body as it is",
+                "the `Content-Encoding` of the request is not supported: gzip; send the body as it \
+                 is",
             ),
         ),
         (

@@ -72,6 +72,10 @@ impl<'de> Deserialize<'de> for SignatureJson {
 
 impl From<&TransactionAuthenticator> for SignatureJson {
     fn from(authenticator: &TransactionAuthenticator) -> Self {
+        let addresses =
+            |list: &[AccountAddress]| list.iter().copied().map(JsonString).collect::<Vec<_>>();
+        let signatures =
+            |list: &[AccountAuthenticator]| list.iter().map(Into::into).collect::<Vec<_>>();
         match authenticator {
             TransactionAuthenticator::Ed25519 {
                 public_key,
@@ -87,12 +91,8 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 secondary_signers,
             } => Self::MultiAgent {
                 sender: sender.as_ref().into(),
-                secondary_signer_addresses: secondary_signer_addresses
-                    .iter()
-                    .copied()
-                    .map(JsonString)
-                    .collect(),
-                secondary_signers: secondary_signers.iter().map(Into::into).collect(),
+                secondary_signer_addresses: addresses(secondary_signer_addresses),
+                secondary_signers: signatures(secondary_signers),
             },
             TransactionAuthenticator::FeePayer {
                 sender,
@@ -102,12 +102,8 @@ impl From<&TransactionAuthenticator> for SignatureJson {
                 fee_payer_signer,
             } => Self::FeePayer {
                 sender: sender.as_ref().into(),
-                secondary_signer_addresses: secondary_signer_addresses
-                    .iter()
-                    .copied()
-                    .map(JsonString)
-                    .collect(),
-                secondary_signers: secondary_signers.iter().map(Into::into).collect(),
+                secondary_signer_addresses: addresses(secondary_signer_addresses),
+                secondary_signers: signatures(secondary_signers),
                 fee_payer_address: JsonString(*fee_payer_address),
                 fee_payer_signer: fee_payer_signer.as_ref().into(),
             },

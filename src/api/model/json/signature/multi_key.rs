@@ -70,7 +70,8 @@ impl MultiKeyJson {
     /// # Errors
     ///
     /// Returns [`SignatureFormError::BitmapMismatch`] if the indices are not those of
-    /// `signatures_bitmap`, or an error of [`Self::bitmap_from_indices`] if there is no such member.
+    /// `signatures_bitmap`, or an error of [`Self::bitmap_from_indices`] if there is no such
+    /// member.
     fn bitmap(&self) -> Result<Bytes, SignatureFormError> {
         match &self.signatures_bitmap {
             None => self.bitmap_from_indices(),

@@ -59,6 +59,9 @@ pub struct Settings {
     pub node: NodeConfig,
     pub api: ApiConfig,
     pub clock: Clock,
+    /// An empty store instead of one in a temporary directory. [`TestApi::restarted`] does not open
+    /// it again.
+    pub store: Option<Store>,
 }
 
 impl Default for Settings {
@@ -75,6 +78,7 @@ impl Default for Settings {
                 ..ApiConfig::default()
             },
             clock: Clock::default(),
+            store: None,
         }
     }
 }
@@ -114,7 +118,8 @@ impl TestApi {
         });
         genesis.accounts.extend(more);
         let chain = build_chain(&genesis).unwrap();
-        let mut store = Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
+        let opened = || Store::open(data_dir.path(), &STORE_OPTIONS).unwrap();
+        let mut store = settings.store.unwrap_or_else(opened);
         let mut block = execute_genesis(&genesis, &chain);
         add_state(&mut block, settings.more_state);
         store.initialize(&genesis, &block).unwrap();

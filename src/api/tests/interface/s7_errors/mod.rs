@@ -3,9 +3,9 @@
 
 mod bare;
 mod body;
-mod broken_store;
+pub mod broken_store;
 mod companions;
 mod pruned;
-mod requests;
-mod switched_off;
+pub mod requests;
+pub mod switched_off;
 mod taken_by_a_block;

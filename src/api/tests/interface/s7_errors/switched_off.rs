@@ -11,7 +11,7 @@ use ledger_api::SwitchChange;
 use serde_json::json;
 
 /// Which routes answer whatever output is turned off: they tell about the node, not about the ledger.
-const ALWAYS_ANSWER: [&str; 6] = [
+pub const ALWAYS_ANSWER: [&str; 6] = [
     "GET /-/healthy",
     "GET /info",
     "GET /spec",

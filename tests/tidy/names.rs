@@ -1,0 +1,81 @@
+//! Names in the documents: paths, settings, types, constants and functions in backticks exist.
+//!
+//! `actors.rs` checks docs/actors.md likewise, with its tables.
+
+use super::{
+    actors::{CODE, quoted},
+    root,
+};
+use std::fs;
+
+/// The documents, each with the folders that its paths may begin at, beside the root and the folder
+/// of the document.
+const DOCUMENTS: [(&str, &[&str]); 6] = [
+    ("ARCHITECTURE.md", &["actors", "src/api", "src/node"]),
+    ("docs/api.md", &["src/api"]),
+    ("docs/execution.md", &["src/ledger", "src/ledger/crypto"]),
+    ("docs/glossary.md", &[]),
+    ("docs/http.md", &["src/http", "tests/it"]),
+    ("docs/testing.md", &["actors/simulation"]),
+];
+
+/// Spans that are names of other programs, or stand for several names.
+const FOREIGN: [&str; 2] = ["ledger_connections_*", "npm run golden --prefix tests/sdk"];
+
+#[test]
+fn documents_name_what_the_code_has() {
+    let mut unknown = Vec::new();
+    for (document, folders) in DOCUMENTS {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let spans = quoted(&text).filter(|span| !is_known(span, folders));
+        unknown.extend(spans.map(|span| format!("{document}: {span}")));
+    }
+    unknown.sort_unstable();
+    unknown.dedup();
+    assert!(
+        unknown.is_empty(),
+        "documents name what the code does not have:\n{}",
+        unknown.join("\n")
+    );
+}
+
+/// Returns whether the code has what a span in backticks names. `folders` are those that a path may
+/// begin at.
+fn is_known(span: &str, folders: &[&str]) -> bool {
+    let is_path = span.contains(['/', '.']) && !span.starts_with('/');
+    let mut folders = folders.iter().map(|folder| root().join(folder));
+    FOREIGN.contains(&span)
+        || is_path && folders.any(|folder| folder.join(span).exists())
+        || CODE.knows(span)
+}
+
+#[test]
+fn the_glossary_is_in_alphabetical_order() {
+    let page = fs::read_to_string(root().join("docs/glossary.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let terms: Vec<_> = rows
+        .skip(1)
+        .map(|row| row.split('|').nth(1).unwrap().trim().to_lowercase())
+        .collect();
+    assert!(terms.len() > 50, "{terms:?}");
+    assert!(terms.is_sorted(), "{terms:#?}");
+}
+
+#[test]
+fn finds_names_that_the_code_does_not_have() {
+    // Composed, because the code that is read includes this file.
+    let absent = ["Absent", "Type"].concat();
+    let rows = [
+        ("StoreWriter", true),
+        ("api.max_in_flight", true),
+        ("src/store/wal/mod.rs", true),
+        ("wal/mod.rs", true),
+        ("tests/tidy/main.rs::root", true),
+        (absent.as_str(), false),
+        ("api.absent", false),
+        ("wal/absent.rs", false),
+    ];
+    for (span, expected) in rows {
+        assert_eq!(is_known(span, &["src/store"]), expected, "{span}");
+    }
+}
