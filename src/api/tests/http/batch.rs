@@ -30,7 +30,7 @@ fn forged(api: &TestApi, number: u64) -> SignedTransaction {
 }
 
 #[actix_web::test]
-async fn all_of_an_account_are_taken_in_their_order() {
+async fn commits_a_batch_of_one_account_in_order() {
     let api = TestApi::start(Settings::default()).await;
     let transfers: Vec<_> = (0..10).map(|number| Transfer::new(0, number)).collect();
     let (first, second) = transfers.split_at(5);
@@ -62,7 +62,7 @@ async fn all_of_an_account_are_taken_in_their_order() {
 }
 
 #[actix_web::test]
-async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
+async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
     let api = TestApi::start(Settings::default()).await;
     let mut late = Transfer::new(0, 1);
     late.expiration_timestamp_secs = 1;
@@ -129,7 +129,7 @@ async fn what_is_wrong_with_one_does_not_hold_up_the_others() {
 }
 
 #[actix_web::test]
-async fn a_batch_of_which_nothing_is_taken_is_refused() {
+async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
     let api = TestApi::start(Settings::default()).await;
     let forged = [forged(&api, 0), forged(&api, 1)];
     let answer = post_bcs(&api, &forged, "application/json").await;
@@ -169,7 +169,7 @@ async fn a_batch_of_which_nothing_is_taken_is_refused() {
 /// An absent signature is one byte on the wire and a hundred in memory, so a long list of them
 /// would exhaust memory.
 #[actix_web::test]
-async fn what_is_larger_than_any_batch_is_not_decoded() {
+async fn does_not_decode_bodies_larger_than_any_batch() {
     let mut settings = Settings::default();
     settings.api.max_body_bytes = 1 << 20;
     let api = TestApi::start(settings).await;

@@ -14,7 +14,7 @@ async fn three_blocks() -> TestApi {
 }
 
 #[actix_web::test]
-async fn a_block_is_found_by_every_version_in_it() {
+async fn finds_a_block_by_every_version_in_it() {
     let api = three_blocks().await;
     for version in 0..=9u64 {
         let height = version.div_ceil(3);
@@ -51,7 +51,7 @@ async fn a_block_is_found_by_every_version_in_it() {
 
 /// A BCS response copies stored rows, while a listing decodes them and encodes them again.
 #[actix_web::test]
-async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
+async fn returns_stored_rows_in_bcs_as_if_encoded_again() {
     let mut api = three_blocks().await;
     let newest = good(&api.client.get("/v1/transactions?limit=3").await);
     let by_hash = |place: usize| {
@@ -99,7 +99,7 @@ async fn what_was_stored_is_answered_in_bcs_as_it_would_be_written_anew() {
 }
 
 #[actix_web::test]
-async fn places_are_counted_from_the_first_transaction_of_the_block() {
+async fn counts_indices_from_the_first_transaction_of_a_block() {
     let api = three_blocks().await;
     let indices = |value: &Value| -> Vec<u64> {
         let all = value.as_array().unwrap().iter();
@@ -145,7 +145,7 @@ async fn places_are_counted_from_the_first_transaction_of_the_block() {
 }
 
 #[actix_web::test]
-async fn info_says_what_the_node_is() {
+async fn info_describes_the_node() {
     let api = TestApi::start(Settings::default()).await;
     let info = good(&api.client.get("/v1/info").await);
     assert_eq!(

@@ -6,7 +6,7 @@ use crate::kit::{Settings, TestApi, Transfer, refused};
 const ORIGIN: (&str, &str) = ("origin", "https://wallet.example");
 
 #[actix_web::test]
-async fn a_page_of_another_origin_may_submit_and_read_with_all_headers() {
+async fn lets_a_page_of_another_origin_submit_and_read_all_headers() {
     let api = TestApi::start(Settings::default()).await;
     let question = [
         ORIGIN,
@@ -98,7 +98,7 @@ async fn sends_cors_headers_only_to_requests_with_an_origin() {
 }
 
 #[actix_web::test]
-async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
+async fn accepts_preflights_of_every_route_with_the_headers_of_the_sdks() {
     let api = TestApi::start(Settings::default()).await;
     let document = ledger_api::openapi_document(api.chain.vendor());
     let mut asked = 0;
@@ -132,7 +132,7 @@ async fn a_page_may_ask_of_every_route_with_the_headers_of_the_sdks() {
 }
 
 #[actix_web::test]
-async fn a_page_can_read_that_there_is_no_such_route() {
+async fn lets_a_page_read_the_404_of_an_unknown_route() {
     let api = TestApi::start(Settings::default()).await;
     let question = [ORIGIN, ("access-control-request-method", "GET")];
     let answer = api

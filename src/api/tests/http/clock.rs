@@ -31,7 +31,7 @@ fn ahead_clock() -> (Clock, Arc<AtomicU64>) {
 }
 
 #[actix_web::test]
-async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
+async fn responds_503_to_submissions_only_if_the_clock_is_implausible_at_start() {
     let (clock, ahead_usecs) = ahead_clock();
     let api = TestApi::start(Settings {
         clock,
@@ -80,7 +80,7 @@ async fn a_clock_that_is_not_believed_at_a_start_is_503_for_submissions_only() {
 }
 
 #[actix_web::test]
-async fn a_year_ahead_while_running_is_told_and_changes_nothing() {
+async fn reports_and_ignores_a_clock_jump_while_running() {
     let (clock, ahead_usecs) = ahead_clock();
     let api = TestApi::start(Settings {
         clock,

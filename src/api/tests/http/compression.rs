@@ -45,7 +45,7 @@ fn decoded(coding: Option<&str>, body: &[u8]) -> Vec<u8> {
 }
 
 #[actix_web::test]
-async fn a_large_answer_comes_in_the_coding_that_is_asked_for() {
+async fn encodes_a_large_response_in_the_accepted_coding() {
     // The genesis transaction writes all accounts, which makes its response large.
     let settings = Settings {
         more_accounts: 300,
@@ -172,7 +172,7 @@ async fn names_every_reason_to_vary_once_to_a_web_page() {
 }
 
 #[actix_web::test]
-async fn small_answers_and_those_to_submissions_come_as_they_are() {
+async fn does_not_encode_small_responses_or_responses_to_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let committed = api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -211,7 +211,7 @@ async fn small_answers_and_those_to_submissions_come_as_they_are() {
 }
 
 #[actix_web::test]
-async fn nothing_is_compressed_where_it_is_off() {
+async fn does_not_compress_if_compression_is_disabled() {
     let mut settings = Settings::default();
     settings.api.compression_enabled = false;
     let api = TestApi::start(settings).await;
@@ -227,7 +227,7 @@ async fn nothing_is_compressed_where_it_is_off() {
 }
 
 #[actix_web::test]
-async fn a_compressed_answer_that_is_not_read_keeps_its_place() {
+async fn holds_a_permit_until_a_compressed_response_is_read() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 1;
     let api = TestApi::start(settings).await;

@@ -49,7 +49,7 @@ async fn commit(api: &TestApi, mut body: Value, signature: Value) -> Value {
 }
 
 #[actix_web::test]
-async fn one_signer() {
+async fn encodes_the_message_of_one_signer() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let body = unsigned(&api, &transfer);
@@ -61,7 +61,7 @@ async fn one_signer() {
 }
 
 #[actix_web::test]
-async fn several_signers() {
+async fn encodes_the_message_of_several_signers() {
     let api = TestApi::start(Settings::default()).await;
     let (transfer, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let mut body = unsigned(&api, &transfer);
@@ -86,7 +86,7 @@ async fn several_signers() {
 }
 
 #[actix_web::test]
-async fn a_sponsor_who_may_be_named_later() {
+async fn encodes_a_sponsored_message_before_the_sponsor_is_known() {
     let api = TestApi::start(Settings::default()).await;
     let (transfer, payer) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let mut body = unsigned(&api, &transfer);
@@ -108,7 +108,7 @@ async fn a_sponsor_who_may_be_named_later() {
 }
 
 #[actix_web::test]
-async fn without_a_sequence_number() {
+async fn encodes_an_orderless_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer {
         expiration_timestamp_secs: now_secs() + 60,
@@ -123,7 +123,7 @@ async fn without_a_sequence_number() {
 }
 
 #[actix_web::test]
-async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
+async fn encodes_an_empty_list_of_signers_as_a_multi_agent_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let body = unsigned(&api, &transfer);
@@ -142,7 +142,7 @@ async fn an_empty_list_of_signers_is_still_a_multi_agent_transaction() {
 }
 
 #[actix_web::test]
-async fn what_is_not_encoded() {
+async fn rejects_submissions_that_cannot_be_encoded() {
     let api = TestApi::start(Settings::default()).await;
     let good = unsigned(&api, &Transfer::new(0, 0));
     let changed = |name: &str, value: Value| {

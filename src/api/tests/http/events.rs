@@ -17,7 +17,7 @@ fn numbers(events: &Value) -> Vec<u64> {
 }
 
 #[actix_web::test]
-async fn both_names_of_a_stream_give_its_events() {
+async fn reads_a_stream_by_handle_and_by_creation_number() {
     let api = TestApi::start(Settings::default()).await;
     let mut versions = Vec::new();
     for number in 0..3 {
@@ -51,7 +51,7 @@ async fn both_names_of_a_stream_give_its_events() {
 }
 
 #[actix_web::test]
-async fn pages() {
+async fn returns_pages_of_a_stream() {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..104 {
         api.commit(&Transfer::new(0, number)).await;
@@ -77,7 +77,7 @@ async fn pages() {
 }
 
 #[actix_web::test]
-async fn what_is_unknown_has_no_events() {
+async fn returns_no_events_of_unknown_streams() {
     let api = TestApi::start(Settings::default()).await;
     for path in [
         "/v1/accounts/0xdead/events/0",
@@ -91,7 +91,7 @@ async fn what_is_unknown_has_no_events() {
 }
 
 #[actix_web::test]
-async fn bad_names_and_pages() {
+async fn rejects_malformed_handles_and_pages() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let syntax = (400, "web_framework_error");

@@ -46,7 +46,7 @@ fn kept_out_by(answer: &RawResponse, number: usize, rule: &str) {
 }
 
 #[actix_web::test]
-async fn the_rule_that_keeps_a_transaction_out_is_named() {
+async fn names_the_rule_that_rejects_a_transaction() {
     let denied = format!("deny sender {}", sender(1));
     let api = with_rules(&format!("allow sender {}, {denied}", sender(0))).await;
     let transfers = [0, 5].map(|number| Transfer::new(1, number));
@@ -69,7 +69,7 @@ async fn the_rule_that_keeps_a_transaction_out_is_named() {
 }
 
 #[actix_web::test]
-async fn a_list_of_who_is_let_in_ends_with_deny_all() {
+async fn accepts_only_the_allowed_senders_before_deny_all() {
     let api = with_rules(&format!(
         "allow sender {}, allow sender {}, deny all",
         sender(2),
@@ -115,7 +115,7 @@ fn forms(payload: &TransactionPayload) -> Vec<TransactionPayload> {
 }
 
 #[actix_web::test]
-async fn a_function_is_seen_through_every_form_of_payload() {
+async fn matches_a_function_in_every_form_of_payload() {
     let rules = [
         "deny function 0x1::node_account::transfer",
         "deny module 0x1::node_account",
@@ -141,7 +141,7 @@ fn forged(api: &TestApi, from: usize) -> SignedTransaction {
 }
 
 #[actix_web::test]
-async fn no_signature_is_checked_of_who_is_kept_out() {
+async fn rejects_before_it_checks_the_signature() {
     let rule = format!("deny sender {}", sender(1));
     let api = with_rules(&rule).await;
     let checked = || {
@@ -164,7 +164,7 @@ async fn no_signature_is_checked_of_who_is_kept_out() {
 }
 
 #[actix_web::test]
-async fn a_change_holds_for_what_comes_then_and_not_for_what_is_in_the_pool() {
+async fn applies_a_change_to_new_submissions_and_not_to_pending_ones() {
     let api = TestApi::start(Settings::default()).await;
     // Stays pending, because its predecessor is missing.
     let parked = Transfer::new(0, 1);
@@ -196,7 +196,7 @@ async fn a_change_holds_for_what_comes_then_and_not_for_what_is_in_the_pool() {
 }
 
 #[actix_web::test]
-async fn simulations_and_views_are_not_filtered() {
+async fn does_not_filter_simulations_or_views() {
     let api = with_rules("deny all").await;
     let mut unsigned = Transfer::new(0, 0).json(&api.chain);
     unsigned["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
@@ -216,7 +216,7 @@ async fn simulations_and_views_are_not_filtered() {
 }
 
 #[actix_web::test]
-async fn in_a_batch_it_is_a_failure_among_others() {
+async fn reports_a_rejection_as_one_failure_of_a_batch() {
     let rule = format!("deny sender {}", sender(1));
     let api = with_rules(&rule).await;
     let message =

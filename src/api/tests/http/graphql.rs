@@ -71,7 +71,7 @@ async fn refuse(client: &Client, query: &str) -> String {
 }
 
 #[actix_web::test]
-async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
+async fn reports_every_processor_at_the_version_of_the_headers() {
     let api = TestApi::start(Settings::default()).await;
     let mut sequence_number = 0;
     while sequence_number < 3 {
@@ -108,7 +108,7 @@ async fn every_processor_is_as_far_as_the_ledger_of_the_answer() {
 }
 
 #[actix_web::test]
-async fn no_answer_is_ahead_of_what_a_restart_finds() {
+async fn reports_no_version_that_a_restart_loses() {
     let api = TestApi::start(Settings::default()).await;
     for sequence_number in 0..3 {
         let signed = Transfer::new(0, sequence_number).sign(&api.chain);
@@ -123,7 +123,7 @@ async fn no_answer_is_ahead_of_what_a_restart_finds() {
 }
 
 #[actix_web::test]
-async fn a_processor_is_asked_for_by_name() {
+async fn selects_processors_by_name() {
     let api = TestApi::start(Settings::default()).await;
     let names = |statuses: Vec<Value>| -> Vec<String> {
         let names = statuses
@@ -165,7 +165,7 @@ async fn a_processor_is_asked_for_by_name() {
 }
 
 #[actix_web::test]
-async fn one_column_other_names_and_the_operation_that_is_named() {
+async fn serves_aliases_single_columns_and_a_named_operation() {
     let api = TestApi::start(Settings::default()).await;
     let query = "query a { processor_status { processor } } \
                  query b { far: processor_status(\
@@ -184,7 +184,7 @@ async fn one_column_other_names_and_the_operation_that_is_named() {
 }
 
 #[actix_web::test]
-async fn every_other_query_is_refused_by_name() {
+async fn rejects_every_other_query_by_name() {
     let api = TestApi::start(Settings::default()).await;
     for (query, named) in [
         (
@@ -236,7 +236,7 @@ async fn every_other_query_is_refused_by_name() {
 }
 
 #[actix_web::test]
-async fn queries_that_are_deep_wide_or_long_cost_little() {
+async fn rejects_queries_that_are_deep_wide_or_long() {
     let api = TestApi::start(Settings::default()).await;
     let nested = |open: &str, close: &str| open.repeat(1_000) + &close.repeat(1_000);
     let aliases: String = (0..200).map(|n| format!("a{n}:processor ")).collect();
@@ -315,7 +315,7 @@ async fn queries_that_are_deep_wide_or_long_cost_little() {
 }
 
 #[actix_web::test]
-async fn what_is_no_request_is_refused_as_everywhere() {
+async fn rejects_malformed_requests_as_other_routes_do() {
     let api = TestApi::start(Settings::default()).await;
     let json = ("content-type", "application/json");
     let long = vec![b' '; 4 * 1024 + 1];
@@ -362,7 +362,7 @@ async fn what_is_no_request_is_refused_as_everywhere() {
 }
 
 #[actix_web::test]
-async fn a_page_of_another_origin_may_ask() {
+async fn accepts_queries_of_pages_of_another_origin() {
     let api = TestApi::start(Settings::default()).await;
     let headers = [
         ("content-type", "application/json"),

@@ -33,7 +33,7 @@ fn slot() -> (StateKey, Bytes) {
 }
 
 #[test]
-fn the_declaration_names_the_group() {
+fn names_the_group_of_a_declared_resource() {
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let chain: Chain = build_chain(&genesis).unwrap();
     let group = chain.registry().group_of(&CORE.parse().unwrap());
@@ -41,7 +41,7 @@ fn the_declaration_names_the_group() {
 }
 
 #[actix_web::test]
-async fn a_member_is_read_like_any_resource() {
+async fn reads_a_member_like_any_resource() {
     let settings = Settings {
         more_state: vec![slot()],
         ..Settings::default()
@@ -73,7 +73,7 @@ async fn a_member_is_read_like_any_resource() {
 }
 
 #[actix_web::test]
-async fn a_change_of_a_group_shows_each_member() {
+async fn shows_each_member_in_a_change_of_a_group() {
     let (key, value) = slot();
     let settings = Settings {
         more_state: vec![(key.clone(), value)],

@@ -9,7 +9,7 @@ const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
 
 #[actix_web::test]
-async fn paths_are_taken_as_they_are() {
+async fn does_not_normalize_paths() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
         ("//v1", UNKNOWN_ROUTE),
@@ -72,7 +72,7 @@ const JSON_ROUTES: [&str; 8] = [
 ];
 
 #[actix_web::test]
-async fn bodies_that_are_no_request_are_400() {
+async fn responds_400_to_malformed_bodies() {
     let api = TestApi::start(Settings::default()).await;
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(10_000), close.repeat(10_000));
     let bodies: Vec<(&str, Vec<u8>)> = vec![
@@ -113,7 +113,7 @@ async fn bodies_that_are_no_request_are_400() {
 }
 
 #[actix_web::test]
-async fn a_key_that_is_given_twice_is_refused() {
+async fn rejects_duplicate_keys() {
     let api = TestApi::start(Settings::default()).await;
     let bodies = [
         ("/v1/tables/0x1/raw_item", r#"{"key":"0x","key":"0x01"}"#),
@@ -137,7 +137,7 @@ async fn a_key_that_is_given_twice_is_refused() {
 }
 
 #[actix_web::test]
-async fn headers_of_a_body() {
+async fn accepts_only_json_without_a_content_encoding() {
     let api = TestApi::start(Settings::default()).await;
     let mut unsigned = Transfer::new(0, 0).json(&api.chain);
     unsigned.as_object_mut().unwrap().remove("signature");
@@ -191,7 +191,7 @@ async fn headers_of_a_body() {
 }
 
 #[actix_web::test]
-async fn methods_are_words_in_their_case() {
+async fn responds_405_to_unknown_and_lower_case_methods() {
     let api = TestApi::start(Settings::default()).await;
     for method in ["get", "Get", "PUT", "TRACE", "CONNECT", "GETGET", "X-Y"] {
         let answer = api.client.send(method, "/v1", &[], None).await;
@@ -216,7 +216,7 @@ fn with_lines(lines: &str) -> String {
 }
 
 #[actix_web::test]
-async fn what_is_no_http_is_400_and_the_connection_ends() {
+async fn responds_400_to_malformed_http_and_closes_the_connection() {
     let api = TestApi::start(Settings::default()).await;
     let typed = "content-type: application/json\r\n";
     let body = r#"{"key":"0x"}"#;
@@ -333,7 +333,7 @@ async fn what_is_no_http_is_400_and_the_connection_ends() {
 }
 
 #[actix_web::test]
-async fn forms_of_requests_that_are_rare() {
+async fn handles_rare_forms_of_requests() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
         ("HTTP/1.0", "GET /v1 HTTP/1.0\r\n\r\n", "200"),
@@ -390,7 +390,7 @@ async fn forms_of_requests_that_are_rare() {
 }
 
 #[actix_web::test]
-async fn who_asks_before_sending_a_body_is_told_to_go_on() {
+async fn responds_100_to_a_client_that_expects_it() {
     let api = TestApi::start(Settings::default()).await;
     let body = json!({ "key": "0x" }).to_string();
     let head = with_lines(&format!(

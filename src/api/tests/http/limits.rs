@@ -92,7 +92,7 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
 }
 
 #[actix_web::test]
-async fn an_answer_that_is_not_read_keeps_its_place() {
+async fn holds_a_permit_until_the_response_is_read() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 1;
     let api = TestApi::start(settings).await;
@@ -159,7 +159,7 @@ where
 }
 
 #[actix_web::test]
-async fn a_block_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_block_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -178,7 +178,7 @@ async fn a_block_takes_a_place_of_the_large_answers_only_if_it_is_large() {
 }
 
 #[actix_web::test]
-async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_transaction_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
@@ -197,7 +197,7 @@ async fn a_transaction_takes_a_place_of_the_large_answers_only_if_it_is_large() 
 }
 
 #[actix_web::test]
-async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
     let api = TestApi::start(with_large_genesis()).await;
     let made = Transfer::new(0, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
     api.commit_signed(&made).await;
@@ -228,7 +228,7 @@ async fn a_page_of_events_takes_a_place_of_the_large_answers_only_if_it_is_large
 }
 
 #[actix_web::test]
-async fn an_item_of_a_table_takes_a_place_of_the_large_answers_only_if_it_is_large() {
+async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
     let item = |key: u8, length: usize| {
         let value = bcs::to_bytes(&vec![7u8; length]).unwrap();

@@ -42,7 +42,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[actix_web::test]
-async fn the_ledger_by_version() {
+async fn lists_the_ledger_by_version() {
     let api = TestApi::start(Settings::default()).await;
     for number in 0..10 {
         api.commit(&Transfer::new(0, number)).await;
@@ -90,7 +90,7 @@ async fn the_ledger_by_version() {
 }
 
 #[actix_web::test]
-async fn an_account_by_sequence_number() {
+async fn lists_an_account_by_sequence_number() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..30 {
@@ -130,7 +130,7 @@ async fn an_account_by_sequence_number() {
 }
 
 #[actix_web::test]
-async fn bad_pages() {
+async fn rejects_malformed_pages() {
     let api = TestApi::start(Settings::default()).await;
     for path in ["/v1/transactions", "/v1/accounts/0x1/transactions"] {
         for (query, expected) in [
@@ -158,7 +158,7 @@ async fn bad_pages() {
 /// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
 /// to the version of its headers.
 #[actix_web::test]
-async fn pages_beside_commits() {
+async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 60;
     let api = TestApi::start(Settings::default()).await;
     let (client, chain) = (api.client.clone(), api.chain.clone());
@@ -204,7 +204,7 @@ async fn pages_beside_commits() {
 
 /// A page ends with the transaction that brings it to 8 MiB.
 #[actix_web::test]
-async fn a_page_is_cut_at_its_bytes() {
+async fn ends_a_page_at_8_mib() {
     let item = |key: u8| {
         let table = AccountAddress::from_low_u64(0x7ab1e);
         (

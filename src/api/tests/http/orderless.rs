@@ -57,7 +57,7 @@ async fn show(api: &TestApi, status: Status, words: &'static str, signed: Signed
 }
 
 #[actix_web::test]
-async fn the_shape_as_submitted_and_as_committed() {
+async fn shows_the_nonce_of_a_submitted_and_a_committed_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let signed = signed(&api, &transfer(7), 5);
     let mut body = json_of(&api, &signed);
@@ -80,7 +80,7 @@ async fn the_shape_as_submitted_and_as_committed() {
 }
 
 #[actix_web::test]
-async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
+async fn sends_from_an_account_that_has_only_coins() {
     let api = TestApi::start(Settings::default()).await;
     let newcomer = TestSigner::of_every_scheme().remove(0).1;
     let funding = Transfer {
@@ -103,7 +103,7 @@ async fn an_account_that_has_nothing_but_coins_sends_and_stays_so() {
 }
 
 #[actix_web::test]
-async fn a_nonce_is_used_once_also_after_a_restart() {
+async fn rejects_a_used_nonce_also_after_a_restart() {
     let mut api = TestApi::start(Settings::default()).await;
     let first = signed(&api, &transfer(7), 5);
     assert_eq!(api.commit_signed(&first).await["success"], true);
@@ -131,7 +131,7 @@ async fn a_nonce_is_used_once_also_after_a_restart() {
 }
 
 #[actix_web::test]
-async fn what_expires_too_late() {
+async fn rejects_an_expiration_too_far_in_the_future() {
     let api = TestApi::start(Settings::default()).await;
     let late = Transfer {
         expiration_timestamp_secs: now_secs() + 200,
@@ -166,7 +166,7 @@ fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
 /// Filling a bucket by requests needs a search over some 33 million nonces, so the genesis has a
 /// full one.
 #[actix_web::test]
-async fn a_nonce_without_room() {
+async fn rejects_a_nonce_whose_bucket_is_full() {
     let sender = transfer(7).sender();
     let others: Vec<(u128, u64)> = (0..512).map(|digest| (digest, now_secs() + 90)).collect();
     let api = TestApi::start(Settings {
@@ -191,7 +191,7 @@ async fn a_nonce_without_room() {
 }
 
 #[actix_web::test]
-async fn one_account_sends_many_at_once() {
+async fn accepts_many_concurrent_transactions_of_one_account() {
     const COUNT: u64 = 200;
     let api = TestApi::start(Settings::default()).await;
     let transfer = transfer(7);
@@ -218,7 +218,7 @@ async fn one_account_sends_many_at_once() {
 }
 
 #[actix_web::test]
-async fn an_account_at_its_cap() {
+async fn responds_507_if_an_account_reaches_its_orderless_capacity() {
     let mempool = MempoolConfig {
         capacity_per_account_orderless: 1,
         ..MempoolConfig::default()
@@ -256,7 +256,7 @@ async fn an_account_at_its_cap() {
 }
 
 #[actix_web::test]
-async fn signed_by_several_and_paid_for() {
+async fn commits_with_several_signers_and_a_fee_payer() {
     let api = TestApi::start(Settings::default()).await;
     let sender = transfer(7).signer();
     let other = Transfer::new(1, 0).signer();
@@ -277,7 +277,7 @@ async fn signed_by_several_and_paid_for() {
 /// The newest block is the genesis, which is long ago, but a block made now would accept the
 /// transaction.
 #[actix_web::test]
-async fn a_ledger_that_rested_simulates_it_at_the_time_of_the_clock() {
+async fn simulates_at_the_time_of_the_clock_on_an_idle_ledger() {
     let api = TestApi::start(Settings::default()).await;
     let mut unsigned = signed(&api, &transfer(1), 1);
     unsigned.authenticator = TransactionAuthenticator::SingleSender {

@@ -25,7 +25,7 @@ async fn wait_for(client: &Client, version: u64) {
 }
 
 #[actix_web::test]
-async fn numbered_listings_under_commits() {
+async fn returns_every_entry_of_numbered_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x9a6e);
     let writer = Writer::start(&api);
@@ -62,7 +62,7 @@ async fn numbered_listings_under_commits() {
 
 /// Reads backwards from a version, because earlier summaries never change.
 #[actix_web::test]
-async fn summaries_back_from_a_version_under_commits() {
+async fn returns_every_summary_before_a_version_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x5e7);
     let writer = Writer::start(&api);
@@ -102,7 +102,7 @@ async fn summaries_back_from_a_version_under_commits() {
 
 /// Compares the transactions of a block with the listing that begins at its first version.
 #[actix_web::test]
-async fn blocks_hold_what_the_listing_has_under_commits() {
+async fn returns_the_transactions_of_a_block_as_the_listing_does() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xb10c);
     let writer = Writer::start(&api);
@@ -134,7 +134,7 @@ async fn blocks_hold_what_the_listing_has_under_commits() {
 
 /// Reads resources and modules at one version, and without a version while the account changes.
 #[actix_web::test]
-async fn listings_with_cursors_under_commits() {
+async fn returns_every_entry_of_cursor_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xc0de);
     let writer = Writer::start(&api);
@@ -182,7 +182,7 @@ fn names(list: &[Value]) -> Vec<&Value> {
 
 /// A narrow window moves during the reads. A page has no gap, or its response is 410.
 #[actix_web::test]
-async fn listings_while_pruning_runs() {
+async fn returns_complete_pages_or_410_during_pruning() {
     const WINDOW: u64 = 150;
     let api = TestApi::start(Settings::with_window(WINDOW)).await;
     let mut random = generator(0x9120);

@@ -38,7 +38,7 @@ fn item_change(transaction: &Value) -> &Value {
 }
 
 #[actix_web::test]
-async fn changes_of_items_have_the_types_that_the_table_recorded() {
+async fn decodes_item_changes_with_the_recorded_types() {
     let api = TestApi::start(Settings::default()).await;
     let committed = with_record(&api).await;
     let (version, hash) = (
@@ -93,7 +93,7 @@ async fn changes_of_items_have_the_types_that_the_table_recorded() {
 }
 
 #[actix_web::test]
-async fn items_views_and_events_show_one_record() {
+async fn items_views_and_events_show_the_same_record() {
     let api = TestApi::start(Settings::default()).await;
     let committed = with_record(&api).await;
     let owner = Transfer::new(0, 0).sender();

@@ -100,7 +100,7 @@ async fn paged(api: &TestApi, address: &AccountAddress, limit: usize) -> Vec<Val
 }
 
 #[actix_web::test]
-async fn each_stands_there_as_it_does_alone() {
+async fn lists_each_resource_as_it_is_read_alone() {
     let api = start().await;
     api.commit(&Transfer::new(0, 0)).await;
     let sender = Transfer::new(0, 0).sender();
@@ -137,7 +137,7 @@ async fn each_stands_there_as_it_does_alone() {
 }
 
 #[actix_web::test]
-async fn members_of_groups_stand_beside_the_others() {
+async fn lists_members_of_groups_among_the_resources() {
     let api = start().await;
     let all = whole(&api, &OWNER, "").await;
     let expected = ["A", "B", "C", "M1", "M2", "M3", "M4", "M5", "N1", "N2"];
@@ -161,7 +161,7 @@ async fn members_of_groups_stand_beside_the_others() {
 }
 
 #[actix_web::test]
-async fn pages_of_any_length_make_the_whole_list() {
+async fn returns_every_resource_once_in_pages_of_any_length() {
     let api = start().await;
     let all = whole(&api, &OWNER, "").await;
     for limit in 1..=11 {
@@ -171,7 +171,7 @@ async fn pages_of_any_length_make_the_whole_list() {
 }
 
 #[actix_web::test]
-async fn a_cursor_holds_over_commits_and_restarts() {
+async fn accepts_a_cursor_after_commits_and_restarts() {
     let mut api = start().await;
     let sender = Transfer::new(0, 0).sender();
     let all = types(&whole(&api, &sender, "").await);
@@ -196,7 +196,7 @@ async fn a_cursor_holds_over_commits_and_restarts() {
 }
 
 #[actix_web::test]
-async fn at_a_version() {
+async fn lists_the_resources_at_a_version() {
     let api = start().await;
     let recipient = AccountAddress::from_low_u64(0xb0b);
     let version = |committed: &Value| committed["version"].as_str().unwrap().to_owned();
@@ -234,7 +234,7 @@ async fn at_a_version() {
 }
 
 #[actix_web::test]
-async fn bad_pages() {
+async fn rejects_malformed_pages_and_cursors() {
     let api = start().await;
     let page = api.client.get(&path(&OWNER, "?limit=1")).await;
     let cursor = &page.headers[CURSOR];
@@ -274,7 +274,7 @@ async fn bad_pages() {
 }
 
 #[actix_web::test]
-async fn a_page_ends_at_eight_mebibytes() {
+async fn ends_a_page_at_8_mib() {
     const MIB: usize = 1024 * 1024;
     let more_state = (0..20)
         .map(|n| resource(&format!("R{n}"), vec![n; MIB]))

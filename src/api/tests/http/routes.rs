@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 
 #[actix_web::test]
-async fn a_transfer_is_submitted_waited_for_and_read_back() {
+async fn submits_waits_for_and_reads_a_transfer() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let hash = transfer
@@ -46,7 +46,7 @@ async fn a_transfer_is_submitted_waited_for_and_read_back() {
 }
 
 #[actix_web::test]
-async fn a_bcs_submission_is_answered_by_an_empty_body() {
+async fn responds_to_a_bcs_submission_with_an_empty_body() {
     let api = TestApi::start(Settings::default()).await;
     let signed = Transfer::new(0, 0).sign(&api.chain);
     let media_type = api.client.signed_transaction_type();
@@ -130,7 +130,7 @@ async fn shows_the_same_index_in_bcs_as_in_json() {
 }
 
 #[actix_web::test]
-async fn ledger_info_health_and_gas() {
+async fn reports_ledger_information_health_and_gas_price() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     for path in ["/v1", "/v1/"] {
@@ -171,7 +171,7 @@ async fn ledger_info_health_and_gas() {
 }
 
 #[actix_web::test]
-async fn state_now_and_at_a_version() {
+async fn reads_state_at_the_newest_and_at_an_older_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let sender = transfer.sender();
@@ -224,7 +224,7 @@ async fn state_now_and_at_a_version() {
 }
 
 #[actix_web::test]
-async fn an_address_without_an_account_reads_as_the_implicit_one() {
+async fn reads_an_address_without_an_account_as_the_implicit_account() {
     let api = TestApi::start(Settings::default()).await;
     let address = AccountAddress::from_low_u64(0xdead);
     let account = good(&api.client.get("/v1/accounts/0xdead").await);
@@ -237,7 +237,7 @@ async fn an_address_without_an_account_reads_as_the_implicit_one() {
 }
 
 #[actix_web::test]
-async fn modules_show_their_abi() {
+async fn shows_the_abi_of_a_module() {
     let api = TestApi::start(Settings::default()).await;
     let module = good(&api.client.get("/v1/accounts/0x1/module/node_account").await);
     assert_eq!(module["bytecode"], "0x");
@@ -257,7 +257,7 @@ async fn modules_show_their_abi() {
 }
 
 #[actix_web::test]
-async fn modules_are_listed_in_pages() {
+async fn lists_modules_in_pages() {
     let api = TestApi::start(Settings::default()).await;
     let path = "/v1/accounts/0x1/modules";
     let answer = api.client.get(&format!("{path}?limit=9999")).await;
@@ -309,7 +309,7 @@ async fn modules_are_listed_in_pages() {
 }
 
 #[actix_web::test]
-async fn a_module_is_there_from_its_height_on() {
+async fn shows_a_module_from_its_height_on() {
     let settings = Settings {
         parameters: Parameters {
             framework_upgrades: vec![FrameworkUpgrade {
@@ -342,7 +342,7 @@ async fn a_module_is_there_from_its_height_on() {
 }
 
 #[actix_web::test]
-async fn blocks_with_and_without_transactions() {
+async fn reads_blocks_with_and_without_transactions() {
     let api = TestApi::start(Settings::default()).await;
     let committed = api.commit(&Transfer::new(0, 0)).await;
     let bare = good(
@@ -405,7 +405,7 @@ async fn blocks_with_and_without_transactions() {
 }
 
 #[actix_web::test]
-async fn the_vendor_word_is_the_chains() {
+async fn uses_the_vendor_word_of_the_chain() {
     let settings = Settings {
         vendor: "APTOS".parse().unwrap(),
         ..Settings::default()

@@ -138,7 +138,7 @@ fn waiting(api: &TestApi) -> [usize; 2] {
 /// Connections with an accepted transaction send valid signatures after it. All of these are
 /// checked before the flood has had more than its share.
 #[actix_web::test]
-async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
+async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
     const BAD: usize = 60;
     const GOOD: usize = 24;
     let api = start(1_000).await;
@@ -199,7 +199,7 @@ async fn a_flood_of_bad_signatures_does_not_starve_good_ones() {
 /// Otherwise a client that sends a valid signature after each invalid one would always be trusted
 /// when the invalid one arrives.
 #[actix_web::test]
-async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
+async fn trusts_a_connection_again_after_several_valid_signatures() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     let checked = || api.handle().signature_lanes().map(|lane| lane.checked);
@@ -235,7 +235,7 @@ async fn a_connection_is_trusted_again_after_several_signatures_that_hold() {
 
 /// A simulation may have an invalid signature, which says nothing about its client.
 #[actix_web::test]
-async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connection_as_it_was() {
+async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     connection.send(SIMULATE, &bad(&api, 0)).await;
@@ -260,7 +260,7 @@ async fn simulations_wait_in_the_lane_that_is_not_trusted_and_leave_their_connec
 }
 
 #[actix_web::test]
-async fn a_full_lane_is_503_and_has_room_again() {
+async fn responds_503_while_a_lane_is_full() {
     let api = start(1).await;
     let signed = |number| Transfer::new(0, number).sign(&api.chain);
     let mut trusted = Vec::new();

@@ -31,7 +31,7 @@ async fn commit_json(api: &TestApi, signed: &SignedTransaction) -> Value {
 }
 
 #[actix_web::test]
-async fn each_kind_of_key_signs_alone() {
+async fn commits_with_each_kind_of_key() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -53,7 +53,7 @@ async fn each_kind_of_key_signs_alone() {
 }
 
 #[actix_web::test]
-async fn the_one_object_of_the_reference_is_read() {
+async fn accepts_the_single_object_form_of_the_reference_node() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -74,7 +74,7 @@ async fn the_one_object_of_the_reference_is_read() {
 }
 
 #[actix_web::test]
-async fn each_kind_of_key_signs_beside_and_pays_for_each() {
+async fn commits_with_each_kind_of_secondary_signer_and_fee_payer() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -105,7 +105,7 @@ async fn each_kind_of_key_signs_beside_and_pays_for_each() {
 }
 
 #[actix_web::test]
-async fn a_sponsor_pays_for_who_has_nothing() {
+async fn lets_a_sponsor_pay_for_an_unfunded_sender() {
     let api = TestApi::start(Settings::default()).await;
     let sponsor = Transfer::new(1, 0).signer();
     let before = balance(&api, &sponsor).await;
@@ -153,7 +153,7 @@ fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> Sig
 }
 
 #[actix_web::test]
-async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
+async fn simulates_each_kind_of_key_with_an_invalid_signature() {
     let api = TestApi::start(Settings::default()).await;
     let signers = TestSigner::of_every_scheme();
     api.fund(&signers).await;
@@ -176,7 +176,7 @@ async fn each_kind_is_simulated_when_its_signature_does_not_hold() {
 }
 
 #[actix_web::test]
-async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
+async fn simulates_without_the_signatures_of_other_signers() {
     let api = TestApi::start(Settings::default()).await;
     let (first, second) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let sender = TestSigner::Unsigned(first.sender());
@@ -201,7 +201,7 @@ async fn who_signs_beside_or_pays_need_not_sign_a_simulation() {
 
 /// A bitmap that is shorter than the SDKs' keeps its length, because the hash covers it.
 #[actix_web::test]
-async fn a_short_bitmap_is_kept() {
+async fn preserves_a_short_bitmap() {
     let api = TestApi::start(Settings::default()).await;
     let signers: Vec<_> = TestSigner::of_every_scheme()
         .into_iter()
@@ -229,7 +229,7 @@ async fn a_short_bitmap_is_kept() {
 }
 
 #[actix_web::test]
-async fn places_of_signatures_that_are_none_are_refused_with_the_reason() {
+async fn rejects_invalid_signature_indices_with_the_reason() {
     let api = TestApi::start(Settings::default()).await;
     let (_, signer) = TestSigner::of_every_scheme().pop().expect("a multi key");
     let good = json_of(&api, &transfer_of(&api, &signer, 0));

@@ -45,7 +45,7 @@ fn only(answer: &RawResponse) -> Value {
 }
 
 #[actix_web::test]
-async fn a_simulation_tells_what_the_transaction_then_does() {
+async fn predicts_the_result_of_the_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let answer = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
@@ -76,7 +76,7 @@ async fn a_simulation_tells_what_the_transaction_then_does() {
 }
 
 #[actix_web::test]
-async fn a_transaction_without_any_signature_is_simulated() {
+async fn simulates_a_transaction_without_any_signature() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let mut absent = unsigned(&api, &transfer);
@@ -99,7 +99,7 @@ async fn a_transaction_without_any_signature_is_simulated() {
 }
 
 #[actix_web::test]
-async fn a_simulation_in_bcs() {
+async fn responds_in_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let signed = unsigned(&api, &Transfer::new(0, 0));
     let answer = simulate(&api, &signed, "", "application/x-bcs").await;
@@ -114,7 +114,7 @@ async fn a_simulation_in_bcs() {
 }
 
 #[actix_web::test]
-async fn a_failed_simulation_is_an_answer() {
+async fn responds_200_to_a_failed_simulation() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer {
         amount: u64::MAX,
@@ -184,7 +184,7 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
 }
 
 #[actix_web::test]
-async fn what_is_left_to_the_node_is_estimated() {
+async fn estimates_the_gas_values_on_request() {
     let api = TestApi::start(Settings::default()).await;
     let cheap = Transfer {
         gas_unit_price: 1,
@@ -229,7 +229,7 @@ async fn what_is_left_to_the_node_is_estimated() {
 }
 
 #[actix_web::test]
-async fn the_most_gas_is_what_the_sender_can_pay() {
+async fn limits_the_estimated_gas_to_the_balance_of_the_sender() {
     let api = TestApi::start(Settings::default()).await;
     let price = 10_000_000_000;
     let transfer = Transfer {
@@ -246,7 +246,7 @@ async fn the_most_gas_is_what_the_sender_can_pay() {
 }
 
 #[actix_web::test]
-async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
+async fn reports_an_insufficient_balance_with_and_without_an_estimate() {
     let api = TestApi::start(Settings {
         more_accounts: 1,
         ..Settings::default()
@@ -271,7 +271,7 @@ async fn a_sender_who_cannot_pay_is_told_so_whoever_chooses_the_gas() {
 }
 
 #[actix_web::test]
-async fn what_is_not_simulated() {
+async fn rejects_valid_signatures_and_reports_validation_errors() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let signed = transfer.sign(&api.chain);

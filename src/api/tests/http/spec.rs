@@ -14,7 +14,7 @@ fn file(answer: &RawResponse, media_type: &str) -> String {
 }
 
 #[actix_web::test]
-async fn the_document_in_both_forms() {
+async fn serves_the_document_in_json_and_yaml() {
     let api = TestApi::start(Settings::default()).await;
     let answers = [
         api.client.get("/v1/spec.json").await,
@@ -33,7 +33,7 @@ async fn the_document_in_both_forms() {
 }
 
 #[actix_web::test]
-async fn the_page_loads_only_parts_of_its_own() {
+async fn page_loads_only_its_own_parts() {
     let api = TestApi::start(Settings::default()).await;
     let answer = api.client.get("/v1/spec").await;
     let page = file(&answer, HTML);
@@ -62,7 +62,7 @@ async fn the_page_loads_only_parts_of_its_own() {
 }
 
 #[actix_web::test]
-async fn the_root_leads_to_the_page() {
+async fn root_links_to_the_page() {
     let api = TestApi::start(Settings::default()).await;
     let home = file(&api.client.get("/").await, HTML);
     assert!(home.contains("href=\"/v1/spec\""), "{home}");
@@ -92,7 +92,7 @@ fn target(path: &str, operation: &Value) -> String {
 
 /// The node parses the request of each example. An example may be of a missing thing, which is 404.
 #[actix_web::test]
-async fn the_examples_are_requests() {
+async fn examples_are_valid_requests() {
     let api = TestApi::start(Settings::default()).await;
     let document = openapi_document(api.chain.vendor());
     let mut count = 0;

@@ -84,7 +84,7 @@ async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
 }
 
 #[actix_web::test]
-async fn a_value_is_shown_by_what_its_key_names() {
+async fn shows_a_value_by_the_kind_of_its_key() {
     let api = start().await;
     let genesis = development_genesis(4, Vendor::default(), Parameters::default());
     let info_tag = build_chain(&genesis)
@@ -132,7 +132,7 @@ async fn a_value_is_shown_by_what_its_key_names() {
 }
 
 #[actix_web::test]
-async fn what_is_not_there_is_named_with_the_version() {
+async fn names_a_missing_key_and_the_version() {
     let api = start().await;
     let missing = body(&Key::TableItem(TYPED, Bytes::from_static(b"\x06")));
     let answer = ask(&api, &missing, BCS).await;
@@ -151,7 +151,7 @@ async fn what_is_not_there_is_named_with_the_version() {
 }
 
 #[actix_web::test]
-async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
+async fn reads_a_value_at_a_version_and_prefers_410_to_404() {
     let api = TestApi::start(Settings::with_window(4)).await;
     let fee = tag("0x1::account::Account");
     let key = body(&Key::AccessPath(
@@ -190,7 +190,7 @@ async fn a_value_is_read_at_its_version_and_410_comes_before_404() {
 }
 
 #[actix_web::test]
-async fn what_is_no_key() {
+async fn rejects_invalid_keys() {
     let api = start().await;
     let syntax = (400, "web_framework_error");
     let input = (400, "invalid_input");

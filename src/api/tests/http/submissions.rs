@@ -21,7 +21,7 @@ fn changed(good: &Value, pointer: &str, value: Value) -> Value {
 }
 
 #[actix_web::test]
-async fn json_submissions() {
+async fn rejects_malformed_json_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let mut without_sender = good.clone();
@@ -126,7 +126,7 @@ async fn json_submissions() {
 }
 
 #[actix_web::test]
-async fn bcs_submissions_that_do_not_decode() {
+async fn rejects_malformed_bcs_submissions() {
     let api = TestApi::start(Settings::default()).await;
     let good = bcs::to_bytes(&Transfer::new(0, 0).sign(&api.chain)).unwrap();
     let mut longer = good.clone();
@@ -307,7 +307,7 @@ async fn rejects_json_calls_with_more_arguments_than_any_function_has() {
 }
 
 #[actix_web::test]
-async fn replacing_a_pending_transaction() {
+async fn names_the_replacement_of_a_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
     // Stays pending, because its predecessor is missing.
     let parked = Transfer::new(0, 5);

@@ -81,7 +81,7 @@ async fn list(api: &TestApi, query: &str) -> Vec<Value> {
 }
 
 #[actix_web::test]
-async fn pages_by_version() {
+async fn returns_pages_by_version() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..8 {
@@ -137,7 +137,7 @@ fn orderless(api: &TestApi, nonce: u64) -> SignedTransaction {
 }
 
 #[actix_web::test]
-async fn orderless_ones_stand_among_the_others_and_only_here() {
+async fn lists_orderless_transactions_in_summaries_only() {
     let api = TestApi::start(Settings::default()).await;
     let (mut all, mut sequential) = (Vec::new(), Vec::new());
     for nonce in (0..9).rev() {
@@ -175,7 +175,7 @@ async fn orderless_ones_stand_among_the_others_and_only_here() {
 }
 
 #[actix_web::test]
-async fn a_page_has_a_hundred_at_the_most() {
+async fn limits_a_page_to_100_summaries() {
     let api = TestApi::start(Settings::default()).await;
     let mut all = Vec::new();
     for number in 0..103 {
@@ -188,7 +188,7 @@ async fn a_page_has_a_hundred_at_the_most() {
 }
 
 #[actix_web::test]
-async fn bad_bounds() {
+async fn rejects_malformed_bounds() {
     let api = TestApi::start(Settings::default()).await;
     let (input, syntax) = ((400, "invalid_input"), (400, "web_framework_error"));
     for (query, expected) in [
@@ -214,7 +214,7 @@ async fn bad_bounds() {
 /// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
 /// to the version of its headers.
 #[actix_web::test]
-async fn pages_beside_commits() {
+async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 40;
     let api = TestApi::start(Settings::default()).await;
     let (client, chain) = (api.client.clone(), api.chain.clone());

@@ -41,7 +41,7 @@ fn with_zeros(api: &TestApi) -> Value {
 }
 
 #[actix_web::test]
-async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
+async fn disables_each_kind_of_request_by_its_own_setting() {
     let on = SwitchSettings::default();
     let rows = [
         (
@@ -104,7 +104,7 @@ async fn each_kind_of_request_is_turned_off_by_its_setting_and_no_other() {
 }
 
 #[actix_web::test]
-async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node() {
+async fn serves_errors_and_health_in_json_without_json_output() {
     let api = with_switches(SwitchSettings {
         json_output_enabled: false,
         ..SwitchSettings::default()
@@ -151,7 +151,7 @@ async fn without_json_there_are_still_errors_in_json_and_the_health_of_the_node(
 }
 
 #[actix_web::test]
-async fn without_bcs_there_is_json() {
+async fn serves_json_without_bcs_output() {
     let api = with_switches(SwitchSettings {
         bcs_output_enabled: false,
         ..SwitchSettings::default()
@@ -172,7 +172,7 @@ async fn without_bcs_there_is_json() {
 }
 
 #[actix_web::test]
-async fn a_switch_is_turned_while_the_node_runs_and_what_is_not_named_stays() {
+async fn changes_only_the_named_switches_of_a_running_node() {
     let api = TestApi::start(Settings::default()).await;
     let change = |text: &str| serde_json::from_str::<SwitchChange>(text).unwrap();
     assert_eq!(api.state.switches.settings(), SwitchSettings::default());

@@ -59,7 +59,7 @@ fn typed_key() -> Value {
 }
 
 #[actix_web::test]
-async fn an_item_by_the_bytes_of_its_key() {
+async fn reads_an_item_by_the_bytes_of_its_key() {
     let api = start().await;
     let stored = AccountAddress::from_low_u64(0xcafe);
     for (handle, expected) in [
@@ -78,7 +78,7 @@ async fn an_item_by_the_bytes_of_its_key() {
 }
 
 #[actix_web::test]
-async fn an_item_by_the_json_form_of_its_key() {
+async fn reads_an_item_by_the_json_form_of_its_key() {
     let api = start().await;
     for handle in [TYPED, UNTYPED] {
         let path = format!("/v1/tables/{handle}/item");
@@ -94,7 +94,7 @@ async fn an_item_by_the_json_form_of_its_key() {
 }
 
 #[actix_web::test]
-async fn items_that_are_not_there() {
+async fn names_a_missing_item_and_the_version() {
     let api = start().await;
     let missing = (404, "table_item_not_found");
     let other = json!({ "key_type": "u64", "value_type": "address", "key": "6" });
@@ -129,7 +129,7 @@ async fn items_that_are_not_there() {
 }
 
 #[actix_web::test]
-async fn bodies_that_name_no_item() {
+async fn rejects_bodies_that_name_no_item() {
     let api = start().await;
     let syntax = (400, "web_framework_error");
     let input = (400, "invalid_input");
@@ -182,7 +182,7 @@ fn change_of(transaction: &Value, table: AccountAddress) -> &Value {
 }
 
 #[actix_web::test]
-async fn a_change_of_an_item_is_decoded_where_the_types_are_known() {
+async fn decodes_a_change_of_an_item_if_the_types_are_known() {
     let api = start().await;
     let genesis = good(&api.client.get("/v1/transactions/by_version/0").await);
     let hash = genesis["hash"].as_str().unwrap();

@@ -382,21 +382,21 @@ async fn show_all(api: TestApi, refusals: Vec<Refusal>) {
 }
 
 #[actix_web::test]
-async fn form_and_signatures() {
+async fn rejects_invalid_forms_and_signatures() {
     let api = started().await;
     let refusals = of_form(&api);
     show_all(api, refusals).await;
 }
 
 #[actix_web::test]
-async fn accounts() {
+async fn rejects_transactions_that_do_not_fit_the_account() {
     let api = started().await;
     let refusals = of_accounts(&api);
     show_all(api, refusals).await;
 }
 
 #[actix_web::test]
-async fn signers_beside_the_sender() {
+async fn rejects_invalid_secondary_signers_and_fee_payers() {
     let api = started().await;
     let refusals = of_signers(&api);
     show_all(api, refusals).await;
@@ -405,7 +405,7 @@ async fn signers_beside_the_sender() {
 /// The node has the first secondary signer and the fee payer from recent blocks, and reads the
 /// second one from the store. Each signer must be compared with its own account.
 #[actix_web::test]
-async fn commits_what_two_secondary_signers_sign_in_their_order() {
+async fn commits_with_two_secondary_signers_in_their_order() {
     let api = started().await;
     for account in [1, 3] {
         api.commit(&Transfer::new(account, 0)).await;
@@ -429,7 +429,7 @@ async fn commits_what_two_secondary_signers_sign_in_their_order() {
 }
 
 #[actix_web::test]
-async fn kinds_that_are_known_by_name_only() {
+async fn rejects_unsupported_payloads_and_signatures() {
     let api = started().await;
     for refusal in of_kinds(&api) {
         refusal.show(&api).await;
@@ -453,7 +453,7 @@ const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
     (
         Status::SequenceNumberTooNew,
         "a submission waits in the mempool for its predecessors; only a block and a simulation \
-         reject it (`simulations::what_is_not_simulated`)",
+         reject it (`simulations::rejects_valid_signatures_and_reports_validation_errors`)",
     ),
     (
         Status::UnknownModule,
@@ -463,7 +463,7 @@ const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
 
 /// A missing status has neither a test nor a reason in [`NOT_BY_SUBMISSION`].
 #[actix_web::test]
-async fn each_status_has_a_test_that_shows_it() {
+async fn each_status_has_a_test_that_causes_it() {
     let api = TestApi::start(Settings::default()).await;
     let here = [
         of_form(&api),

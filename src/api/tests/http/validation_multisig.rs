@@ -109,7 +109,7 @@ impl Vault {
 }
 
 #[actix_web::test]
-async fn what_the_owners_did_not_agree_to() {
+async fn rejects_transactions_that_the_owners_have_not_approved() {
     let mut vault = Vault::requiring(2).await;
     let call = vault.transfer(7);
     vault
@@ -131,7 +131,7 @@ async fn what_the_owners_did_not_agree_to() {
 }
 
 #[actix_web::test]
-async fn what_the_owners_did_not_propose() {
+async fn rejects_payloads_that_the_owners_have_not_proposed() {
     let mut vault = Vault::requiring(1).await;
     let (call, other) = (vault.transfer(7), vault.transfer(8));
     vault

@@ -28,7 +28,7 @@ fn says(answer: &RawResponse, words: &str) {
 }
 
 #[actix_web::test]
-async fn each_update_that_is_none() {
+async fn rejects_each_invalid_update() {
     let api = TestApi::start(Settings::default()).await;
     // Stays pending, because its predecessor is missing.
     let parked = Transfer {
@@ -82,7 +82,7 @@ async fn each_update_that_is_none() {
 }
 
 #[actix_web::test]
-async fn an_account_at_its_cap() {
+async fn responds_507_if_an_account_reaches_its_capacity() {
     let api = with_pool(MempoolConfig {
         capacity_per_account: 2,
         ..MempoolConfig::default()
@@ -104,7 +104,7 @@ async fn an_account_at_its_cap() {
 }
 
 #[actix_web::test]
-async fn a_pool_without_room_for_the_bytes() {
+async fn responds_507_if_the_mempool_is_full_by_bytes() {
     let signed_bytes = |signed: &SignedTransaction| bcs::to_bytes(signed).unwrap().len();
     let probe = TestApi::start(Settings::default()).await;
     let one = signed_bytes(&Transfer::new(0, 5).sign(&probe.chain));

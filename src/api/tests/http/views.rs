@@ -37,7 +37,7 @@ fn gas_used(answer: &RawResponse) -> u64 {
 }
 
 #[actix_web::test]
-async fn the_same_call_in_every_form() {
+async fn returns_the_same_result_in_every_format() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let shown = api
@@ -63,7 +63,7 @@ async fn the_same_call_in_every_form() {
 }
 
 #[actix_web::test]
-async fn a_view_reads_the_version_that_is_asked_for() {
+async fn reads_the_requested_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     api.commit(&transfer).await;
@@ -89,7 +89,7 @@ async fn a_view_reads_the_version_that_is_asked_for() {
 }
 
 #[actix_web::test]
-async fn calls_that_do_not_fit() {
+async fn rejects_calls_that_do_not_fit_their_function() {
     let api = TestApi::start(Settings::default()).await;
     let changed = |name: &str, value: Value| {
         let mut body = balance("0xb0b");
@@ -143,7 +143,7 @@ async fn calls_that_do_not_fit() {
 }
 
 #[actix_web::test]
-async fn a_view_that_aborts_says_why() {
+async fn reports_the_reason_of_an_abort() {
     let api = TestApi::start(Settings::default()).await;
     let body = json!({
         "function": "0x1::coin::is_account_registered",
@@ -163,7 +163,7 @@ async fn a_view_that_aborts_says_why() {
 }
 
 #[actix_web::test]
-async fn every_failure_of_a_view_has_its_number() {
+async fn reports_the_status_of_a_failed_execution() {
     let api = TestApi::start(Settings::default()).await;
     let missing = json!({
         "function": "0x1::multisig_account::owners", "type_arguments": [], "arguments": ["0xb0b"],
@@ -177,7 +177,7 @@ async fn every_failure_of_a_view_has_its_number() {
 }
 
 #[actix_web::test]
-async fn what_does_not_fit_a_function_names_it() {
+async fn names_the_function_that_a_call_does_not_fit() {
     let api = TestApi::start(Settings::default()).await;
     let mut untyped = balance("0xb0b");
     untyped["type_arguments"] = json!([]);

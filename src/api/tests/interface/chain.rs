@@ -22,8 +22,8 @@ pub async fn impatient() -> TestApi {
 }
 
 /// A node with seven blocks: genesis, three transfers of 7 to `0xb0b` by the first development
-/// account, a registry of the second one with a record, and an orderless transfer of the first. Each
-/// block but genesis has three transactions, so the versions are 0 to 18.
+/// account, a registry of the second one with a record, and an orderless transfer of the first.
+/// Each block but genesis has three transactions, so the versions are 0 to 18.
 pub struct History {
     pub api: TestApi,
     /// The committed form of the transfers.

@@ -16,7 +16,7 @@ mod head;
 mod kit;
 mod rows;
 
-mod s1_what_the_service_does;
+mod s1_service;
 mod s2_10_headers;
 mod s2_1_scalar_types;
 mod s2_2_payloads;

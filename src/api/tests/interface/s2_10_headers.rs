@@ -30,7 +30,7 @@ async fn seven_headers_are_on_every_success() {
 /// The headers are the numbers of the ledger information: the chain, the newest version with its
 /// block, epoch and time, and the start of the window.
 #[actix_web::test]
-async fn they_say_what_the_ledger_information_says() {
+async fn headers_equal_the_ledger_information() {
     for (api, newest, oldest) in [
         {
             let history = History::start().await;
@@ -82,7 +82,7 @@ async fn they_say_what_the_ledger_information_says() {
 
 /// An error that depends on the ledger has the seven headers. Other errors have none.
 #[actix_web::test]
-async fn errors_that_the_ledger_decides_have_them() {
+async fn errors_that_depend_on_the_ledger_have_the_headers() {
     let Pruned { api, newest, .. } = Pruned::start().await;
     for path in [
         "/v1/blocks/by_height/99",
@@ -112,7 +112,7 @@ async fn errors_that_the_ledger_decides_have_them() {
 
 /// Responses to calls that use gas have the gas used, other responses do not.
 #[actix_web::test]
-async fn the_gas_used_is_on_calls_that_use_gas() {
+async fn calls_that_use_gas_have_a_header_with_it() {
     const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];
     let history = History::start().await;
     for example in examples::all(&history) {
@@ -163,7 +163,7 @@ async fn the_cursor_is_the_start_of_the_next_page() {
 
 /// The vendor word replaces NODE in every name.
 #[actix_web::test]
-async fn the_vendors_word_stands_in_the_names() {
+async fn header_names_have_the_vendor_word() {
     let history = crate::kit::TestApi::start(Settings {
         vendor: "APTOS".parse().unwrap(),
         ..Settings::default()

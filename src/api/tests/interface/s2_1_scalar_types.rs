@@ -263,7 +263,7 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
 
 /// A key type is one of the Move types of the document.
 #[actix_web::test]
-async fn move_types_are_those_of_the_list() {
+async fn key_types_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
     let ask = async |key_type: &str, key: &Value| {
         let body = json!({ "key_type": key_type, "value_type": "u8", "key": key });

@@ -55,7 +55,7 @@ async fn each_member_of_a_signature_is_required() {
 
 /// A well-formed signature over another transaction is rejected.
 #[actix_web::test]
-async fn a_signature_holds_for_what_was_signed() {
+async fn rejects_the_signature_of_another_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let (mut body, other) = (
         Transfer::new(0, 0).json(&api.chain),

@@ -21,7 +21,7 @@ const MEMBERS: [&str; 8] = [
 
 /// The response to a submission has the members of the body and the hash, and no `type`.
 #[actix_web::test]
-async fn the_answer_to_a_submission_has_no_type() {
+async fn the_response_to_a_submission_has_no_type() {
     let api = impatient().await;
     let body = Transfer::new(0, 0).json(&api.chain);
     let answer = api.client.submit_json(&body).await;
@@ -39,7 +39,7 @@ async fn the_answer_to_a_submission_has_no_type() {
 
 /// A look-up by hash and a wait show the same members and `type`.
 #[actix_web::test]
-async fn by_hash_it_has_a_type() {
+async fn a_pending_transaction_has_a_type_by_hash() {
     let api = impatient().await;
     let signed = parked(&api);
     let accepted = api.client.submit_bcs(&signed).await.json();
@@ -55,7 +55,7 @@ async fn by_hash_it_has_a_type() {
 
 /// Only an orderless transaction has a nonce.
 #[actix_web::test]
-async fn the_nonce_is_shown_where_there_is_one() {
+async fn only_an_orderless_transaction_has_a_nonce() {
     let api = impatient().await;
     let answer = api.client.submit_bcs(&orderless(&api, 0, 9)).await;
     let pending: Value = answer.json();
@@ -68,7 +68,7 @@ async fn the_nonce_is_shown_where_there_is_one() {
 
 /// A block has committed transactions only, each with its `type`.
 #[actix_web::test]
-async fn a_block_holds_committed_variants_with_their_type() {
+async fn a_block_has_only_committed_transactions_with_their_type() {
     let api = impatient().await;
     api.client.submit_bcs(&parked(&api)).await;
     api.commit(&Transfer::new(0, 0)).await;

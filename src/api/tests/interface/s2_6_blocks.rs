@@ -34,7 +34,7 @@ async fn a_block_has_five_members_and_transactions_on_request() {
 
 /// Consecutive blocks have consecutive heights and versions, increasing times and different hashes.
 #[actix_web::test]
-async fn blocks_follow_each_other() {
+async fn blocks_have_consecutive_heights_and_versions() {
     let history = History::start().await;
     let (mut next_version, mut time, mut hashes) = (0, None, Vec::new());
     for height in 0..=6 {
@@ -57,7 +57,7 @@ async fn blocks_follow_each_other() {
 /// The transactions of a block are in the order of their versions, from the first version of the
 /// block to the last, each with its `type`.
 #[actix_web::test]
-async fn transactions_stand_in_sequential_order() {
+async fn transactions_are_in_version_order() {
     let history = History::start().await;
     for height in 0..=6 {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");

@@ -30,7 +30,7 @@ async fn an_event_has_five_members() {
 
 /// An event has the version of the transaction that emitted it.
 #[actix_web::test]
-async fn the_version_is_the_transactions() {
+async fn an_event_has_the_version_of_its_transaction() {
     let history = History::start().await;
     let events = history
         .get(&format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events"))

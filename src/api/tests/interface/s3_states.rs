@@ -8,7 +8,7 @@ use crate::{
 
 /// A transaction that was never submitted is not found.
 #[actix_web::test]
-async fn what_was_not_submitted_is_not_found() {
+async fn an_unsubmitted_transaction_is_not_found() {
     let api = impatient().await;
     let hash = parked(&api).hash(api.chain.vendor());
     row(
@@ -40,7 +40,7 @@ async fn an_accepted_submission_is_pending() {
 
 /// A rejected submission leaves no state.
 #[actix_web::test]
-async fn a_refused_submission_has_no_state() {
+async fn a_rejected_submission_has_no_state() {
     let api = impatient().await;
     let wrong = Transfer {
         chain_id: 9,
@@ -66,7 +66,7 @@ async fn a_refused_submission_has_no_state() {
 
 /// A wait returns the committed transaction, also after the commit.
 #[actix_web::test]
-async fn a_committed_transaction_is_what_the_wait_ends_with() {
+async fn a_wait_returns_the_committed_transaction() {
     let api = impatient().await;
     let first = Transfer::new(2, 0).sign(&api.chain);
     let later = Transfer::new(2, 1).sign(&api.chain);

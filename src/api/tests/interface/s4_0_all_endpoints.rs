@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 4] = [
 
 /// Responses are JSON by default. Media types that the node does not support are ignored.
 #[actix_web::test]
-async fn answers_are_json_unless_bcs_is_asked_for() {
+async fn responses_are_json_by_default() {
     let history = History::start().await;
     for example in examples::reads(&history) {
         let file = FILES.iter().find(|(route, _)| *route == example.route);
@@ -43,7 +43,7 @@ async fn answers_are_json_unless_bcs_is_asked_for() {
 
 /// Responses are BCS if the client prefers it, on every route that supports BCS.
 #[actix_web::test]
-async fn answers_are_bcs_where_it_is_asked_for_first() {
+async fn responses_are_bcs_if_the_client_prefers_it() {
     let history = History::start().await;
     for example in examples::reads(&history) {
         let is_file = FILES.iter().any(|(route, _)| *route == example.route);
@@ -88,7 +88,7 @@ async fn other_query_parameters_are_ignored() {
 
 /// A body may be chunked. Its media type may have parameters and is case-insensitive.
 #[actix_web::test]
-async fn bodies_may_come_in_chunks() {
+async fn accepts_chunked_bodies() {
     let history = History::start().await;
     for post in examples::posts(&history) {
         let body = post.body.as_ref().unwrap().to_string();

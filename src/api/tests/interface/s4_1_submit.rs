@@ -14,7 +14,7 @@ const ROUTE: &str = "POST /transactions";
 
 /// The response to a submission in JSON is 202 with the pending transaction.
 #[actix_web::test]
-async fn a_json_submission_is_answered_with_the_pending_transaction() {
+async fn responds_to_a_json_submission_with_the_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let answer = row("POST /transactions", 202, "-")
@@ -59,7 +59,7 @@ async fn a_bcs_submission_has_its_own_media_type() {
 
 /// The node encodes the message to sign, and accepts the transaction with a signature over it.
 #[actix_web::test]
-async fn a_client_signs_what_the_helper_encodes() {
+async fn accepts_a_signature_over_the_encoded_message() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let mut body = transfer.json(&api.chain);
@@ -83,7 +83,7 @@ async fn a_client_signs_what_the_helper_encodes() {
 
 /// Malformed bodies and bodies with invalid values are rejected, without a `vm_error_code`.
 #[actix_web::test]
-async fn bodies_that_are_no_transaction() {
+async fn rejects_bodies_that_are_not_transactions() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let path = "/v1/transactions";
@@ -114,7 +114,7 @@ async fn bodies_that_are_no_transaction() {
 
 /// A rejection by validation is `vm_error` with the reason in `vm_error_code`.
 #[actix_web::test]
-async fn what_validation_refuses_has_a_vm_error_code() {
+async fn a_rejection_by_validation_has_a_vm_error_code() {
     let api = TestApi::start(Settings::default()).await;
     let dear = Transfer {
         gas_unit_price: 99,
@@ -136,7 +136,7 @@ async fn what_validation_refuses_has_a_vm_error_code() {
 /// A pending transaction is replaced neither by another one with its sequence number and no higher
 /// price, nor by itself with another signature. The message names the pending hash.
 #[actix_web::test]
-async fn an_update_that_is_none_is_refused() {
+async fn rejects_an_invalid_update() {
     let api = TestApi::start(Settings::default()).await;
     let first = Transfer::new(2, 5);
     assert_eq!(
@@ -166,7 +166,7 @@ async fn an_update_that_is_none_is_refused() {
 /// A full mempool is 507, and the message names the limit. A transaction that can run replaces one
 /// that waits for its predecessor.
 #[actix_web::test]
-async fn a_full_pool_is_507() {
+async fn responds_507_if_the_mempool_is_full() {
     let mut settings = Settings::default();
     settings.node.mempool = MempoolConfig {
         capacity_transactions: 1,
@@ -195,7 +195,7 @@ async fn a_full_pool_is_507() {
 /// Responses to submissions have the ledger headers, and so do rejections that depend on the
 /// ledger.
 #[actix_web::test]
-async fn submissions_are_answered_with_the_ledger_headers() {
+async fn responses_to_submissions_have_the_ledger_headers() {
     let api = TestApi::start(Settings::default()).await;
     api.commit(&Transfer::new(0, 0)).await;
     let accepted = api.client.submit_bcs(&orderless(&api, 0, 1)).await;

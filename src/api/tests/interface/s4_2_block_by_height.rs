@@ -91,7 +91,7 @@ async fn a_block_above_the_newest_is_not_found() {
 
 /// A pruned block is 410, with or without its transactions. The oldest retained block is complete.
 #[actix_web::test]
-async fn a_pruned_block_is_gone() {
+async fn a_pruned_block_is_410() {
     let pruned = Pruned::start().await;
     for height in 0..pruned.oldest_height {
         for query in ["", "?with_transactions=true"] {
@@ -119,7 +119,7 @@ async fn a_pruned_block_is_gone() {
 
 /// The transactions of a block are limited by size. The listing of transactions has the others.
 #[actix_web::test]
-async fn the_rest_of_a_large_block_is_listed() {
+async fn the_listing_has_the_rest_of_a_large_block() {
     // Nine values of 1 MiB in the first transaction are more than the cap of 8 MiB.
     let item = |key: u8| {
         let table = AccountAddress::from_low_u64(0x7ab1e);

@@ -68,7 +68,7 @@ async fn the_address_may_lack_its_prefix() {
 /// A struct that the account lacks and a field that the struct lacks are not found, and the
 /// messages name them.
 #[actix_web::test]
-async fn structs_and_fields_that_are_not_there_are_not_found() {
+async fn missing_structs_and_fields_are_not_found() {
     let history = History::start().await;
     let answer = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
@@ -100,7 +100,7 @@ async fn structs_and_fields_that_are_not_there_are_not_found() {
 /// A field without a handle and an invalid field name are `invalid_input`. An invalid struct tag is
 /// `web_framework_error`.
 #[actix_web::test]
-async fn fields_without_a_handle_make_no_sense() {
+async fn rejects_fields_without_a_handle() {
     let history = History::start().await;
     for field in ["coin", "frozen", "1x", "deposit%20events"] {
         row(
@@ -125,7 +125,7 @@ async fn fields_without_a_handle_make_no_sense() {
 
 /// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
 #[actix_web::test]
-async fn start_is_a_sequence_number_and_absent_means_the_newest() {
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
     for (query, expected) in [
         ("", &[0, 1, 2, 3][..]),
@@ -175,7 +175,7 @@ async fn start_and_limit_have_their_types() {
 /// A start below the first retained event is 410. Without a start, the retained events are
 /// returned.
 #[actix_web::test]
-async fn a_start_below_the_first_kept_event_is_gone() {
+async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
     // The first six of eight blocks with a deposit each are below the window.
     for start in 0..6 {

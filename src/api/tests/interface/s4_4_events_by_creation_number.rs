@@ -26,7 +26,7 @@ fn numbers(events: &Value) -> Vec<u64> {
 
 /// Each stream of an account has its own creation number.
 #[actix_web::test]
-async fn each_stream_of_an_account_has_its_number() {
+async fn each_stream_of_an_account_has_its_own_number() {
     let history = History::start().await;
     let sender = history.sender();
     let mut seen = Vec::new();
@@ -77,7 +77,7 @@ async fn address_and_number_have_their_types() {
 
 /// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
 #[actix_web::test]
-async fn start_is_a_sequence_number_and_absent_means_the_newest() {
+async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
     let path = deposits(&history.api).await;
     for (query, expected) in [
@@ -131,7 +131,7 @@ async fn unknown_streams_are_empty() {
 /// A start below the first retained event is 410. Without a start, the retained events are
 /// returned.
 #[actix_web::test]
-async fn a_start_below_the_first_kept_event_is_gone() {
+async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
     let path = deposits(&pruned.api).await;
     for start in 0..6 {

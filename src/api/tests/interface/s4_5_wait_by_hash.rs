@@ -25,7 +25,7 @@ fn path(hash: &str) -> String {
 
 /// The response to a wait for a committed transaction is the one of a look-up by hash.
 #[actix_web::test]
-async fn a_committed_transaction_is_answered_as_by_hash() {
+async fn a_committed_transaction_is_returned_as_by_hash() {
     let history = History::start().await;
     for transaction in history.transfers.iter().chain([&history.record]) {
         let hash = transaction["hash"].as_str().unwrap();
@@ -44,7 +44,7 @@ async fn a_committed_transaction_is_answered_as_by_hash() {
 /// A commit ends the wait early. The response has the bytes of every later read, from memory or
 /// from the store.
 #[actix_web::test]
-async fn a_commit_ends_the_wait_with_what_is_stored() {
+async fn a_commit_ends_the_wait_with_the_stored_bytes() {
     let mut settings = patient();
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
@@ -78,7 +78,7 @@ async fn a_commit_ends_the_wait_with_what_is_stored() {
 
 /// A wait that times out returns the pending transaction, for the client to wait again.
 #[actix_web::test]
-async fn a_wait_that_is_over_gives_the_pending_transaction() {
+async fn a_wait_that_times_out_returns_the_pending_transaction() {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 10,
@@ -98,7 +98,7 @@ async fn a_wait_that_is_over_gives_the_pending_transaction() {
 
 /// An unknown hash is 404 immediately, whatever the timeout of waits.
 #[actix_web::test]
-async fn an_unknown_hash_is_not_waited_for() {
+async fn does_not_wait_for_an_unknown_hash() {
     let api = TestApi::start(patient()).await;
     let hash = "ab".repeat(32);
     let answer = row(
@@ -117,7 +117,7 @@ async fn an_unknown_hash_is_not_waited_for() {
 
 /// A transaction that is removed during a wait is 404, and the message has the reason.
 #[actix_web::test]
-async fn a_transaction_that_leaves_is_not_found_and_says_why() {
+async fn a_removed_transaction_is_404_with_the_reason() {
     let mut settings = patient();
     settings.node.mempool = MempoolConfig {
         capacity_per_account: 1,
@@ -148,7 +148,7 @@ async fn a_transaction_that_leaves_is_not_found_and_says_why() {
 
 /// Text that is not a hash is rejected.
 #[actix_web::test]
-async fn a_hash_has_its_form() {
+async fn rejects_text_that_is_not_a_hash() {
     let api = TestApi::start(Settings::default()).await;
     for wrong in ["0x", "0x12", "zz", "1"] {
         row(
@@ -164,7 +164,7 @@ async fn a_hash_has_its_form() {
 
 /// A pruned transaction is 410 while the index has its hash.
 #[actix_web::test]
-async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
+async fn a_pruned_transaction_is_410_while_its_hash_is_indexed() {
     let pruned = Pruned::start().await;
     let hash = pruned.transfers[5]["hash"].as_str().unwrap();
     let version = pruned.transfers[5]["version"].as_str().unwrap();
@@ -205,7 +205,7 @@ async fn a_pruned_transaction_is_gone_while_its_hash_is_known() {
 /// A pruned transaction is 404 like an unknown one once the index lacks its hash. Retained
 /// transactions are still found.
 #[actix_web::test]
-async fn a_pruned_transaction_is_forgotten_in_the_end() {
+async fn a_pruned_transaction_is_404_once_its_hash_is_not_indexed() {
     let Pruned { api, transfers, .. } = Pruned::start().await;
     // A restart rebuilds the unwritten part of the index from the retained rows.
     let api = api.restarted().await;

@@ -36,7 +36,7 @@ async fn summaries_ascend_by_version() {
 
 /// Without bounds, the newest summaries are returned.
 #[actix_web::test]
-async fn without_bounds_the_newest_are_given() {
+async fn returns_the_newest_summaries_without_bounds() {
     let history = History::start().await;
     assert_eq!(asked(&history, "?limit=1").await, [17]);
     assert_eq!(asked(&history, "?limit=3").await, [5, 8, 17]);
@@ -45,7 +45,7 @@ async fn without_bounds_the_newest_are_given() {
 
 /// `start_version` is the inclusive lower bound.
 #[actix_web::test]
-async fn a_start_is_where_they_begin() {
+async fn start_version_is_an_inclusive_lower_bound() {
     let history = History::start().await;
     for (query, expected) in [
         ("?start_version=5", &[5, 8, 17][..]),
@@ -62,7 +62,7 @@ async fn a_start_is_where_they_begin() {
 /// `end_version` is the inclusive upper bound. With it alone, the newest summaries up to it are
 /// returned.
 #[actix_web::test]
-async fn an_end_is_where_they_end() {
+async fn end_version_is_an_inclusive_upper_bound() {
     let history = History::start().await;
     for (query, expected) in [
         ("?end_version=8", &[2, 5, 8][..]),
@@ -78,7 +78,7 @@ async fn an_end_is_where_they_end() {
 
 /// Both bounds apply. A start above the end is `invalid_input`.
 #[actix_web::test]
-async fn both_bounds_are_honoured() {
+async fn both_bounds_apply() {
     let history = History::start().await;
     for (query, expected) in [
         ("?start_version=5&end_version=8", &[5, 8][..]),
@@ -129,7 +129,7 @@ async fn bounds_and_limit_have_their_types() {
 
 /// The address may lack its prefix. An unknown address has no summaries.
 #[actix_web::test]
-async fn any_address_may_be_asked_for() {
+async fn every_address_has_a_listing() {
     let history = History::start().await;
     let without = format!(
         "/v1/accounts/{}/transaction_summaries",
@@ -152,7 +152,7 @@ async fn any_address_may_be_asked_for() {
 
 /// Pending transactions have no summary, but are found by their hash.
 #[actix_web::test]
-async fn pending_transactions_are_not_among_them() {
+async fn pending_transactions_have_no_summary() {
     let history = History::start().await;
     let parked = crate::kit::Transfer::new(0, 9).sign(&history.api.chain);
     assert_eq!(history.api.client.submit_bcs(&parked).await.status, 202);
@@ -167,7 +167,7 @@ async fn pending_transactions_are_not_among_them() {
 
 /// A bound below the window is 410. Without one, the retained summaries are returned.
 #[actix_web::test]
-async fn a_bound_below_the_window_is_gone() {
+async fn a_bound_below_the_window_is_410() {
     let pruned = Pruned::start().await;
     let path = format!("/v1/accounts/{}/transaction_summaries", pruned.sender());
     let below = pruned.oldest - 1;

@@ -159,7 +159,7 @@ async fn the_body_is_an_object_with_a_key() {
 
 /// A pruned version is 410, even if the item never existed.
 #[actix_web::test]
-async fn a_pruned_version_is_gone() {
+async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;
     let key = json!({ "key": "0x" });
     for (version, row) in [

@@ -60,7 +60,7 @@ async fn the_address_may_lack_its_prefix() {
 
 /// Unknown accounts and assets have a balance of 0.
 #[actix_web::test]
-async fn what_is_unknown_has_0() {
+async fn unknown_accounts_and_assets_have_balance_0() {
     let history = History::start().await;
     for (address, asset) in [
         ("0xdead", "0xa"),
@@ -116,7 +116,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
 
 /// A pruned version is 410. The oldest retained version has its balance.
 #[actix_web::test]
-async fn a_pruned_version_is_gone() {
+async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;
     for version in [0, pruned.oldest - 1] {
         let answer = row(

@@ -53,7 +53,7 @@ async fn events_of_a_stream_are_numbered_from_0() {
 
 /// Without a start, the newest events are returned, as a client needs that follows a stream.
 #[actix_web::test]
-async fn reading_without_a_start_gives_the_newest() {
+async fn reads_the_newest_events_without_a_start() {
     let history = History::start().await;
     let path = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?limit=1");
     let newest = history.get(&path).await;
@@ -63,7 +63,7 @@ async fn reading_without_a_start_gives_the_newest() {
 
 /// An event of a stream equals the event in its transaction, with the version added.
 #[actix_web::test]
-async fn an_event_is_that_of_the_transaction_of_its_version() {
+async fn an_event_equals_the_event_of_its_transaction() {
     let history = History::start().await;
     for event in streams(&history).await.iter().flatten() {
         let path = format!(

@@ -10,7 +10,7 @@ use ledger_actors::WaitConfig;
 /// Without a limit, a page has 25 events or transactions or 100 summaries. A limit above 100 counts
 /// as 100.
 #[actix_web::test]
-async fn without_a_limit_the_default_page_is_given() {
+async fn uses_the_default_page_size_without_a_limit() {
     let api = TestApi::start(Settings::default()).await;
     // The mempool holds at most a hundred transactions of one account.
     for numbers in [0..51, 51..101] {
@@ -55,7 +55,7 @@ async fn without_a_limit_the_default_page_is_given() {
 
 /// The server's settings determine the duration of a wait, the client does not.
 #[actix_web::test]
-async fn the_server_decides_how_long_a_wait_takes() {
+async fn the_server_determines_the_duration_of_a_wait() {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 1,
@@ -76,7 +76,7 @@ async fn the_server_decides_how_long_a_wait_takes() {
 /// The headers have the start of the window, which is the first version of a block and the first
 /// one that can be read.
 #[actix_web::test]
-async fn the_headers_tell_where_the_window_begins() {
+async fn headers_have_the_start_of_the_window() {
     let pruned = Pruned::start().await;
     let api = &pruned.api;
     let [_, newest, oldest, _, _, height, oldest_height] =
@@ -125,7 +125,7 @@ async fn the_headers_tell_where_the_window_begins() {
 
 /// The window survives a restart.
 #[actix_web::test]
-async fn the_window_is_kept_over_a_restart() {
+async fn the_window_survives_a_restart() {
     let Pruned {
         api,
         oldest,

@@ -9,7 +9,7 @@ use crate::{
 
 /// Every resource is below `v1` only.
 #[actix_web::test]
-async fn resources_lie_below_v1() {
+async fn resources_are_below_v1_only() {
     let history = History::start().await;
     for example in examples::reads(&history) {
         let answer = example.ask(&history, "application/json").await;
@@ -25,7 +25,7 @@ async fn resources_lie_below_v1() {
 
 /// A percent-encoded letter that needs no encoding is the same letter (RFC 3986, section 6.2.2.2).
 #[actix_web::test]
-async fn a_path_is_the_same_however_its_letters_are_encoded() {
+async fn decodes_letters_that_need_no_encoding() {
     let api = TestApi::start(Settings::default()).await;
     let plain = api.client.get("/v1/info").await;
     assert_eq!(plain.status, 200);
@@ -59,7 +59,7 @@ async fn unknown_paths_are_not_found() {
 
 /// The ledger's versions, heights and epochs are in headers and are independent of `v1`.
 #[actix_web::test]
-async fn the_ledgers_versions_are_its_own() {
+async fn ledger_versions_are_independent_of_v1() {
     let history = History::start().await;
     let answer = history.api.client.get("/v1").await;
     let [_, version, .., height, _] = ledger_headers(&answer, "node");

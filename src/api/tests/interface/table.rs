@@ -47,15 +47,15 @@ const ERROR_CODES: [&str; 22] = [
     "api_disabled",
 ];
 
-/// An answer of a route: method and path, status, error code or `-`.
+/// A response of a route: method and path, status, error code or `-`.
 type Key = (String, u16, String);
 
-/// What the table says of an answer.
+/// The last cell of a row.
 #[derive(Debug)]
 enum Cause {
     /// The path of a test from this target's root.
     Test(String),
-    /// Why no test causes it.
+    /// The reason for the absence of a test.
     None(String),
 }
 
@@ -240,7 +240,7 @@ fn table() -> BTreeMap<Key, Cause> {
     table
 }
 
-/// The answers that the code declares, each with whether anything can cause it.
+/// Returns the declared responses, each with whether anything can cause it.
 fn declared() -> BTreeMap<Key, bool> {
     let key = |answer: ledger_api::DeclaredResponse| {
         let path = answer.path.strip_prefix("/v1").unwrap();
@@ -262,7 +262,7 @@ fn declared() -> BTreeMap<Key, bool> {
 }
 
 #[test]
-fn the_table_has_a_row_for_each_declared_answer_and_no_other() {
+fn has_a_row_for_each_declared_response_and_no_other() {
     let (table, declared) = (table(), declared());
     let missing: Vec<_> = declared
         .keys()
@@ -276,17 +276,17 @@ fn the_table_has_a_row_for_each_declared_answer_and_no_other() {
         .keys()
         .filter(|key| !declared.contains_key(*key))
         .collect();
-    assert!(more.is_empty(), "rows of what is not declared: {more:#?}");
+    assert!(more.is_empty(), "rows of undeclared responses: {more:#?}");
     for (key, cause) in &table {
         match cause {
-            Cause::Test(_) => assert!(declared[key], "declared as what nothing causes: {key:?}"),
+            Cause::Test(_) => assert!(declared[key], "declared as impossible: {key:?}"),
             Cause::None(reason) => assert!(reason.len() > 20, "no reason: {key:?}"),
         }
     }
 }
 
 #[test]
-fn each_error_code_of_the_interface_is_caused_by_a_test_but_one() {
+fn a_test_causes_each_error_code_but_one() {
     let table = table();
     let caused: BTreeSet<_> = table
         .iter()
@@ -356,7 +356,7 @@ async fn there_is_an_example_of_every_route() {
     history.api.stop().await;
 }
 
-/// Code without white space and without the commas that stand before a closing bracket.
+/// Returns code without white space and without commas before a closing bracket.
 fn normalized(code: &str) -> String {
     let code: String = code.split_whitespace().collect();
     code.replace(",)", ")")
@@ -394,7 +394,7 @@ fn spellings((route, status, error_code): &Key, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_test_of_the_table_is_there_and_causes_the_answer() {
+fn each_named_test_exists_and_causes_its_response() {
     let mut files = HashMap::new();
     let mut wrong = Vec::new();
     for (key, cause) in own_rows() {
@@ -416,7 +416,7 @@ fn each_test_of_the_table_is_there_and_causes_the_answer() {
 /// The test of a common row runs over the examples of the set, and uses the constant of its
 /// exceptions.
 #[test]
-fn each_test_of_a_common_row_causes_the_answer_on_every_route_of_the_set() {
+fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
     let mut files = HashMap::new();
     for row in common_rows() {
         let Some((source, _)) = source_of(&row.test, &mut files) else {
@@ -434,10 +434,10 @@ fn each_test_of_a_common_row_causes_the_answer_on_every_route_of_the_set() {
     }
 }
 
-/// What a test says it causes is held against the answer, so a row that is wrong fails its test.
+/// A test compares each of its rows with the response, so a wrong row fails its test.
 #[actix_web::test]
 #[should_panic(expected = "assertion")]
-async fn a_row_that_is_wrong_fails() {
+async fn rejects_a_wrong_row() {
     let api = TestApi::start(Settings::default()).await;
     crate::rows::row("GET /info", 404, "block_not_found")
         .get(&api, "/v1/info")

@@ -1,4 +1,4 @@
-//! Requests to the interface over one connection each, with responses that its document must declare.
+//! Requests to the interface over one connection each. Its document must declare every response.
 
 use super::contract::assert_declared;
 use ledger_crypto::HashValue;

@@ -33,7 +33,8 @@ impl HeldBlock {
 }
 
 impl HoldingClock {
-    /// Returns the settings of a node with this clock. Its mempool runs while its sequencer is held.
+    /// Returns the settings of a node with this clock. Its mempool runs while its sequencer is
+    /// held.
     pub fn settings(self: &Arc<Self>) -> Settings {
         let clock = Arc::clone(self);
         Settings {

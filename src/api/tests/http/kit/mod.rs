@@ -5,14 +5,14 @@ mod client;
 mod connection;
 mod contract;
 mod holding_clock;
-mod refusal;
+mod rejection;
 mod transfer;
 
 pub use client::Client;
 pub use connection::Connection;
 pub use holding_clock::HoldingClock;
 pub use ledger_test_support::http::RawResponse;
-pub use refusal::Refusal;
+pub use rejection::Rejection;
 pub use transfer::{Transfer, exchange, now_secs};
 
 use actix_web::{App, HttpServer, dev::ServerHandle};
@@ -41,7 +41,7 @@ pub struct TestApi {
     configs: (NodeConfig, ApiConfig, Clock),
 }
 
-/// Maximum size of a body of the node under test, in bytes. The largest transaction of the chain fits.
+/// Maximum size of a body of the node under test, in bytes. The chain's largest transaction fits.
 pub const BODY_BYTES_MAX: usize = 128 * 1024;
 
 const STORE_OPTIONS: StoreOptions = StoreOptions {

@@ -4,7 +4,7 @@ use crate::kit::{Settings, TestApi, still_works};
 
 /// A request that is not HTTP is 400, and headers that are too large are 431.
 #[actix_web::test]
-async fn what_is_no_request_is_refused_bare() {
+async fn rejects_malformed_http_without_a_body() {
     let api = TestApi::start(Settings::default()).await;
     let large = format!(
         "GET /v1 HTTP/1.1\r\nhost: node\r\nx-large: {}\r\n\r\n",

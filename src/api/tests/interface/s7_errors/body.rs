@@ -42,7 +42,7 @@ async fn an_error_has_a_message_and_a_code() {
 
 /// `vm_error_code` is a JSON number. Only errors of validation and execution have it.
 #[actix_web::test]
-async fn the_vm_error_code_is_a_number_where_there_is_one() {
+async fn the_vm_error_code_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
     let wrong = changed(
         &Transfer::new(0, 0).json(&api.chain),

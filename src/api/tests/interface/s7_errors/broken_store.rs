@@ -18,10 +18,10 @@ use std::{
     },
 };
 
-/// What the cause says.
+/// Message of the failed read, which no response may contain.
 const CAUSE: &str = "the disk is gone";
 
-/// A disk in memory that fails to read once it is told so.
+/// A disk in memory whose reads fail once `is_broken` is set.
 #[derive(Debug)]
 struct Breakable {
     memory: redb::backends::InMemoryBackend,
@@ -48,7 +48,7 @@ impl redb::StorageBackend for Breakable {
         self.memory.sync_data()
     }
 
-    /// As a file, it grows.
+    /// Grows the disk on demand, as a file.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let end = offset + data.len() as u64;
         if self.memory.len()? < end {
@@ -89,16 +89,16 @@ pub const NEEDS_NO_DISK: [(&str, &str); 9] = [
     ),
 ];
 
-/// Commits a history, then enough that the memory of the node has nothing of it, and breaks the
-/// disk.
-/// Returns the history with the hash of the genesis transaction.
+/// Returns a history on a broken disk, and the hash of its genesis transaction.
+///
+/// Before the disk breaks, commits enough that the memory of the node has nothing of the history.
 async fn broken() -> (History, String) {
     let is_broken = Arc::new(AtomicBool::new(false));
     let [backend, log] = [Arc::clone(&is_broken), Arc::default()].map(|is_broken| Breakable {
         memory: redb::backends::InMemoryBackend::new(),
         is_broken,
     });
-    // Nothing of what was read stays in memory.
+    // The page cache has no capacity, so that every read reaches the disk.
     let store = Store::open_backend(backend, log, &StoreOptions { cache_bytes: 0 }).unwrap();
     let mut settings = Settings {
         store: Some(store),
@@ -115,7 +115,7 @@ async fn broken() -> (History, String) {
     for signed in [set(2), set(3), transfer(3), transfer(4)] {
         api.commit_signed(&signed).await;
     }
-    // Only a read has the writer apply the newest blocks before it is idle.
+    // A read makes the writer apply the newest blocks before the writer is idle.
     history.get("/v1/accounts/0x1/resources?limit=1").await;
     let genesis = history.get("/v1/transactions/by_version/0").await;
     is_broken.store(true, SeqCst);
@@ -154,7 +154,7 @@ fn hold(answers: Vec<(Row, String, RawResponse)>) {
     assert!(other.is_empty(), "{other:#?}");
 }
 
-/// Every read of the ledger.
+/// A read of the ledger needs the disk, except the routes of [`NEEDS_NO_DISK`].
 #[actix_web::test]
 async fn reads_of_a_broken_disk_are_500() {
     let (history, genesis) = broken().await;
@@ -190,7 +190,7 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     ] {
         let (history, _) = broken().await;
         let TestApi { client, chain, .. } = &history.api;
-        // The Head does not have the account of this sender, so it is read from the store.
+        // The head does not have the account of this sender, so it is read from the store.
         let transaction = Transfer::new(2, 0).json(chain);
         let body = match path {
             "transactions" => transaction,
@@ -205,7 +205,7 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     hold(answers);
 }
 
-/// Requests that read the ledger through the state, which has no errors of the store.
+/// These requests read the ledger through the state, whose reads do not return errors of the store.
 #[actix_web::test]
 async fn failed_reads_of_the_state_reject_later_submissions() {
     let sender = Transfer::new(0, 0).sender();
@@ -254,9 +254,9 @@ async fn simulations_on_a_broken_disk_are_500() {
     hold(vec![(row, path.to_owned(), answer)]);
 }
 
-/// The rows of these routes say that nothing causes a 500.
+/// `tests/interface.md` states that nothing causes a 500 on these routes.
 #[actix_web::test]
-async fn what_needs_no_disk_is_still_answered() {
+async fn responds_200_if_no_disk_is_needed() {
     let (history, _) = broken().await;
     for example in examples::reads(&history) {
         if NEEDS_NO_DISK

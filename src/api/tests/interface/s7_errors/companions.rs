@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// A parameter that is not of its declared type is `web_framework_error`.
 #[actix_web::test]
-async fn parameters_of_another_type_do_not_read() {
+async fn rejects_parameters_of_another_type() {
     let history = History::start().await;
     let syntax = |route| row(route, 400, "web_framework_error");
     for (row, path) in [
@@ -124,7 +124,7 @@ async fn parameters_of_another_type_do_not_read() {
 
 /// A well-formed value without a meaning is `invalid_input`.
 #[actix_web::test]
-async fn values_that_make_no_sense() {
+async fn rejects_well_formed_values_without_a_meaning() {
     let history = History::start().await;
     for (row, path) in [
         (
@@ -188,7 +188,7 @@ async fn values_that_make_no_sense() {
 
 /// Unknown names and versions are 404.
 #[actix_web::test]
-async fn what_is_not_there_is_not_found() {
+async fn responds_404_to_unknown_names_and_versions() {
     let history = History::start().await;
     let future = "ledger_version=19";
     for (row, path) in [
@@ -321,7 +321,7 @@ async fn values_of_the_state_are_read_by_their_key() {
 
 /// The response to a GraphQL query is JSON only.
 #[actix_web::test]
-async fn queries_are_answered_in_json_only() {
+async fn rejects_graphql_queries_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let headers = [
         ("content-type", "application/json"),
@@ -337,7 +337,7 @@ async fn queries_are_answered_in_json_only() {
 /// A ledger that is older than the client allows is 503 without `Retry-After`, because it may stay
 /// so.
 #[actix_web::test]
-async fn a_ledger_that_is_not_fresh_is_503() {
+async fn a_stale_ledger_is_503() {
     let api = TestApi::start(Settings::default()).await;
     let answer = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy?duration_secs=0")
@@ -369,7 +369,7 @@ async fn a_node_that_cannot_write_is_503() {
 
 /// The message to sign is available in JSON only.
 #[actix_web::test]
-async fn what_to_sign_is_told_in_json_only() {
+async fn rejects_encoding_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let body = Transfer::new(0, 0).json(&api.chain).to_string();
     let headers = [
@@ -393,7 +393,7 @@ async fn what_to_sign_is_told_in_json_only() {
 
 /// An unsupported payload is rejected with its status when it is encoded or simulated.
 #[actix_web::test]
-async fn what_is_not_executed_is_refused() {
+async fn rejects_encoding_and_simulation_of_unsupported_payloads() {
     let api = TestApi::start(Settings::default()).await;
     let body = changed(
         &Transfer::new(0, 0).json(&api.chain),
@@ -418,7 +418,7 @@ async fn what_is_not_executed_is_refused() {
 
 /// A simulation and an encoded message are 200, and a batch without failures is 202.
 #[actix_web::test]
-async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
+async fn accepts_a_simulation_an_encoding_and_a_batch() {
     let history = History::start().await;
     for example in examples::submissions(&history) {
         let row = match example.route {
@@ -437,7 +437,7 @@ async fn a_transaction_is_simulated_encoded_and_taken_in_a_batch() {
 
 /// A batch with some invalid transactions is 206 and lists them.
 #[actix_web::test]
-async fn a_batch_of_which_some_are_taken_is_206() {
+async fn a_batch_with_invalid_transactions_is_206() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let wrong = changed(&good, "/max_gas_amount", json!("100001"));

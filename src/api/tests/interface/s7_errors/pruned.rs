@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// `GET` routes, with versions below and inside the window.
 #[actix_web::test]
-async fn reads_below_the_window_are_gone() {
+async fn reads_below_the_window_are_410() {
     let pruned = Pruned::start().await;
     let sender = pruned.sender();
     let state = "ledger_version";
@@ -112,7 +112,7 @@ async fn reads_below_the_window_are_gone() {
 
 /// `POST` routes: 410 takes precedence over 404 and over the result of the call.
 #[actix_web::test]
-async fn calls_below_the_window_are_gone() {
+async fn calls_below_the_window_are_410() {
     let pruned = Pruned::start().await;
     for (row, path, body) in [
         (
@@ -164,7 +164,7 @@ async fn calls_below_the_window_are_gone() {
 
 /// An account's transactions are listed by sequence number: 410 below the first retained one.
 #[actix_web::test]
-async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
+async fn an_accounts_transactions_below_the_first_retained_are_410() {
     let pruned = Pruned::start().await;
     let path = format!("/v1/accounts/{}/transactions", pruned.sender());
     for start in 0..6 {
@@ -199,7 +199,7 @@ async fn an_accounts_transactions_below_the_first_that_is_kept_are_gone() {
 /// Blocks are pruned as a whole: the oldest version is the first of the oldest block, and look-ups
 /// by height and by version agree.
 #[actix_web::test]
-async fn blocks_leave_whole() {
+async fn prunes_whole_blocks() {
     let pruned = Pruned::start().await;
     for height in 0..=pruned.newest / 3 {
         let by_height = format!("/v1/blocks/by_height/{height}");

@@ -1,4 +1,4 @@
-//! What is wrong with a request whatever its route.
+//! Errors of requests that do not depend on the route.
 
 use crate::{
     chain::History,
@@ -20,7 +20,7 @@ pub const HAS_OWN_PERMITS: [&str; 1] = ["GET /-/healthy"];
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// A path takes its methods only; the answer to others lists them.
+/// Another method is 405, and the response lists the methods of the path.
 #[actix_web::test]
 async fn another_method_is_405() {
     let history = History::start().await;
@@ -47,7 +47,7 @@ async fn another_method_is_405() {
 async fn a_path_that_is_too_long_is_414() {
     let history = History::start().await;
     let long = "a=b&".repeat(5_000);
-    // Exactly so much is still read.
+    // The longest accepted path.
     let longest = format!("/v1?{}", "a".repeat(16 * 1024 - 4));
     good(&history.api.client.get(&longest).await);
     row("GET /", 414, "web_framework_error")
@@ -67,8 +67,8 @@ async fn a_path_that_is_too_long_is_414() {
     history.api.stop().await;
 }
 
-/// A request above `api.max_in_flight` is 503 and says when to come again. Whether the node is healthy has places
-/// of its own.
+/// A request above `api.max_in_flight` is 503 with `Retry-After`. The health check has its own
+/// permits.
 #[actix_web::test]
 async fn requests_above_the_limit_are_503() {
     let history = History::start().await;
@@ -106,12 +106,12 @@ async fn a_post_without_a_body_is_411() {
     history.api.stop().await;
 }
 
-/// A body above `api.max_body_bytes` is 413, before it is sent where its length is declared.
+/// A body above `api.max_body_bytes` is 413, before it arrives if its length is declared.
 #[actix_web::test]
 async fn a_body_that_is_too_large_is_413() {
     let history = History::start().await;
     let large = vec![b' '; BODY_BYTES_MAX + 1];
-    // Exactly so much is still read, and found to be nothing.
+    // The longest accepted body is read, and is not a call.
     row("POST /view", 400, "web_framework_error")
         .send(&history.api, "/v1/view", &[JSON], Some(&large[1..]))
         .await;
@@ -127,7 +127,7 @@ async fn a_body_that_is_too_large_is_413() {
     history.api.stop().await;
 }
 
-/// A body of no type, or of one that the route does not take, is 415.
+/// A body without a media type, or of one that the route does not accept, is 415.
 #[actix_web::test]
 async fn a_body_of_another_type_is_415() {
     let history = History::start().await;
@@ -149,9 +149,9 @@ async fn a_body_of_another_type_is_415() {
     history.api.stop().await;
 }
 
-/// A body that is no JSON, or not of its form, does not read.
+/// A body that is not JSON, or not of the required form, is 400.
 #[actix_web::test]
-async fn a_body_that_does_not_read_is_400() {
+async fn a_malformed_body_is_400() {
     let history = History::start().await;
     let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
     for post in examples::posts(&history) {
@@ -172,7 +172,7 @@ async fn a_body_that_does_not_read_is_400() {
     history.api.stop().await;
 }
 
-/// A path whose parameter is empty is no route.
+/// A path with an empty parameter has no route.
 #[actix_web::test]
 async fn an_empty_parameter_of_a_path_is_404() {
     let history = History::start().await;
@@ -202,12 +202,12 @@ async fn an_empty_parameter_of_a_path_is_404() {
 
 /// A body that does not arrive in time is 408.
 #[actix_web::test]
-async fn a_body_that_does_not_arrive_is_408() {
+async fn a_body_that_does_not_arrive_in_time_is_408() {
     let history = History::start().await;
     let app =
         init_service(App::new().configure(|config| configure(config, &history.api.state))).await;
     let posts = examples::posts(&history);
-    // From here on time passes where nothing else happens.
+    // The paused time advances only while the runtime is idle.
     tokio::time::pause();
     for post in posts {
         let request = TestRequest::post()

@@ -1,4 +1,4 @@
-//! What an operator lets in and turns off: `rejected_by_filter` and `api_disabled`.
+//! Errors that the configuration causes: `rejected_by_filter` and `api_disabled`.
 
 use crate::{
     chain::History,
@@ -10,7 +10,7 @@ use ledger_actors::FilterRules;
 use ledger_api::SwitchChange;
 use serde_json::json;
 
-/// Which routes answer whatever output is turned off: they tell about the node, not about the ledger.
+/// Routes about the node instead of the ledger, which no output switch disables.
 pub const ALWAYS_ANSWER: [&str; 6] = [
     "GET /-/healthy",
     "GET /info",
@@ -20,9 +20,9 @@ pub const ALWAYS_ANSWER: [&str; 6] = [
     "GET /spec/{part}",
 ];
 
-/// Without output in JSON every answer in it is 403, and one in BCS goes on.
+/// Without JSON output, a response in JSON is 403. BCS is not affected.
 #[actix_web::test]
-async fn answers_in_json_can_be_turned_off() {
+async fn json_output_can_be_disabled() {
     let history = History::start().await;
     let examples = examples::all(&history);
     history.api.state.switches.change(&SwitchChange {
@@ -44,9 +44,9 @@ async fn answers_in_json_can_be_turned_off() {
     history.api.stop().await;
 }
 
-/// Without output in BCS every answer in it is 403, and one in JSON goes on.
+/// Without BCS output, a response in BCS is 403. JSON is not affected.
 #[actix_web::test]
-async fn answers_in_bcs_can_be_turned_off() {
+async fn bcs_output_can_be_disabled() {
     let history = History::start().await;
     history.api.state.switches.change(&SwitchChange {
         bcs_output_enabled: Some(false),
@@ -66,9 +66,9 @@ async fn answers_in_bcs_can_be_turned_off() {
     history.api.stop().await;
 }
 
-/// Submission, simulation and encoding are turned off one by one.
+/// Submission, simulation and encoding have a switch each.
 #[actix_web::test]
-async fn submission_simulation_and_encoding_can_be_turned_off() {
+async fn submission_simulation_and_encoding_can_be_disabled() {
     let history = History::start().await;
     let off = Some(false);
     for (change, routes, setting) in [
@@ -109,7 +109,7 @@ async fn submission_simulation_and_encoding_can_be_turned_off() {
     history.api.stop().await;
 }
 
-/// A submission that a rule of the filter denies is 403 and leaves nothing behind; others are taken.
+/// A submission that a rule of the filter denies is 403 and leaves no state. Others are accepted.
 #[actix_web::test]
 async fn a_submission_that_the_filter_denies_is_403() {
     let sender = Transfer::new(0, 0).sender();
@@ -122,7 +122,7 @@ async fn a_submission_that_the_filter_denies_is_403() {
         .post(&api, "/v1/transactions", &denied.json(&api.chain))
         .await;
     ledger_headers(&answer, "node");
-    // A batch of which nothing is taken is an error of its own, whatever is wrong with each.
+    // A batch without a valid transaction has an error of its own.
     row("POST /transactions/batch", 400, "invalid_input")
         .post(
             &api,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A block has taken the sequence number, but the ledger does not include the block yet.
 #[actix_web::test]
-async fn a_number_that_a_block_has_taken_is_too_old() {
+async fn a_sequence_number_in_a_block_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
     let api = TestApi::start(clock.settings()).await;
     let submit =

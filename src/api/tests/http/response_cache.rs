@@ -46,7 +46,7 @@ fn version_of(answer: &RawResponse) -> u64 {
 }
 
 #[actix_web::test]
-async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
+async fn reuses_an_immutable_body_with_the_headers_of_the_newest_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
     let paths = lasting(&transfer);
@@ -72,7 +72,7 @@ async fn what_stays_is_answered_alike_with_the_headers_of_the_newest_moment() {
 }
 
 #[actix_web::test]
-async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
+async fn reuses_a_page_of_events_until_the_next_commit() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
     let path = events(&transfer);
@@ -94,7 +94,7 @@ async fn a_page_of_events_is_kept_until_the_ledger_goes_on() {
 }
 
 #[actix_web::test]
-async fn what_is_pruned_is_gone_although_it_was_kept() {
+async fn responds_410_for_pruned_content_that_was_cached() {
     let api = TestApi::start(Settings::with_window(3)).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
     let paths = lasting(&transfer);
@@ -119,7 +119,7 @@ async fn what_is_pruned_is_gone_although_it_was_kept() {
 }
 
 #[actix_web::test]
-async fn without_memory_for_them_none_is_kept() {
+async fn caches_nothing_without_memory_for_it() {
     let mut settings = Settings::default();
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;

@@ -10,7 +10,7 @@ const SYNTAX: (u16, &str) = (400, "web_framework_error");
 const UNKNOWN_ROUTE: (u16, &str) = (404, "web_framework_error");
 
 #[actix_web::test]
-async fn paths_and_queries() {
+async fn rejects_malformed_or_unknown_paths_and_queries() {
     let api = TestApi::start(Settings::default()).await;
     let hash = "ab".repeat(32);
     let long = "1".repeat(65);
@@ -136,7 +136,7 @@ async fn paths_and_queries() {
 }
 
 #[actix_web::test]
-async fn methods() {
+async fn lists_the_allowed_methods_in_a_405() {
     let api = TestApi::start(Settings::default()).await;
     let rows = [
         ("POST", "/v1", "GET, HEAD"),

@@ -127,7 +127,7 @@ async fn balances_of_coins_and_fungible_assets_are_read() {
 
 /// The headers have the version of the ledger that a response belongs to.
 #[actix_web::test]
-async fn reads_carry_the_moment_of_the_ledger_in_headers() {
+async fn reads_have_the_version_of_the_ledger_in_headers() {
     let history = History::start().await;
     let before = history
         .api
@@ -153,7 +153,7 @@ async fn reads_carry_the_moment_of_the_ledger_in_headers() {
 
 /// A version below the configured window is 410.
 #[actix_web::test]
-async fn what_is_older_than_the_window_is_gone() {
+async fn responds_410_below_the_window() {
     let Pruned { api, oldest, .. } = Pruned::start().await;
     let path = "/v1/accounts/0xb0b/balance/0xa?ledger_version=";
     row(

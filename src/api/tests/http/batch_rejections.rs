@@ -102,7 +102,7 @@ fn failure(batch: &Value) -> Value {
 }
 
 #[actix_web::test]
-async fn each_refusal_is_the_same_alone_and_in_a_batch() {
+async fn reports_the_same_error_alone_and_in_a_batch() {
     let api = start().await;
     api.commit(&Transfer::new(4, 0)).await;
     // Waits for its predecessor, and is accepted each time it is submitted again.
@@ -144,7 +144,7 @@ async fn each_refusal_is_the_same_alone_and_in_a_batch() {
 }
 
 #[actix_web::test]
-async fn a_call_that_does_not_fit_is_the_same_alone_and_in_a_batch() {
+async fn reports_the_same_conversion_error_alone_and_in_a_batch() {
     let api = start().await;
     let good = Transfer::new(3, 5).json(&api.chain);
     let changed = |pointer: &str, value: Value| {
