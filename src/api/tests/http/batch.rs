@@ -1,6 +1,6 @@
 //! Several transactions in one request.
 
-use crate::kit::{Settings, TestApi, Transfer, ledger_headers, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers};
 use ledger_types::SignedTransaction;
 use serde_json::{Value, json};
 
@@ -38,17 +38,17 @@ async fn commits_a_batch_of_one_account_in_order() {
         .iter()
         .map(|transfer| transfer.json(&api.chain))
         .collect();
-    let answer = post(&api, &json!(body)).await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
-    ledger_headers(&answer, "node");
-    assert_eq!(answer.json(), json!({ "transaction_failures": [] }));
+    let response = post(&api, &json!(body)).await;
+    assert_eq!(response.status, 202, "{}", response.text());
+    ledger_headers(&response, "node");
+    assert_eq!(response.json(), json!({ "transaction_failures": [] }));
     let signed: Vec<_> = second
         .iter()
         .map(|transfer| transfer.sign(&api.chain))
         .collect();
-    let answer = post_bcs(&api, &signed, "application/x-bcs").await;
+    let response = post_bcs(&api, &signed, "application/x-bcs").await;
     assert_eq!(
-        (answer.status, &answer.body[..]),
+        (response.status, &response.body[..]),
         (202, &[0][..]),
         "no failures"
     );
@@ -72,11 +72,11 @@ async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
         late.sign(&api.chain),
         Transfer::new(2, 0).sign(&api.chain),
     ];
-    let answer = post_bcs(&api, &signed, "application/json").await;
-    assert_eq!(answer.status, 206, "{}", answer.text());
-    let failures = answer.json()["transaction_failures"].clone();
-    let told: Vec<_> = failures.as_array().unwrap().iter().collect();
-    let told: Vec<_> = told
+    let response = post_bcs(&api, &signed, "application/json").await;
+    assert_eq!(response.status, 206, "{}", response.text());
+    let failures = response.json()["transaction_failures"].clone();
+    let errors: Vec<_> = failures.as_array().unwrap().iter().collect();
+    let errors: Vec<_> = errors
         .iter()
         .map(|failure| {
             let error = &failure["error"];
@@ -89,7 +89,7 @@ async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
         .collect();
     let vm_error = json!("vm_error");
     assert_eq!(
-        told,
+        errors,
         [
             (&json!(1), &vm_error, &json!(1)),
             (&json!(2), &vm_error, &json!(6))
@@ -102,22 +102,22 @@ async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
 
     // In BCS: the message, the number of the error code, the optional status, the index.
     let again = [Transfer::new(2, 1).sign(&api.chain), forged(&api, 0)];
-    let answer = post_bcs(&api, &again, "application/x-bcs").await;
-    assert_eq!(answer.status, 206);
-    let (message, code, status, place): (String, u8, Option<u64>, u64) =
-        bcs::from_bytes(&answer.body[1..]).unwrap();
+    let response = post_bcs(&api, &again, "application/x-bcs").await;
+    assert_eq!(response.status, 206);
+    let (message, code, status, index): (String, u8, Option<u64>, u64) =
+        bcs::from_bytes(&response.body[1..]).unwrap();
     assert!(message.contains("INVALID_SIGNATURE"), "{message}");
     // `vm_error` is number 14 in the list of error codes, counted from 0.
-    assert_eq!((answer.body[0], code, status, place), (1, 14, Some(1), 1));
+    assert_eq!((response.body[0], code, status, index), (1, 14, Some(1), 1));
 
     // A call that does not fit its function fails alone. JSON that is not a transaction fails the
     // whole batch.
     let good = Transfer::new(3, 0).json(&api.chain);
     let mut unknown = good.clone();
     unknown["payload"]["function"] = json!("0x1::coin::nothing");
-    let answer = post(&api, &json!([unknown, good])).await;
-    assert_eq!(answer.status, 206, "{}", answer.text());
-    let failure = &answer.json()["transaction_failures"][0];
+    let response = post(&api, &json!([unknown, good])).await;
+    assert_eq!(response.status, 206, "{}", response.text());
+    let failure = &response.json()["transaction_failures"][0];
     assert_eq!(
         (
             &failure["transaction_index"],
@@ -132,16 +132,16 @@ async fn accepts_the_valid_transactions_of_a_batch_with_invalid_ones() {
 async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
     let api = TestApi::start(Settings::default()).await;
     let forged = [forged(&api, 0), forged(&api, 1)];
-    let answer = post_bcs(&api, &forged, "application/json").await;
-    refused(&answer, (400, "invalid_input"), "all are forged");
+    let response = post_bcs(&api, &forged, "application/json").await;
+    assert_error(&response, (400, "invalid_input"), "all are forged");
     let words = "All transactions submitted were invalid";
-    assert!(answer.text().contains(words), "{}", answer.text());
+    assert!(response.text().contains(words), "{}", response.text());
     let eleven: Vec<_> = (0..11)
         .map(|number| Transfer::new(0, number).json(&api.chain))
         .collect();
-    let answer = post(&api, &json!(eleven)).await;
-    refused(&answer, (400, "invalid_input"), "eleven");
-    assert!(answer.text().contains("too many"), "{}", answer.text());
+    let response = post(&api, &json!(eleven)).await;
+    assert_error(&response, (400, "invalid_input"), "eleven");
+    assert!(response.text().contains("too many"), "{}", response.text());
     let sequence_number = api
         .client
         .get(&format!("/v1/accounts/{}", Transfer::new(0, 0).sender()))
@@ -151,18 +151,22 @@ async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
         "0",
         "none of them is accepted"
     );
-    for (body, what) in [
+    for (body, case) in [
         (json!({}), "not a list"),
         (json!([{}]), "not a transaction"),
     ] {
-        refused(&post(&api, &body).await, (400, "web_framework_error"), what);
+        assert_error(&post(&api, &body).await, (400, "web_framework_error"), case);
     }
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
     // Declares a list of 2^32 - 1 transactions and has none.
     let lying = [0xff, 0xff, 0xff, 0xff, 0x0f];
-    let answer = api.client.send("POST", PATH, &headers, Some(&lying)).await;
-    refused(&answer, (400, "invalid_input"), "a length without elements");
+    let response = api.client.send("POST", PATH, &headers, Some(&lying)).await;
+    assert_error(
+        &response,
+        (400, "invalid_input"),
+        "a length without elements",
+    );
     api.stop().await;
 }
 
@@ -180,9 +184,9 @@ async fn does_not_decode_bodies_larger_than_any_batch() {
         (2, "has at most 655361 bytes"),
     ] {
         let body = vec![0; 10 * 65_536 + more];
-        let answer = api.client.send("POST", PATH, &headers, Some(&body)).await;
-        refused(&answer, (400, "invalid_input"), words);
-        assert!(answer.text().contains(words), "{}", answer.text());
+        let response = api.client.send("POST", PATH, &headers, Some(&body)).await;
+        assert_error(&response, (400, "invalid_input"), words);
+        assert!(response.text().contains(words), "{}", response.text());
     }
     api.stop().await;
 }

@@ -1,6 +1,6 @@
 //! A transaction that is rejected alone is rejected with the same error in a batch.
 
-use crate::kit::{Settings, TestApi, Transfer, refused};
+use crate::kit::{Settings, TestApi, Transfer, assert_error};
 use ledger_actors::{FilterRules, MempoolConfig, NodeConfig};
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{AccountAddress, SignedTransaction, transaction::TransactionPayload};
@@ -62,7 +62,7 @@ fn invalid_transactions(
         to: AccountAddress::from_low_u64(0xcafe),
         ..parked.clone()
     };
-    let beyond_its_share = Transfer {
+    let over_capacity = Transfer {
         sequence_number: parked.sequence_number + 1,
         ..parked.clone()
     };
@@ -89,7 +89,7 @@ fn invalid_transactions(
             Some(23),
         ),
         (update.sign(chain), "invalid_transaction_update", None),
-        (beyond_its_share.sign(chain), "mempool_is_full", None),
+        (over_capacity.sign(chain), "mempool_is_full", None),
     ]
 }
 
@@ -158,7 +158,7 @@ async fn reports_the_same_conversion_error_alone_and_in_a_batch() {
         changed("/payload/arguments/1", json!("x")),
     ] {
         let alone = api.client.submit_json(&wrong).await;
-        refused(&alone, (400, "invalid_input"), &wrong.to_string());
+        assert_error(&alone, (400, "invalid_input"), &wrong.to_string());
         let batch = api
             .client
             .post_json(BATCH, &json!([good, wrong]), JSON)

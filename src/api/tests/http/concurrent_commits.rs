@@ -9,7 +9,7 @@
 //! A future is not suspended if an actor replies before it is polled. Such a request is sent again
 //! until it has the seam.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers, ok_json};
 use actix_http::Request;
 use actix_web::{
     App,
@@ -206,10 +206,10 @@ impl Fixture {
             });
             let request = TestRequest::get().uri(case.path);
             let request = request.insert_header((header::ACCEPT, case.accept));
-            let answer = self.run_to_end(call(app, request.to_request())).await;
+            let response = self.run_to_end(call(app, request.to_request())).await;
             let run = self.seams.run.lock().unwrap().take().unwrap();
             if run.commit.is_none() {
-                return (answer, run.passed);
+                return (response, run.passed);
             }
         }
         panic!("{} has no seam {}", case.path, case.commit_at);
@@ -240,13 +240,13 @@ impl Fixture {
     }
 
     /// Asserts that the headers are those of one block, and returns its last version.
-    async fn version_of(&self, answer: &RawResponse, what: &str) -> u64 {
-        let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(answer, "node");
+    async fn version_of(&self, response: &RawResponse, label: &str) -> u64 {
+        let [_, version, _, timestamp_usecs, _, height, _] = ledger_headers(response, "node");
         let path = format!("/v1/blocks/by_version/{version}");
-        let block = good(&self.api.client.get(&path).await);
+        let block = ok_json(&self.api.client.get(&path).await);
         let of_block = ["last_version", "block_timestamp", "block_height"].map(|name| &block[name]);
         let expected = [version, timestamp_usecs, height].map(|number| number.to_string());
-        assert_eq!(of_block, expected.each_ref().map(String::as_str), "{what}");
+        assert_eq!(of_block, expected.each_ref().map(String::as_str), "{label}");
         version
     }
 }
@@ -320,7 +320,7 @@ async fn shows_the_state_at_the_version_of_the_headers() {
                 .iter()
                 .flat_map(|&(source, seams)| (0..seams).map(move |seam| (source, seam)));
             for (source, commit_at) in seams {
-                let what = format!("{path}, {accept}, {source:?}, a commit at seam {commit_at}");
+                let label = format!("{path}, {accept}, {source:?}, a commit at seam {commit_at}");
                 let transfer = Transfer::new(0, sequence_number).sign(&api.chain);
                 sequence_number += 1;
                 let case = Case {
@@ -331,15 +331,15 @@ async fn shows_the_state_at_the_version_of_the_headers() {
                     transaction: &transfer,
                     awaited: transfer.hash(api.chain.vendor()),
                 };
-                let (answer, _) = fixture.respond(&app, &case).await;
-                assert_eq!(answer.status, 200, "{what}: {}", answer.text());
-                let version = fixture.version_of(&answer, &what).await;
+                let (response, _) = fixture.respond(&app, &case).await;
+                assert_eq!(response.status, 200, "{label}: {}", response.text());
+                let version = fixture.version_of(&response, &label).await;
                 let pinned = format!("{path}?ledger_version={version}");
                 let pinned = api
                     .client
                     .send("GET", &pinned, &[("accept", accept)], None)
                     .await;
-                assert_eq!(answer.body, pinned.body, "{what}, at version {version}");
+                assert_eq!(response.body, pinned.body, "{label}, at version {version}");
             }
         }
     }
@@ -348,14 +348,14 @@ async fn shows_the_state_at_the_version_of_the_headers() {
 
 /// Returns the version in a response to a look-up by hash, or `None` if the transaction is
 /// pending.
-fn shown_version(answer: &RawResponse, accept: &str) -> Option<u64> {
-    assert_eq!(answer.status, 200, "{}", answer.text());
+fn shown_version(response: &RawResponse, accept: &str) -> Option<u64> {
+    assert_eq!(response.status, 200, "{}", response.text());
     if accept == BCS {
-        let (variant, rest) = answer.body.split_first().unwrap();
+        let (variant, rest) = response.body.split_first().unwrap();
         let version = rest.first_chunk().copied().map(u64::from_le_bytes);
         return version.filter(|_| *variant == 0);
     }
-    let version = answer.json()["version"].as_str().map(str::to_owned);
+    let version = response.json()["version"].as_str().map(str::to_owned);
     version.map(|text| text.parse().unwrap())
 }
 
@@ -379,12 +379,12 @@ async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
             .into_iter()
             .flat_map(|accept| (0..seams).map(move |seam| (accept, seam)))
         {
-            let what = format!("{route}, {accept}, {source:?}, a commit at seam {commit_at}");
+            let label = format!("{route}, {accept}, {source:?}, a commit at seam {commit_at}");
             // The second transaction waits for the first one.
             let [first, second] =
                 [0, 1].map(|number| Transfer::new(0, sequence_number + number).sign(&api.chain));
             sequence_number += 2;
-            assert_eq!(api.client.submit_bcs(&second).await.status, 202, "{what}");
+            assert_eq!(api.client.submit_bcs(&second).await.status, 202, "{label}");
             let hash = second.hash(api.chain.vendor());
             let case = Case {
                 path: &format!("/v1/transactions/{route}/{hash}"),
@@ -394,18 +394,21 @@ async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
                 transaction: &first,
                 awaited: hash,
             };
-            let (answer, _) = fixture.respond(&app, &case).await;
-            let version = fixture.version_of(&answer, &what).await;
+            let (response, _) = fixture.respond(&app, &case).await;
+            let version = fixture.version_of(&response, &label).await;
             let committed = committed_version(api, &hash).await;
-            match shown_version(&answer, accept) {
-                Some(shown) => {
-                    assert_eq!(shown, committed, "{what}");
+            match shown_version(&response, accept) {
+                Some(found) => {
+                    assert_eq!(found, committed, "{label}");
                     assert!(
                         version >= committed,
-                        "{what}: committed, at version {version}"
+                        "{label}: committed, at version {version}"
                     );
                 }
-                None => assert!(version < committed, "{what}: pending, at version {version}"),
+                None => assert!(
+                    version < committed,
+                    "{label}: pending, at version {version}"
+                ),
             }
         }
     }
@@ -443,10 +446,10 @@ async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
             transaction: &transfer,
             awaited: hash,
         };
-        let (answer, seams) = fixture.respond(&app, &case).await;
+        let (response, seams) = fixture.respond(&app, &case).await;
         assert_eq!(seams[0], Seam::Suspension);
-        assert_eq!(shown_version(&answer, accept), None, "{accept}");
-        let version = fixture.version_of(&answer, accept).await;
+        assert_eq!(shown_version(&response, accept), None, "{accept}");
+        let version = fixture.version_of(&response, accept).await;
         let committed = committed_version(api, &hash).await;
         assert!(
             version >= committed,

@@ -2,7 +2,7 @@
 //! signer, with several, with a sponsor, and without a sequence number.
 
 use crate::kit::{
-    RawResponse, Settings, TestApi, Transfer, good, ledger_headers, now_secs, refused,
+    RawResponse, Settings, TestApi, Transfer, assert_error, ledger_headers, now_secs, ok_json,
 };
 use ledger_crypto::Ed25519PrivateKey;
 use ledger_types::AccountAddress;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/v1/transactions/encode_submission";
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
+async fn encode(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
 /// Returns the message that the node encodes.
 async fn message(api: &TestApi, body: &Value) -> Vec<u8> {
-    let answer = ask(api, body, "application/json").await;
-    let message = good(&answer);
+    let response = encode(api, body, "application/json").await;
+    let message = ok_json(&response);
     let digits = message.as_str().unwrap().strip_prefix("0x").unwrap();
     hex::decode(digits).unwrap()
 }
@@ -168,16 +168,16 @@ async fn rejects_submissions_that_cannot_be_encoded() {
         ),
     ];
     for (body, expected) in rows {
-        refused(
-            &ask(&api, &body, "application/json").await,
+        assert_error(
+            &encode(&api, &body, "application/json").await,
             expected,
             &body.to_string(),
         );
     }
-    let answer = ask(&api, &good, "application/x-bcs").await;
-    refused(&answer, (400, "bcs_not_supported"), "BCS");
+    let response = encode(&api, &good, "application/x-bcs").await;
+    assert_error(&response, (400, "bcs_not_supported"), "BCS");
     // The response has the headers of the newest version.
-    let answer = ask(&api, &good, "application/json").await;
-    assert_eq!(ledger_headers(&answer, "node")[1], 0);
+    let response = encode(&api, &good, "application/json").await;
+    assert_eq!(ledger_headers(&response, "node")[1], 0);
     api.stop().await;
 }

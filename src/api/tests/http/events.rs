@@ -1,6 +1,8 @@
 //! Events of a stream by creation number and by handle.
 
-use crate::kit::{Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use ledger_types::ContractEvent;
 use serde_json::{Value, json};
 
@@ -24,7 +26,7 @@ async fn reads_a_stream_by_handle_and_by_creation_number() {
         let committed = api.commit(&Transfer::new(0, number)).await;
         versions.push(committed["version"].clone());
     }
-    let by_handle = good(&api.client.get(&deposits()).await);
+    let by_handle = ok_json(&api.client.get(&deposits()).await);
     assert_eq!(numbers(&by_handle), [0, 1, 2]);
     let number = by_handle[0]["guid"]["creation_number"].as_str().unwrap();
     let expected = json!({
@@ -37,9 +39,9 @@ async fn reads_a_stream_by_handle_and_by_creation_number() {
     assert_eq!(by_handle[1], expected);
 
     let by_number = format!("/v1/accounts/b0b/events/{number}");
-    assert_eq!(good(&api.client.get(&by_number).await), by_handle);
+    assert_eq!(ok_json(&api.client.get(&by_number).await), by_handle);
     let in_bcs = api.client.get_bcs(&by_number).await;
-    let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let events: Vec<(u64, ContractEvent)> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     let read: Vec<_> = events
         .iter()
         .map(|(version, _)| json!(version.to_string()))
@@ -58,7 +60,7 @@ async fn returns_pages_of_a_stream() {
     }
     let page = |query: &str| {
         let (client, path) = (api.client.clone(), format!("{}?{query}", deposits()));
-        async move { numbers(&good(&client.get(&path).await)) }
+        async move { numbers(&ok_json(&client.get(&path).await)) }
     };
     let span = |from: u64, to: u64| (from..to).collect::<Vec<_>>();
     assert_eq!(page("").await, span(79, 104), "the newest, ascending");
@@ -84,8 +86,8 @@ async fn returns_no_events_of_unknown_streams() {
         "/v1/accounts/0x1/events/18446744073709551615",
         "/v1/accounts/0xdead/events/0?start=5",
     ] {
-        assert_eq!(good(&api.client.get(path).await), json!([]), "{path}");
-        assert_eq!(good_bcs(&api.client.get_bcs(path).await), [0], "{path}");
+        assert_eq!(ok_json(&api.client.get(path).await), json!([]), "{path}");
+        assert_eq!(ok_bcs(&api.client.get_bcs(path).await), [0], "{path}");
     }
     api.stop().await;
 }
@@ -120,7 +122,7 @@ async fn rejects_malformed_handles_and_pages() {
         ),
     ];
     for (path, expected) in rows {
-        refused(&api.client.get(&path).await, expected, &path);
+        assert_error(&api.client.get(&path).await, expected, &path);
     }
     let missing = api.client.get(&handle(STORE, "nothing")).await;
     assert_eq!(
@@ -129,6 +131,6 @@ async fn rejects_malformed_handles_and_pages() {
          Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
          and Ledger version(3)"
     );
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

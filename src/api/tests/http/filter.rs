@@ -1,6 +1,8 @@
 //! Submissions that the operator's filter rejects.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json,
+};
 use ledger_actors::{FilterRules, NodeConfig};
 use ledger_types::{
     AccountAddress, SignedTransaction,
@@ -17,7 +19,7 @@ fn filter(rules: &str) -> FilterRules {
     FilterRules::parse_list(rules).unwrap()
 }
 
-async fn with_rules(rules: &str) -> TestApi {
+async fn start_with_rules(rules: &str) -> TestApi {
     let node = NodeConfig {
         filter: filter(rules),
         ..NodeConfig::default()
@@ -34,34 +36,34 @@ fn sender(from: usize) -> AccountAddress {
 }
 
 /// Asserts that the response names this rule as the reason for the rejection.
-fn kept_out_by(answer: &RawResponse, number: usize, rule: &str) {
-    refused(answer, REJECTED, rule);
+fn assert_rejected_by(response: &RawResponse, number: usize, rule: &str) {
+    assert_error(response, REJECTED, rule);
     let message = format!(
         "Transaction rejected by the submission filter of this node, rule {number}: {rule}"
     );
     let body = json!({ "message": message, "error_code": "rejected_by_filter" });
-    assert_eq!(answer.json(), body);
+    assert_eq!(response.json(), body);
     // Every response to a submission has the ledger headers.
-    assert_eq!(answer.headers["x-node-chain-id"], "4");
+    assert_eq!(response.headers["x-node-chain-id"], "4");
 }
 
 #[actix_web::test]
 async fn names_the_rule_that_rejects_a_transaction() {
     let denied = format!("deny sender {}", sender(1));
-    let api = with_rules(&format!("allow sender {}, {denied}", sender(0))).await;
+    let api = start_with_rules(&format!("allow sender {}, {denied}", sender(0))).await;
     let transfers = [0, 5].map(|number| Transfer::new(1, number));
     for transfer in &transfers {
         let as_bcs = api.client.submit_bcs(&transfer.sign(&api.chain)).await;
-        kept_out_by(&as_bcs, 2, &denied);
+        assert_rejected_by(&as_bcs, 2, &denied);
         let as_json = api.client.submit_json(&transfer.json(&api.chain)).await;
-        kept_out_by(&as_json, 2, &denied);
+        assert_rejected_by(&as_json, 2, &denied);
     }
     let hash = transfers[0].sign(&api.chain).hash(api.chain.vendor());
     let lookup = api
         .client
         .get(&format!("/v1/transactions/by_hash/{hash}"))
         .await;
-    refused(&lookup, (404, "transaction_not_found"), "never pending");
+    assert_error(&lookup, (404, "transaction_not_found"), "never pending");
     for others in [0, 2] {
         assert_eq!(api.commit(&Transfer::new(others, 0)).await["success"], true);
     }
@@ -70,19 +72,19 @@ async fn names_the_rule_that_rejects_a_transaction() {
 
 #[actix_web::test]
 async fn accepts_only_the_allowed_senders_before_deny_all() {
-    let api = with_rules(&format!(
+    let api = start_with_rules(&format!(
         "allow sender {}, allow sender {}, deny all",
         sender(2),
         sender(4)
     ))
     .await;
-    let answer = api
+    let response = api
         .client
         .submit_bcs(&Transfer::new(0, 0).sign(&api.chain))
         .await;
-    kept_out_by(&answer, 3, "deny all");
+    assert_rejected_by(&response, 3, "deny all");
     assert_eq!(api.commit(&Transfer::new(2, 0)).await["success"], true);
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -121,11 +123,11 @@ async fn matches_a_function_in_every_form_of_payload() {
         "deny module 0x1::node_account",
     ];
     for rule in rules {
-        let api = with_rules(rule).await;
+        let api = start_with_rules(rule).await;
         let transfer = Transfer::new(0, 0);
         for payload in forms(&transfer.payload(&api.chain)) {
             let signed = transfer.sign_payload(&api.chain, payload);
-            kept_out_by(&api.client.submit_bcs(&signed).await, 1, rule);
+            assert_rejected_by(&api.client.submit_bcs(&signed).await, 1, rule);
         }
         let other = transfer.sign_call(&api.chain, "0x1::registry::initialize", &[]);
         assert_eq!(api.client.submit_bcs(&other).await.status, 202);
@@ -143,7 +145,7 @@ fn forged(api: &TestApi, from: usize) -> SignedTransaction {
 #[actix_web::test]
 async fn rejects_before_it_checks_the_signature() {
     let rule = format!("deny sender {}", sender(1));
-    let api = with_rules(&rule).await;
+    let api = start_with_rules(&rule).await;
     let checked = || {
         let lanes = serde_json::to_value(api.handle().signature_lanes()).unwrap();
         let lanes = lanes.as_array().unwrap().clone();
@@ -152,9 +154,9 @@ async fn rejects_before_it_checks_the_signature() {
             .map(|lane| lane["accepted"].as_u64().unwrap())
             .sum::<u64>()
     };
-    kept_out_by(&api.client.submit_bcs(&forged(&api, 1)).await, 1, &rule);
+    assert_rejected_by(&api.client.submit_bcs(&forged(&api, 1)).await, 1, &rule);
     assert_eq!(checked(), 0);
-    refused(
+    assert_error(
         &api.client.submit_bcs(&forged(&api, 2)).await,
         (400, "vm_error"),
         "an allowed sender",
@@ -174,15 +176,15 @@ async fn applies_a_change_to_new_submissions_and_not_to_pending_ones() {
     let before = api.handle().set_filter(filter("deny all"));
     assert!(before.rules().is_empty());
     assert_eq!(api.handle().filter().rules().to_string(), "deny all");
-    kept_out_by(&api.client.submit_bcs(&signed).await, 1, "deny all");
-    let dearer = Transfer {
+    assert_rejected_by(&api.client.submit_bcs(&signed).await, 1, "deny all");
+    let repriced = Transfer {
         gas_unit_price: 200,
         ..parked.clone()
     };
-    let replacement = dearer.sign(&api.chain);
-    kept_out_by(&api.client.submit_bcs(&replacement).await, 1, "deny all");
+    let replacement = repriced.sign(&api.chain);
+    assert_rejected_by(&api.client.submit_bcs(&replacement).await, 1, "deny all");
     let hash = signed.hash(api.chain.vendor());
-    let pending = good(
+    let pending = ok_json(
         &api.client
             .get(&format!("/v1/transactions/by_hash/{hash}"))
             .await,
@@ -197,7 +199,7 @@ async fn applies_a_change_to_new_submissions_and_not_to_pending_ones() {
 
 #[actix_web::test]
 async fn does_not_filter_simulations_or_views() {
-    let api = with_rules("deny all").await;
+    let api = start_with_rules("deny all").await;
     let mut unsigned = Transfer::new(0, 0).json(&api.chain);
     unsigned["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
     let accept = "application/json";
@@ -205,20 +207,20 @@ async fn does_not_filter_simulations_or_views() {
         .client
         .post_json("/v1/transactions/simulate", &unsigned, accept)
         .await;
-    assert_eq!(good(&simulated)[0]["success"], true);
+    assert_eq!(ok_json(&simulated)[0]["success"], true);
     let call = json!({
         "function": "0x1::account::exists_at",
         "type_arguments": [],
         "arguments": ["0x1"],
     });
-    good(&api.client.post_json("/v1/view", &call, accept).await);
+    ok_json(&api.client.post_json("/v1/view", &call, accept).await);
     api.stop().await;
 }
 
 #[actix_web::test]
 async fn reports_a_rejection_as_one_failure_of_a_batch() {
     let rule = format!("deny sender {}", sender(1));
-    let api = with_rules(&rule).await;
+    let api = start_with_rules(&rule).await;
     let message =
         format!("Transaction rejected by the submission filter of this node, rule 1: {rule}");
     let path = "/v1/transactions/batch";
@@ -228,29 +230,29 @@ async fn reports_a_rejection_as_one_failure_of_a_batch() {
             .map(|&from| Transfer::new(from, 0).json(&api.chain));
         json!(bodies.collect::<Vec<_>>())
     };
-    let answer = api
+    let response = api
         .client
         .post_json(path, &batch(&[0, 1, 2]), "application/json")
         .await;
-    assert_eq!(answer.status, 206, "{}", answer.text());
+    assert_eq!(response.status, 206, "{}", response.text());
     let error = json!({ "message": message, "error_code": "rejected_by_filter" });
     assert_eq!(
-        answer.json(),
+        response.json(),
         json!({ "transaction_failures": [{ "error": error, "transaction_index": 1 }] })
     );
-    let answer = api
+    let response = api
         .client
         .post_json(path, &batch(&[1, 3]), "application/x-bcs")
         .await;
-    assert_eq!(answer.status, 206);
+    assert_eq!(response.status, 206);
     // `rejected_by_filter` is number 15 in the list of error codes, counted from 0.
     let expected = (message.clone(), 15u8, None::<u64>, 0u64);
-    assert_eq!(answer.body, bcs::to_bytes(&vec![expected]).unwrap());
-    let answer = api
+    assert_eq!(response.body, bcs::to_bytes(&vec![expected]).unwrap());
+    let response = api
         .client
         .post_json(path, &batch(&[1]), "application/json")
         .await;
-    refused(&answer, (400, "invalid_input"), "no valid transaction");
-    assert!(answer.text().contains(&message), "{}", answer.text());
+    assert_error(&response, (400, "invalid_input"), "no valid transaction");
+    assert!(response.text().contains(&message), "{}", response.text());
     api.stop().await;
 }

@@ -2,7 +2,7 @@
 //! of every other query.
 
 use crate::kit::{
-    BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, good, ledger_headers,
+    BODY_BYTES_MAX, Client, RawResponse, Settings, TestApi, Transfer, ledger_headers, ok_json,
 };
 use serde_json::{Value, json};
 
@@ -31,19 +31,19 @@ async fn post(client: &Client, body: &Value) -> RawResponse {
     client.post_json("/v1/graphql", body, "*/*").await
 }
 
-async fn ask(client: &Client, variables: Option<Value>) -> (RawResponse, Vec<Value>) {
+async fn query_statuses(client: &Client, variables: Option<Value>) -> (RawResponse, Vec<Value>) {
     let mut body = json!({ "query": QUERY });
     if let Some(variables) = variables {
         body["variables"] = variables;
     }
-    let answer = post(client, &body).await;
-    let content = good(&answer);
+    let response = post(client, &body).await;
+    let content = ok_json(&response);
     assert_eq!(content.get("errors"), None, "{content}");
     let statuses = content["data"]["processor_status"]
         .as_array()
         .unwrap()
         .clone();
-    (answer, statuses)
+    (response, statuses)
 }
 
 fn where_processor(condition: &Value) -> Option<Value> {
@@ -51,8 +51,8 @@ fn where_processor(condition: &Value) -> Option<Value> {
 }
 
 /// Returns the message of a response without data.
-fn refused_query(answer: &RawResponse) -> String {
-    let content = good(answer);
+fn rejection_message(response: &RawResponse) -> String {
+    let content = ok_json(response);
     assert_eq!(content["data"], Value::Null, "{content}");
     let message = content["errors"][0]["message"].as_str().unwrap().to_owned();
     assert!(
@@ -66,8 +66,8 @@ fn refused_query(answer: &RawResponse) -> String {
     message
 }
 
-async fn refuse(client: &Client, query: &str) -> String {
-    refused_query(&post(client, &json!({ "query": query })).await)
+async fn rejection_of(client: &Client, query: &str) -> String {
+    rejection_message(&post(client, &json!({ "query": query })).await)
 }
 
 #[actix_web::test]
@@ -77,8 +77,8 @@ async fn reports_every_processor_at_the_version_of_the_headers() {
     while sequence_number < 3 {
         let committed = api.commit(&Transfer::new(0, sequence_number)).await;
         sequence_number += 1;
-        let (answer, statuses) = ask(&api.client, None).await;
-        let [_, version, _, usecs, ..] = ledger_headers(&answer, "node");
+        let (response, statuses) = query_statuses(&api.client, None).await;
+        let [_, version, _, usecs, ..] = ledger_headers(&response, "node");
         let names: Vec<_> = statuses
             .iter()
             .map(|status| status["processor"].as_str().unwrap())
@@ -114,9 +114,9 @@ async fn reports_no_version_that_a_restart_loses() {
         let signed = Transfer::new(0, sequence_number).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&signed).await.status, 202);
     }
-    let (_, before) = ask(&api.client, None).await;
+    let (_, before) = query_statuses(&api.client, None).await;
     let api = api.restarted().await;
-    let (_, after) = ask(&api.client, None).await;
+    let (_, after) = query_statuses(&api.client, None).await;
     let version = |statuses: &[Value]| statuses[0]["last_success_version"].as_u64().unwrap();
     assert!(version(&before) <= version(&after), "{before:?} {after:?}");
     api.stop().await;
@@ -149,7 +149,7 @@ async fn selects_processors_by_name() {
         (json!({ "_in": [] }), &none),
         (json!({}), &PROCESSORS),
     ] {
-        let (_, statuses) = ask(&api.client, where_processor(&condition)).await;
+        let (_, statuses) = query_statuses(&api.client, where_processor(&condition)).await;
         assert_eq!(names(statuses), expected, "{condition}");
     }
     for variables in [
@@ -158,7 +158,7 @@ async fn selects_processors_by_name() {
         json!({ "where_condition": null }),
         Value::Null,
     ] {
-        let (_, statuses) = ask(&api.client, Some(variables.clone())).await;
+        let (_, statuses) = query_statuses(&api.client, Some(variables.clone())).await;
         assert_eq!(names(statuses), PROCESSORS, "{variables}");
     }
     api.stop().await;
@@ -171,14 +171,14 @@ async fn serves_aliases_single_columns_and_a_named_operation() {
                  query b { far: processor_status(\
                  where: {processor: {_eq: \"events_processor\"}}) { \
                  __typename version: last_success_version } }";
-    let answer = post(
+    let response = post(
         &api.client,
         &json!({ "query": query, "operationName": "b" }),
     )
     .await;
     let far = json!([{ "__typename": "processor_status", "version": 0 }]);
-    assert_eq!(good(&answer), json!({ "data": { "far": far } }));
-    let message = refused_query(&post(&api.client, &json!({ "query": query })).await);
+    assert_eq!(ok_json(&response), json!({ "data": { "far": far } }));
+    let message = rejection_message(&post(&api.client, &json!({ "query": query })).await);
     assert!(message.contains("Operation name required"), "{message}");
     api.stop().await;
 }
@@ -226,12 +226,12 @@ async fn rejects_every_other_query_by_name() {
         ("", "expected"),
         ("{ processor_status { processor }", "expected"),
     ] {
-        let message = refuse(&api.client, query).await;
+        let message = rejection_of(&api.client, query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
     let variables = json!({ "where_condition": { "processor": { "_eq": 7 } } });
     let wrong = json!({ "query": QUERY, "variables": variables });
-    refused_query(&post(&api.client, &wrong).await);
+    rejection_message(&post(&api.client, &wrong).await);
     api.stop().await;
 }
 
@@ -298,13 +298,13 @@ async fn rejects_queries_that_are_deep_wide_or_long() {
             "brackets",
         ),
     ] {
-        let message = refuse(&api.client, &query).await;
+        let message = rejection_of(&api.client, &query).await;
         assert!(message.contains(named), "{query}: {message}");
     }
     // A variable may be nested up to the depth limit of JSON, but such a value has no valid type.
     let variables = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let variables: Value = serde_json::from_str(&variables).unwrap();
-    refused_query(
+    rejection_message(
         &post(
             &api.client,
             &json!({ "query": QUERY, "variables": { "where_condition": variables } }),
@@ -345,19 +345,22 @@ async fn rejects_malformed_requests_as_other_routes_do() {
         (&[], &valid, 415, "web_framework_error"),
         (&[json, bcs], &valid, 400, "bcs_not_supported"),
     ] {
-        let answer = api
+        let response = api
             .client
             .send("POST", "/v1/graphql", headers, Some(body))
             .await;
         assert_eq!(
-            (answer.status, &answer.error_code()[..]),
+            (response.status, &response.error_code()[..]),
             (status, code),
             "{}",
-            answer.text()
+            response.text()
         );
     }
-    let answer = api.client.get("/v1/graphql").await;
-    assert_eq!((answer.status, &answer.headers["allow"][..]), (405, "POST"));
+    let response = api.client.get("/v1/graphql").await;
+    assert_eq!(
+        (response.status, &response.headers["allow"][..]),
+        (405, "POST")
+    );
     api.stop().await;
 }
 
@@ -369,15 +372,15 @@ async fn accepts_queries_of_pages_of_another_origin() {
         ("origin", "http://a.page"),
     ];
     let body = serde_json::to_vec(&json!({ "query": QUERY })).unwrap();
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/graphql", &headers, Some(&body))
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(response.status, 200, "{}", response.text());
     assert!(
-        answer.headers.contains_key("access-control-allow-origin"),
+        response.headers.contains_key("access-control-allow-origin"),
         "{:?}",
-        answer.headers
+        response.headers
     );
     api.stop().await;
 }

@@ -1,7 +1,7 @@
 //! Malformed requests: each is rejected with its own error, never with a failure of the node, and
 //! the node continues to serve. `rejections.rs` has the requests that are specific to a route.
 
-use crate::kit::{Settings, TestApi, Transfer, good, refused, still_works};
+use crate::kit::{Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_json};
 use ledger_test_support::http::RawConnection;
 use serde_json::json;
 
@@ -40,7 +40,7 @@ async fn does_not_normalize_paths() {
         ("/v1/transactions?limit=0", (400, "invalid_input")),
     ];
     for (path, expected) in rows {
-        refused(&api.client.get(path).await, expected, path);
+        assert_error(&api.client.get(path).await, expected, path);
     }
     // Unknown query parameters are ignored, whatever their values are.
     for query in [
@@ -51,11 +51,11 @@ async fn does_not_normalize_paths() {
         "LEDGER_VERSION=x",
         "%00",
     ] {
-        good(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
+        ok_json(&api.client.get(&format!("/v1/accounts/0x1?{query}")).await);
     }
     // Characters that need no percent-encoding may have it.
-    good(&api.client.get("/v1/accounts/%30%78%31").await);
-    still_works(&api).await;
+    ok_json(&api.client.get("/v1/accounts/%30%78%31").await);
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -101,14 +101,14 @@ async fn responds_400_to_malformed_bodies() {
         ("a missing end", b"{\"key\":\"0x\"".to_vec()),
     ];
     for path in JSON_ROUTES {
-        for (what, body) in &bodies {
+        for (case, body) in &bodies {
             let headers = [("content-type", "application/json")];
-            let answer = api.client.send("POST", path, &headers, Some(body)).await;
-            assert_eq!(answer.status, 400, "{path}, {what}: {}", answer.text());
-            assert!(!answer.error_code().is_empty());
+            let response = api.client.send("POST", path, &headers, Some(body)).await;
+            assert_eq!(response.status, 400, "{path}, {case}: {}", response.text());
+            assert!(!response.error_code().is_empty());
         }
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -127,11 +127,11 @@ async fn rejects_duplicate_keys() {
     ];
     for (path, body) in bodies {
         let headers = [("content-type", "application/json")];
-        let answer = api
+        let response = api
             .client
             .send("POST", path, &headers, Some(body.as_bytes()))
             .await;
-        refused(&answer, SYNTAX, path);
+        assert_error(&response, SYNTAX, path);
     }
     api.stop().await;
 }
@@ -142,9 +142,9 @@ async fn accepts_only_json_without_a_content_encoding() {
     let mut unsigned = Transfer::new(0, 0).json(&api.chain);
     unsigned.as_object_mut().unwrap().remove("signature");
     let body = serde_json::to_vec(&unsigned).unwrap();
-    let ask = async |path: &str, headers: &[(&str, &str)]| {
-        let answer = api.client.send("POST", path, headers, Some(&body)).await;
-        (answer.status, answer)
+    let post = async |path: &str, headers: &[(&str, &str)]| {
+        let response = api.client.send("POST", path, headers, Some(&body)).await;
+        (response.status, response)
     };
     let path = "/v1/transactions/encode_submission";
     let json = ("content-type", "application/json");
@@ -160,8 +160,8 @@ async fn accepts_only_json_without_a_content_encoding() {
         vec![json, ("content-encoding", " IDENTITY ")],
         vec![json, ("expect", "")],
     ] {
-        let (status, answer) = ask(path, &headers).await;
-        assert_eq!(status, 200, "{headers:?}: {}", answer.text());
+        let (status, response) = post(path, &headers).await;
+        assert_eq!(status, 200, "{headers:?}: {}", response.text());
     }
     for path in JSON_ROUTES {
         for headers in [
@@ -179,9 +179,9 @@ async fn accepts_only_json_without_a_content_encoding() {
                 ("content-encoding", "br"),
             ],
         ] {
-            let (_, answer) = ask(path, &headers).await;
-            refused(
-                &answer,
+            let (_, response) = post(path, &headers).await;
+            assert_error(
+                &response,
                 (415, "web_framework_error"),
                 &format!("{path} {headers:?}"),
             );
@@ -194,11 +194,11 @@ async fn accepts_only_json_without_a_content_encoding() {
 async fn responds_405_to_unknown_and_lower_case_methods() {
     let api = TestApi::start(Settings::default()).await;
     for method in ["get", "Get", "PUT", "TRACE", "CONNECT", "GETGET", "X-Y"] {
-        let answer = api.client.send(method, "/v1", &[], None).await;
-        assert_eq!(answer.status, 405, "{method}");
-        assert_eq!(answer.headers["allow"], "GET, HEAD", "{method}");
+        let response = api.client.send(method, "/v1", &[], None).await;
+        assert_eq!(response.status, 405, "{method}");
+        assert_eq!(response.headers["allow"], "GET, HEAD", "{method}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -318,17 +318,17 @@ async fn responds_400_to_malformed_http_and_closes_the_connection() {
             "\x16\x03\x01\x02\0\x01\0\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
         ),
     ];
-    for (what, request) in rows {
-        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
-        let status: Vec<_> = answer.split(' ').take(2).collect();
-        let expected = if what.starts_with("too ") {
+    for (case, request) in rows {
+        let response = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = response.split(' ').take(2).collect();
+        let expected = if case.starts_with("too ") {
             "431"
         } else {
             "400"
         };
-        assert_eq!(status, ["HTTP/1.1", expected], "{what}: {answer}");
+        assert_eq!(status, ["HTTP/1.1", expected], "{case}: {response}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -373,18 +373,18 @@ async fn handles_rare_forms_of_requests() {
             "200",
         ),
     ];
-    for (what, request, expected) in rows {
-        let answer = exchange(api.client.connect().await, request.as_bytes()).await;
-        let status: Vec<_> = answer.split(' ').skip(1).take(1).collect();
-        assert_eq!(status, [expected], "{what}: {answer}");
+    for (case, request, expected) in rows {
+        let response = exchange(api.client.connect().await, request.as_bytes()).await;
+        let status: Vec<_> = response.split(' ').skip(1).take(1).collect();
+        assert_eq!(status, [expected], "{case}: {response}");
     }
     // Pipelined requests get their responses in order.
-    let twice = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n\
+    let pipelined = "GET /v1 HTTP/1.1\r\nhost: a\r\n\r\n\
                  GET /v1/nothing HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
-    let answers = exchange(api.client.connect().await, twice.as_bytes()).await;
+    let responses = exchange(api.client.connect().await, pipelined.as_bytes()).await;
     assert!(
-        answers.starts_with("HTTP/1.1 200") && answers.contains("HTTP/1.1 404"),
-        "{answers}"
+        responses.starts_with("HTTP/1.1 200") && responses.contains("HTTP/1.1 404"),
+        "{responses}"
     );
     api.stop().await;
 }
@@ -399,9 +399,13 @@ async fn responds_100_to_a_client_that_expects_it() {
     ));
     let mut connection = api.client.connect().await;
     connection.send(head.as_bytes()).await;
-    let go_on = b"HTTP/1.1 100 Continue\r\n\r\n";
-    assert_eq!(connection.bytes(go_on.len()).await, go_on);
-    let answer = connection.exchange(body.as_bytes()).await.unwrap();
-    refused(&answer, (404, "table_item_not_found"), "the body after it");
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert_eq!(connection.bytes(interim.len()).await, interim);
+    let response = connection.exchange(body.as_bytes()).await.unwrap();
+    assert_error(
+        &response,
+        (404, "table_item_not_found"),
+        "the body after it",
+    );
     api.stop().await;
 }

@@ -61,17 +61,17 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
     // The probes below may take the only permit first, so the wait is retried until it has it.
     let waiting = actix_web::rt::spawn(async move {
         loop {
-            let answer = client.get(&path).await;
-            if answer.status != 503 {
-                break answer;
+            let response = client.get(&path).await;
+            if response.status != 503 {
+                break response;
             }
         }
     });
 
-    let refused = loop {
-        let answer = api.client.get("/v1").await;
-        if answer.status != 200 {
-            break answer;
+    let rejected = loop {
+        let response = api.client.get("/v1").await;
+        if response.status != 200 {
+            break response;
         }
         assert!(
             !waiting.is_finished(),
@@ -79,10 +79,10 @@ async fn requests_above_the_limit_are_503_until_one_ends() {
         );
     };
     assert_eq!(
-        (refused.status, &refused.error_code()[..]),
+        (rejected.status, &rejected.error_code()[..]),
         (503, "internal_error")
     );
-    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(rejected.headers["retry-after"], "1");
 
     let waited = waiting.await.unwrap();
     assert_eq!(waited.status, 200, "{}", waited.text());
@@ -114,12 +114,12 @@ async fn holds_a_permit_until_the_response_is_read() {
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
-        ..keeping_no_answers()
+        ..without_response_cache()
     }
 }
 
 /// Returns settings without a response cache, because a cached response needs no permit.
-fn keeping_no_answers() -> Settings {
+fn without_response_cache() -> Settings {
     let mut settings = Settings::default();
     settings.api.kept_answers_bytes_max = 0;
     settings
@@ -129,15 +129,18 @@ fn keeping_no_answers() -> Settings {
 const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
 /// Path that the reader threads read, even if HTTP workers do other reads themselves.
-const BEHIND: &str = "/v1/accounts/0x1/resources?limit=1";
+const READ_BY_READERS: &str = "/v1/accounts/0x1/resources?limit=1";
 
-/// Returns the response to `ask` while eight blocks hold all large-response permits.
+/// Returns the response to `send` while eight blocks hold all large-response permits.
 ///
 /// A block holds its permit from its read until its response is written, and nothing polls these
 /// responses again. A block that is read before its first poll ends is also written then, which
 /// releases its permit, and the last block may not be read yet. A request that succeeds is
 /// therefore repeated a few times.
-async fn without_places<B, F, G>(get: impl Fn(&str) -> F, ask: impl Fn() -> G) -> ServiceResponse<B>
+async fn respond_without_permits<B, F, G>(
+    get: impl Fn(&str) -> F,
+    send: impl Fn() -> G,
+) -> ServiceResponse<B>
 where
     F: Future<Output = ServiceResponse<B>>,
     G: Future<Output = ServiceResponse<B>>,
@@ -149,10 +152,10 @@ where
         for block in &mut blocks {
             let _ = poll!(block);
         }
-        get(BEHIND).await;
-        let answer = ask().await;
-        if answer.status() != StatusCode::OK || tries == TRIES {
-            return answer;
+        get(READ_BY_READERS).await;
+        let response = send().await;
+        if response.status() != StatusCode::OK || tries == TRIES {
+            return response;
         }
         tries += 1;
     }
@@ -164,13 +167,13 @@ async fn a_block_needs_a_large_response_permit_only_if_it_is_large() {
     api.commit(&Transfer::new(0, 0)).await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let refused = without_places(get, || get(BLOCK)).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
+    let rejected = respond_without_permits(get, || get(BLOCK)).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
     let small = "/v1/blocks/by_height/1?with_transactions=true";
     for path in [small, "/v1/blocks/by_height/0"] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
     while get(BLOCK).await.status() != StatusCode::OK {}
@@ -188,8 +191,8 @@ async fn a_transaction_needs_a_large_response_permit_only_if_it_is_large() {
         ("/v1/transactions/by_version/1", StatusCode::OK),
         (large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), expected, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), expected, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
     while get(large).await.status() != StatusCode::OK {}
@@ -219,8 +222,8 @@ async fn a_page_of_events_needs_a_large_response_permit_only_if_it_is_large() {
         (&small, StatusCode::OK),
         (&large, StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let answer = without_places(get, || get(path)).await;
-        assert_eq!(answer.status(), expected, "{path}");
+        let response = respond_without_permits(get, || get(path)).await;
+        assert_eq!(response.status(), expected, "{path}");
     }
     // An abandoned request still runs to completion, which releases its permit.
     while get(&large).await.status() != StatusCode::OK {}
@@ -236,12 +239,12 @@ async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
     };
     let api = TestApi::start(Settings {
         more_state: vec![item(0, 1_000), item(1, 300 * 1024)],
-        ..keeping_no_answers()
+        ..without_response_cache()
     })
     .await;
     let app = init_service(App::new().configure(|config| configure(config, &api.state))).await;
     let get = |path: &str| call_service(&app, TestRequest::get().uri(path).to_request());
-    let ask = |route: &str, body: Value, accept: &'static str| {
+    let send = |route: &str, body: Value, accept: &'static str| {
         let request = TestRequest::post()
             .uri(&format!("/v1/tables/{table}/{route}"))
             .insert_header((header::ACCEPT, accept))
@@ -255,15 +258,19 @@ async fn a_table_item_needs_a_large_response_permit_only_if_it_is_large() {
         ("item", [typed(0), typed(1)]),
         ("raw_item", [raw(0), raw(1)]),
     ] {
-        let answer = without_places(get, || ask(route, small.clone(), JSON)).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{route}");
-        let answer = without_places(get, || ask(route, large.clone(), JSON)).await;
-        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE, "{route}");
-        let as_stored = || ask(route, large.clone(), "application/x-bcs");
-        let answer = without_places(get, as_stored).await;
-        assert_eq!(answer.status(), StatusCode::OK, "{route}");
+        let response = respond_without_permits(get, || send(route, small.clone(), JSON)).await;
+        assert_eq!(response.status(), StatusCode::OK, "{route}");
+        let response = respond_without_permits(get, || send(route, large.clone(), JSON)).await;
+        assert_eq!(
+            response.status(),
+            StatusCode::SERVICE_UNAVAILABLE,
+            "{route}"
+        );
+        let as_stored = || send(route, large.clone(), "application/x-bcs");
+        let response = respond_without_permits(get, as_stored).await;
+        assert_eq!(response.status(), StatusCode::OK, "{route}");
     }
     // An abandoned request still runs to completion, which releases its permit.
-    while ask("item", typed(1), JSON).await.status() != StatusCode::OK {}
+    while send("item", typed(1), JSON).await.status() != StatusCode::OK {}
     api.stop().await;
 }

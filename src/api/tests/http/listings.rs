@@ -1,7 +1,8 @@
 //! Listings of committed transactions: of the ledger, and of an account by sequence number.
 
 use crate::kit::{
-    RawResponse, Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers,
+    ok_bcs, ok_json,
 };
 use actix_web::rt;
 use bytes::Bytes;
@@ -14,7 +15,7 @@ async fn one_by_one(api: &TestApi, versions: Range<u64>) -> Vec<Value> {
     let mut all = Vec::new();
     for version in versions {
         let path = format!("/v1/transactions/by_version/{version}");
-        all.push(good(&api.client.get(&path).await));
+        all.push(ok_json(&api.client.get(&path).await));
     }
     all
 }
@@ -24,17 +25,17 @@ async fn one_by_one_in_bcs(api: &TestApi, versions: Range<u64>) -> Vec<u8> {
     let mut all = vec![u8::try_from(versions.end - versions.start).unwrap()];
     for version in versions {
         let path = format!("/v1/transactions/by_version/{version}");
-        all.extend(&good_bcs(&api.client.get_bcs(&path).await)[1..]);
+        all.extend(&ok_bcs(&api.client.get_bcs(&path).await)[1..]);
     }
     all
 }
 
-fn array(answer: &RawResponse) -> Vec<Value> {
+fn array(response: &RawResponse) -> Vec<Value> {
     assert!(
-        !answer.headers.contains_key("x-node-cursor"),
+        !response.headers.contains_key("x-node-cursor"),
         "never a cursor"
     );
-    good(answer).as_array().unwrap().clone()
+    ok_json(response).as_array().unwrap().clone()
 }
 
 fn number(value: &Value) -> u64 {
@@ -72,11 +73,11 @@ async fn lists_the_ledger_by_version() {
             .get_bcs(&format!("/v1/transactions{query}"))
             .await;
         let expected = one_by_one_in_bcs(&api, versions).await;
-        assert!(good_bcs(&in_bcs) == expected, "{query}");
+        assert!(ok_bcs(&in_bcs) == expected, "{query}");
         assert!(!in_bcs.headers.contains_key("x-node-cursor"));
     }
     let beyond = api.client.get("/v1/transactions?start=31").await;
-    refused(&beyond, (400, "invalid_input"), "beyond the end");
+    assert_error(&beyond, (400, "invalid_input"), "beyond the end");
     assert_eq!(
         beyond.json()["message"],
         "Given start value (31) is higher than the current ledger version, it must be < 31"
@@ -118,14 +119,14 @@ async fn lists_an_account_by_sequence_number() {
         assert_eq!(list(query).await, Vec::<Value>::new(), "{query}");
     }
     for query in ["", "?start=0", "?start=9"] {
-        let nobody = account("0xdead".to_owned(), query).await;
-        assert_eq!(nobody, Vec::<Value>::new());
+        let unknown = account("0xdead".to_owned(), query).await;
+        assert_eq!(unknown, Vec::<Value>::new());
     }
     let path = format!("/v1/accounts/{sender}/transactions?start=3&limit=1");
     let in_bcs = api.client.get_bcs(&path).await;
     let version = number(&all[3]["version"]);
     let expected = one_by_one_in_bcs(&api, version..version + 1).await;
-    assert!(good_bcs(&in_bcs) == expected);
+    assert!(ok_bcs(&in_bcs) == expected);
     api.stop().await;
 }
 
@@ -141,17 +142,17 @@ async fn rejects_malformed_pages() {
             ("start=18446744073709551616", (400, "web_framework_error")),
         ] {
             let path = format!("{path}?{query}");
-            refused(&api.client.get(&path).await, expected, &path);
+            assert_error(&api.client.get(&path).await, expected, &path);
         }
     }
     let newest = api
         .client
         .get("/v1/transactions?start=18446744073709551615")
         .await;
-    refused(&newest, (400, "invalid_input"), "the greatest start");
-    let nobody = api.client.get("/v1/accounts/0xg/transactions").await;
-    refused(&nobody, (400, "web_framework_error"), "not an address");
-    still_works(&api).await;
+    assert_error(&newest, (400, "invalid_input"), "the greatest start");
+    let unknown = api.client.get("/v1/accounts/0xg/transactions").await;
+    assert_error(&unknown, (400, "web_framework_error"), "not an address");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -187,16 +188,22 @@ async fn returns_consistent_pages_during_commits() {
         }
         let newest = ledger_headers(&page, "node")[1];
         let page = array(&page);
-        assert!(page.iter().all(|shown| number(&shown["version"]) <= newest));
+        assert!(
+            page.iter()
+                .all(|transaction| number(&transaction["version"]) <= newest)
+        );
         assert!(page.len() == 7 || all.len() + page.len() == newest as usize + 1);
         all.extend(page);
     }
     writer.await.unwrap();
-    let versions: Vec<_> = all.iter().map(|shown| number(&shown["version"])).collect();
+    let versions: Vec<_> = all
+        .iter()
+        .map(|transaction| number(&transaction["version"]))
+        .collect();
     assert_eq!(versions, (0..all.len() as u64).collect::<Vec<_>>());
     let transfers = all
         .iter()
-        .filter(|shown| shown["type"] == "user_transaction")
+        .filter(|transaction| transaction["type"] == "user_transaction")
         .count();
     assert_eq!(transfers as u64, TRANSFERS);
     api.stop().await;
@@ -221,7 +228,7 @@ async fn ends_a_page_at_8_mib() {
     let types = |transactions: Vec<Value>| -> Vec<Value> {
         transactions
             .iter()
-            .map(|shown| shown["type"].clone())
+            .map(|transaction| transaction["type"].clone())
             .collect()
     };
     let first = types(array(&api.client.get("/v1/transactions?start=0").await));

@@ -29,9 +29,9 @@ async fn limits_the_memory_of_all_unread_responses() {
         StatusCode::OK,
         "a single response always fits"
     );
-    let refused = get(path).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "1");
+    let rejected = get(path).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(rejected.headers().get(header::RETRY_AFTER).unwrap(), "1");
     assert_eq!(
         get("/v1").await.status(),
         StatusCode::OK,
@@ -117,32 +117,32 @@ async fn limits_the_memory_of_all_arriving_bodies() {
     settings.api.bodies_bytes_max = 2 * LARGE;
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
-    let ask = async || {
+    let post = async || {
         let headers = [("content-type", "application/json")];
         api.client
             .send("POST", "/v1/view", &headers, Some(&large))
             .await
     };
-    assert_eq!(ask().await.status, 400, "read if alone, but not a call");
+    assert_eq!(post().await.status, 400, "read if alone, but not a call");
 
     let arriving = send_without_last_byte(&api, &large).await;
-    let refused = loop {
+    let rejected = loop {
         // Succeeds until the server has read the first body.
-        let answer = ask().await;
-        if answer.status != 400 {
-            break answer;
+        let response = post().await;
+        if response.status != 400 {
+            break response;
         }
     };
     assert_eq!(
-        (refused.status, &refused.error_code()[..]),
+        (rejected.status, &rejected.error_code()[..]),
         (503, "internal_error")
     );
-    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(rejected.headers["retry-after"], "1");
     // Small bodies have a reserved part.
     assert_eq!(api.commit(&Transfer::new(0, 0)).await["success"], true);
     drop(arriving);
     // The memory is released once the node has noticed the closed connection.
-    while ask().await.status == 503 {}
+    while post().await.status == 503 {}
     api.stop().await;
 }
 
@@ -155,14 +155,14 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     settings.api.bodies_bytes_max = 2 * LARGE;
     let api = TestApi::start(settings).await;
     let large = vec![b' '; LARGE];
-    let ask = async || {
+    let post = async || {
         api.client
             .send("POST", "/v1/view", &DECLARED, Some(&large))
             .await
     };
     let arriving = send_without_last_byte(&api, &large).await;
     // Succeeds until the server has read the first body.
-    while ask().await.status != 503 {}
+    while post().await.status != 503 {}
     for first_chunk_bytes in [1, LARGE / 2] {
         let rest = LARGE - first_chunk_bytes;
         let mut chunked =
@@ -175,16 +175,16 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
             chunked.extend_from_slice(b"\r\n");
         }
         chunked.extend_from_slice(b"0\r\n\r\n");
-        let refused = api.client.raw(&chunked).await;
+        let rejected = api.client.raw(&chunked).await;
         assert_eq!(
-            (refused.status, &refused.error_code()[..]),
+            (rejected.status, &rejected.error_code()[..]),
             (503, "internal_error"),
             "first chunk of {first_chunk_bytes} bytes: {}",
-            refused.text()
+            rejected.text()
         );
     }
     drop(arriving);
-    while ask().await.status == 503 {}
+    while post().await.status == 503 {}
     api.stop().await;
 }
 
@@ -210,8 +210,8 @@ async fn charges_a_submission_until_its_response_is_read() {
     assert_eq!(accepted.status(), StatusCode::ACCEPTED);
     // The part of the response that is left once its head is sent.
     let unread = accepted.into_body();
-    let refused = submit(1).await;
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let rejected = submit(1).await;
+    assert_eq!(rejected.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(unread);
     assert_eq!(submit(1).await.status(), StatusCode::ACCEPTED);
     api.stop().await;
@@ -258,8 +258,8 @@ async fn charges_a_graphql_body_once() {
         ),
     ] {
         let padded = format!("{body:BODY_BYTES$}").into_bytes();
-        let answer = post(path, "application/json", padded).await;
-        assert_eq!(answer.status(), status, "{path}");
+        let response = post(path, "application/json", padded).await;
+        assert_eq!(response.status(), status, "{path}");
     }
     drop(unread);
     api.stop().await;

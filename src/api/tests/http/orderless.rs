@@ -2,7 +2,8 @@
 //! one account may have pending.
 
 use crate::kit::{
-    Refusal, Settings, TestApi, Transfer, exchange, good, now_secs, refused, still_works,
+    Rejection, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, now_secs,
+    ok_json,
 };
 use bytes::Bytes;
 use ledger_actors::{MempoolConfig, NodeConfig};
@@ -15,7 +16,7 @@ use ledger_types::{
 use serde_json::{Value, json};
 
 /// Validation statuses that the tests of this file cause.
-pub const SHOWN: [Status; 3] = [
+pub const CAUSED: [Status; 3] = [
     Status::SequenceNonceInvalid,
     Status::NonceAlreadyUsed,
     Status::TransactionExpirationTooFarInFuture,
@@ -42,18 +43,23 @@ fn json_of(api: &TestApi, signed: &SignedTransaction) -> Value {
 }
 
 async fn sequence_number(api: &TestApi, address: AccountAddress) -> Value {
-    let account = good(&api.client.get(&format!("/v1/accounts/{address}")).await);
+    let account = ok_json(&api.client.get(&format!("/v1/accounts/{address}")).await);
     account["sequence_number"].clone()
 }
 
-async fn show(api: &TestApi, status: Status, words: &'static str, signed: SignedTransaction) {
-    let refusal = Refusal {
-        what: status.name(),
+async fn assert_rejected(
+    api: &TestApi,
+    status: Status,
+    words: &'static str,
+    signed: SignedTransaction,
+) {
+    let rejection = Rejection {
+        case: status.name(),
         signed,
         status,
         words,
     };
-    refusal.show(api).await;
+    rejection.assert_rejected(api).await;
 }
 
 #[actix_web::test]
@@ -68,14 +74,14 @@ async fn shows_the_nonce_of_a_submitted_and_a_committed_transaction() {
     let hash = signed.hash(api.chain.vendor());
     let committed = api.client.wait(&hash).await;
     assert_eq!(committed["success"], true, "{committed}");
-    for shown in [&accepted.json(), &committed] {
-        assert_eq!(shown["hash"], hash.to_string());
-        assert_eq!(shown["sequence_number"], "18446744073709551615");
-        assert_eq!(shown["replay_protection_nonce"], "5");
-        assert_eq!(shown["payload"]["type"], "entry_function_payload");
+    for transaction in [&accepted.json(), &committed] {
+        assert_eq!(transaction["hash"], hash.to_string());
+        assert_eq!(transaction["sequence_number"], "18446744073709551615");
+        assert_eq!(transaction["replay_protection_nonce"], "5");
+        assert_eq!(transaction["payload"]["type"], "entry_function_payload");
     }
     assert_eq!(sequence_number(&api, signed.raw.sender).await, "0");
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -113,20 +119,20 @@ async fn rejects_a_used_nonce_also_after_a_restart() {
             api = api.restarted().await;
         }
         let again = api.client.submit_bcs(&first).await;
-        refused(&again, (400, "vm_error"), "submitted again");
+        assert_error(&again, (400, "vm_error"), "submitted again");
         assert_eq!(again.json()["vm_error_code"], 42, "{}", again.text());
-        show(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
+        assert_rejected(&api, Status::NonceAlreadyUsed, "", other.clone()).await;
         // Accounts do not share nonces.
-        let theirs = Transfer {
+        let of_other_account = Transfer {
             from: 1 + restarts,
             ..transfer(7)
         };
         assert_eq!(
-            api.commit_signed(&signed(&api, &theirs, 5)).await["success"],
+            api.commit_signed(&signed(&api, &of_other_account, 5)).await["success"],
             true
         );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -139,14 +145,14 @@ async fn rejects_an_expiration_too_far_in_the_future() {
     };
     let words = "an orderless transaction must expire at";
     let late = signed(&api, &late, 5);
-    show(
+    assert_rejected(
         &api,
         Status::TransactionExpirationTooFarInFuture,
         words,
         late,
     )
     .await;
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -177,12 +183,12 @@ async fn rejects_a_nonce_whose_bucket_is_full() {
         ..Settings::default()
     })
     .await;
-    let refused = signed(&api, &transfer(7), 5);
-    show(
+    let rejected = signed(&api, &transfer(7), 5);
+    assert_rejected(
         &api,
         Status::SequenceNonceInvalid,
         "take another one",
-        refused,
+        rejected,
     )
     .await;
     let other = api.commit_signed(&signed(&api, &transfer(7), 6)).await;
@@ -198,10 +204,10 @@ async fn accepts_many_concurrent_transactions_of_one_account() {
     let all: Vec<_> = (0..COUNT)
         .map(|nonce| signed(&api, &transfer, nonce))
         .collect();
-    let answers =
+    let responses =
         futures::future::join_all(all.iter().map(|signed| api.client.submit_bcs(signed))).await;
-    for answer in answers {
-        assert_eq!(answer.status, 202, "{}", answer.text());
+    for response in responses {
+        assert_eq!(response.status, 202, "{}", response.text());
     }
     for signed in &all {
         let committed = api.client.wait(&signed.hash(api.chain.vendor())).await;
@@ -212,8 +218,8 @@ async fn accepts_many_concurrent_transactions_of_one_account() {
         "/v1/accounts/{}/balance/0x1::node_coin::NodeCoin",
         transfer.to
     );
-    assert_eq!(good(&api.client.get(&path).await), 7 * COUNT);
-    still_works(&api).await;
+    assert_eq!(ok_json(&api.client.get(&path).await), 7 * COUNT);
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -234,17 +240,17 @@ async fn responds_507_if_an_account_reaches_its_orderless_capacity() {
     // A transaction leaves the mempool once its block is durable, so it takes several tries to
     // submit a second one before that.
     let transfer = transfer(7);
-    let mut refusal = None;
+    let mut rejection = None;
     for nonce in 0..10_000 {
-        let answer = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
-        if answer.status != 202 {
-            refusal = Some(answer);
+        let response = api.client.submit_bcs(&signed(&api, &transfer, nonce)).await;
+        if response.status != 202 {
+            rejection = Some(response);
             break;
         }
     }
-    let refusal = refusal.expect("a second transaction while the first is pending");
-    refused(&refusal, (507, "mempool_is_full"), "a second");
-    let body = refusal.json();
+    let rejection = rejection.expect("a second transaction while the first is pending");
+    assert_error(&rejection, (507, "mempool_is_full"), "a second");
+    let body = rejection.json();
     let message = body["message"].as_str().unwrap();
     assert!(
         message.ends_with("orderless transactions from account: 1, Capacity: 1"),
@@ -285,7 +291,7 @@ async fn simulates_at_the_time_of_the_clock_on_an_idle_ledger() {
     };
     let path = "/v1/transactions/simulate";
     let json = json_of(&api, &unsigned);
-    let simulated = good(&api.client.post_json(path, &json, "application/json").await);
+    let simulated = ok_json(&api.client.post_json(path, &json, "application/json").await);
     assert_eq!(
         simulated[0]["vm_status"], "Executed successfully",
         "{simulated}"

@@ -1,7 +1,7 @@
 //! Malformed input of each kind for each route: the response has the expected status and error
 //! code, and the node still serves.
 
-use crate::kit::{BODY_BYTES_MAX, Settings, TestApi, refused, still_works};
+use crate::kit::{BODY_BYTES_MAX, Settings, TestApi, assert_error, assert_still_commits};
 
 /// Error of a value that cannot be parsed as its declared type.
 const SYNTAX: (u16, &str) = (400, "web_framework_error");
@@ -19,7 +19,7 @@ async fn rejects_malformed_or_unknown_paths_and_queries() {
         "vector%3C".repeat(20),
         "%3E".repeat(20)
     );
-    let missing = |what| (404, what);
+    let missing = |case| (404, case);
     let rows: Vec<(String, (u16, &str))> = vec![
         ("/v1/nothing".into(), UNKNOWN_ROUTE),
         ("/v1/accounts".into(), UNKNOWN_ROUTE),
@@ -126,12 +126,12 @@ async fn rejects_malformed_or_unknown_paths_and_queries() {
         ),
     ];
     for (path, expected) in rows {
-        let shown: String = path.chars().take(80).collect();
-        refused(&api.client.get(&path).await, expected, &shown);
+        let label: String = path.chars().take(80).collect();
+        assert_error(&api.client.get(&path).await, expected, &label);
         // An error is JSON, whatever the client accepts.
-        refused(&api.client.get_bcs(&path).await, expected, &shown);
+        assert_error(&api.client.get_bcs(&path).await, expected, &label);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -151,11 +151,11 @@ async fn lists_the_allowed_methods_in_a_405() {
         ("GET", "/v1/tables/0x1/raw_item", "POST"),
     ];
     for (method, path, allowed) in rows {
-        let answer = api.client.send(method, path, &[], Some(b"")).await;
-        refused(&answer, (405, "web_framework_error"), path);
-        assert_eq!(answer.headers["allow"], allowed);
+        let response = api.client.send(method, path, &[], Some(b"")).await;
+        assert_error(&response, (405, "web_framework_error"), path);
+        assert_eq!(response.headers["allow"], allowed);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -164,11 +164,11 @@ async fn rejects_the_bcs_media_type_of_another_vendor() {
     let api = TestApi::start(Settings::default()).await;
     let media_type = "application/x.aptos.signed_transaction+bcs";
     let headers = [("content-type", media_type)];
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/transactions", &headers, Some(b"{}"))
         .await;
-    refused(&answer, (415, "web_framework_error"), media_type);
+    assert_error(&response, (415, "web_framework_error"), media_type);
     api.stop().await;
 }
 
@@ -182,16 +182,16 @@ async fn limits_the_length_of_chunked_bodies() {
     for _ in 0..=BODY_BYTES_MAX / chunk_bytes {
         endless.extend(format!("{chunk_bytes:x}\r\n{}\r\n", " ".repeat(chunk_bytes)).bytes());
     }
-    refused(
+    assert_error(
         &api.client.raw(&endless).await,
         (413, "web_framework_error"),
         "chunks without end",
     );
-    refused(
+    assert_error(
         &api.client.raw(format!("{head}0\r\n\r\n").as_bytes()).await,
         SYNTAX,
         "empty chunks",
     );
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

@@ -5,7 +5,7 @@ use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers};
 use serde_json::Value;
 
 /// Returns the paths whose responses show a transfer and never change.
-fn lasting(transfer: &Value) -> Vec<String> {
+fn immutable_paths(transfer: &Value) -> Vec<String> {
     let (version, hash) = (
         transfer["version"].as_str().unwrap(),
         transfer["hash"].as_str().unwrap(),
@@ -22,7 +22,7 @@ fn lasting(transfer: &Value) -> Vec<String> {
 }
 
 /// Returns the path of the newest events in the stream of a transfer's withdrawal.
-fn events(transfer: &Value) -> String {
+fn withdrawals_path(transfer: &Value) -> String {
     let all = transfer["events"].as_array().unwrap();
     let withdrawal = all
         .iter()
@@ -41,15 +41,15 @@ async fn both(api: &TestApi, path: &str) -> [RawResponse; 2] {
     [api.client.get(path).await, api.client.get_bcs(path).await]
 }
 
-fn version_of(answer: &RawResponse) -> u64 {
-    ledger_headers(answer, "node")[1]
+fn version_of(response: &RawResponse) -> u64 {
+    ledger_headers(response, "node")[1]
 }
 
 #[actix_web::test]
 async fn reuses_an_immutable_body_with_the_headers_of_the_newest_version() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let paths = lasting(&transfer);
+    let paths = immutable_paths(&transfer);
     let mut first = Vec::new();
     for path in &paths {
         first.push(both(&api, path).await);
@@ -66,8 +66,8 @@ async fn reuses_an_immutable_body_with_the_headers_of_the_newest_version() {
         }
         assert!(again[0].body != again[1].body, "{path}: JSON and BCS");
     }
-    let asked = 2 * paths.len() as u64;
-    assert_eq!(api.state.cache.status().hits, hits + asked);
+    let expected_hits = 2 * paths.len() as u64;
+    assert_eq!(api.state.cache.status().hits, hits + expected_hits);
     api.stop().await;
 }
 
@@ -75,8 +75,8 @@ async fn reuses_an_immutable_body_with_the_headers_of_the_newest_version() {
 async fn reuses_a_page_of_events_until_the_next_commit() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let path = events(&transfer);
-    let count = |answer: &RawResponse| answer.json().as_array().unwrap().len();
+    let path = withdrawals_path(&transfer);
+    let count = |response: &RawResponse| response.json().as_array().unwrap().len();
     let first = both(&api, &path).await;
     let again = both(&api, &path).await;
     assert_eq!(api.state.cache.status().hits, 2);
@@ -97,10 +97,10 @@ async fn reuses_a_page_of_events_until_the_next_commit() {
 async fn responds_410_for_pruned_content_that_was_cached() {
     let api = TestApi::start(Settings::with_window(3)).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    let paths = lasting(&transfer);
+    let paths = immutable_paths(&transfer);
     for path in &paths {
-        for answer in both(&api, path).await {
-            assert_eq!(answer.status, 200, "{path}");
+        for response in both(&api, path).await {
+            assert_eq!(response.status, 200, "{path}");
         }
     }
     let mut number = 1;
@@ -111,8 +111,8 @@ async fn responds_410_for_pruned_content_that_was_cached() {
         assert!(number < 200, "nothing is pruned");
     }
     for path in &paths {
-        for answer in both(&api, path).await {
-            assert_eq!(answer.status, 410, "{path}: {}", answer.text());
+        for response in both(&api, path).await {
+            assert_eq!(response.status, 410, "{path}: {}", response.text());
         }
     }
     api.stop().await;
@@ -124,7 +124,7 @@ async fn caches_nothing_without_memory_for_it() {
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let transfer = api.commit(&Transfer::new(0, 0)).await;
-    for path in lasting(&transfer) {
+    for path in immutable_paths(&transfer) {
         let [first, again] = [api.client.get(&path).await, api.client.get(&path).await];
         assert!(first.status == 200 && first.body == again.body, "{path}");
     }

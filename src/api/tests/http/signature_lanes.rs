@@ -3,7 +3,7 @@
 //! The node has one thread for these checks. A test blocks it in a waker, which runs on the thread
 //! that completes the check.
 
-use crate::kit::{Connection, Settings, TestApi, Transfer, refused};
+use crate::kit::{Connection, Settings, TestApi, Transfer, assert_error};
 use futures::{FutureExt, future::LocalBoxFuture};
 use ledger_actors::{Lane, NodeConfig, SignaturesConfig};
 use ledger_types::SignedTransaction;
@@ -16,10 +16,10 @@ const PATH: &str = "/v1/transactions";
 const SIMULATE: &str = "/v1/transactions/simulate";
 
 /// Number of trusted checks per check of the untrusted lane.
-const TRUSTED_PER_SUSPECT: u64 = 3;
+const TRUSTED_PER_UNTRUSTED: u64 = 3;
 
 /// Number of valid signatures after which a connection is trusted again.
-const GOOD_UNTIL_TRUSTED: u64 = 8;
+const VALID_UNTIL_TRUSTED: u64 = 8;
 
 async fn start(queue_capacity: usize) -> TestApi {
     let signatures = SignaturesConfig {
@@ -51,10 +51,10 @@ fn of_another_key(api: &TestApi) -> SignedTransaction {
     transfer.account().sign(&api.chain, raw)
 }
 
-/// A waker that blocks its thread until the other end of `go_on` is dropped.
+/// A waker that blocks its thread until the other end of `release` is dropped.
 struct Hold {
     held: mpsc::Sender<()>,
-    go_on: Mutex<mpsc::Receiver<()>>,
+    release: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Wake for Hold {
@@ -62,14 +62,14 @@ impl Wake for Hold {
         // An error means that the holder is dropped, and `recv` then returns immediately.
         let _ = self.held.send(());
         // An error means that the holder is dropped, which releases the thread.
-        let _ = self.go_on.lock().unwrap().recv();
+        let _ = self.release.lock().unwrap().recv();
     }
 }
 
 /// A check whose completion blocks the thread of the checks until this value is dropped.
 struct Holder {
     held: mpsc::Receiver<()>,
-    _go_on: mpsc::Sender<()>,
+    _release: mpsc::Sender<()>,
     _check: LocalBoxFuture<'static, ()>,
 }
 
@@ -78,13 +78,13 @@ impl Holder {
     ///
     /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
     /// the check completes before its waker is registered.
-    fn ask(api: &TestApi, lane: Lane) -> Self {
+    fn request(api: &TestApi, lane: Lane) -> Self {
         loop {
-            let (tell_held, held) = mpsc::channel();
-            let (go_on, wait) = mpsc::channel();
+            let (held_sender, held) = mpsc::channel();
+            let (release, wait) = mpsc::channel();
             let waker = Waker::from(Arc::new(Hold {
-                held: tell_held,
-                go_on: Mutex::new(wait),
+                held: held_sender,
+                release: Mutex::new(wait),
             }));
             let (handle, signed) = (api.handle(), Transfer::new(2, 0).sign(&api.chain));
             let check = async move {
@@ -92,15 +92,15 @@ impl Holder {
             };
             let mut check = check.boxed_local();
             // The first poll looks for other waiting checks and wakes itself.
-            let looked = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
-            if looked.is_pending()
+            let first_poll = check.poll_unpin(&mut Context::from_waker(Waker::noop()));
+            if first_poll.is_pending()
                 && check
                     .poll_unpin(&mut Context::from_waker(&waker))
                     .is_pending()
             {
                 return Self {
                     held,
-                    _go_on: go_on,
+                    _release: release,
                     _check: check,
                 };
             }
@@ -108,13 +108,13 @@ impl Holder {
     }
 
     /// Returns whether the thread has been blocked since the last call.
-    fn holds(&self) -> bool {
+    fn is_blocking(&self) -> bool {
         self.held.try_recv().is_ok()
     }
 }
 
 /// Yields to other tasks until the condition is true.
-async fn until(condition: impl Fn() -> bool) {
+async fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         tokio::task::yield_now().await;
     }
@@ -145,8 +145,8 @@ async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
     let mut flood = Vec::new();
     for number in 0..BAD as u64 {
         let mut connection = Connection::open(&api.client).await;
-        let answer = connection.submit(&bad(&api, number)).await;
-        refused(&answer, (400, "vm_error"), "the first of a connection");
+        let response = connection.submit(&bad(&api, number)).await;
+        assert_error(&response, (400, "vm_error"), "the first of a connection");
         flood.push(connection);
     }
     let mut honest = Vec::new();
@@ -156,8 +156,8 @@ async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
         assert_eq!(connection.submit(&first).await.status, 202);
         honest.push(connection);
     }
-    let holder = Holder::ask(&api, Lane::Untrusted);
-    until(|| holder.holds()).await;
+    let holder = Holder::request(&api, Lane::Untrusted);
+    wait_until(|| holder.is_blocking()).await;
     // Half of the flood uses new connections, which are not trusted either.
     for connection in flood.iter_mut().take(BAD / 2) {
         *connection = Connection::open(&api.client).await;
@@ -165,33 +165,37 @@ async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
     for (connection, number) in flood.iter_mut().zip(100..) {
         connection.send(PATH, &bad(&api, number)).await;
     }
-    until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
+    wait_until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
     for (waiting_before, connection) in honest.iter_mut().enumerate() {
         let number = GOOD as u64 + waiting_before as u64;
         let second = Transfer::new(0, number).sign(&api.chain);
         connection.send(PATH, &second).await;
         // One after another, so that they are checked in the order of their sequence numbers.
-        until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
+        wait_until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
     }
-    let after = Holder::ask(&api, Lane::Trusted);
+    let after = Holder::request(&api, Lane::Trusted);
     let (good_before, bad_before) = checked(&api);
     drop(holder);
-    until(|| after.holds()).await;
+    wait_until(|| after.is_blocking()).await;
     let (good, bad) = checked(&api);
     assert_eq!(good - good_before, GOOD as u64 + 1);
     let overtaking = bad - bad_before;
     assert!(
-        overtaking <= GOOD as u64 / TRUSTED_PER_SUSPECT,
+        overtaking <= GOOD as u64 / TRUSTED_PER_UNTRUSTED,
         "{overtaking}"
     );
     for connection in &mut honest {
-        let answer = connection.answer().await;
-        assert_eq!(answer.status, 202, "{}", answer.text());
+        let response = connection.response().await;
+        assert_eq!(response.status, 202, "{}", response.text());
     }
     // The flood gets its responses later.
     drop(after);
     for connection in &mut flood {
-        refused(&connection.answer().await, (400, "vm_error"), "the second");
+        assert_error(
+            &connection.response().await,
+            (400, "vm_error"),
+            "the second",
+        );
     }
     api.stop().await;
 }
@@ -213,22 +217,22 @@ async fn trusts_a_connection_again_after_several_valid_signatures() {
         // A valid signature by a key that is not the account's.
         ((of_another_key(&api), 400), [2, 3]),
     ];
-    for number in 3..3 + GOOD_UNTIL_TRUSTED {
+    for number in 3..3 + VALID_UNTIL_TRUSTED {
         steps.push((good(number), [2, number + 1]));
     }
-    steps.push((good(3 + GOOD_UNTIL_TRUSTED), [3, 3 + GOOD_UNTIL_TRUSTED]));
+    steps.push((good(3 + VALID_UNTIL_TRUSTED), [3, 3 + VALID_UNTIL_TRUSTED]));
     for ((signed, status), expected) in steps {
-        let answer = connection.submit(&signed).await;
-        assert_eq!(answer.status, status, "{}", answer.text());
+        let response = connection.submit(&signed).await;
+        assert_eq!(response.status, status, "{}", response.text());
         assert_eq!(checked(), expected);
     }
     // The signature is valid, the expiration is not.
-    let mut late = Transfer::new(0, 4 + GOOD_UNTIL_TRUSTED);
+    let mut late = Transfer::new(0, 4 + VALID_UNTIL_TRUSTED);
     late.expiration_timestamp_secs = 1;
     for trusted in [4, 5] {
-        let answer = connection.submit(&late.sign(&api.chain)).await;
-        refused(&answer, (400, "vm_error"), "expired");
-        assert_eq!(checked(), [trusted, 3 + GOOD_UNTIL_TRUSTED]);
+        let response = connection.submit(&late.sign(&api.chain)).await;
+        assert_error(&response, (400, "vm_error"), "expired");
+        assert_eq!(checked(), [trusted, 3 + VALID_UNTIL_TRUSTED]);
     }
     api.stop().await;
 }
@@ -239,21 +243,21 @@ async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     let api = start(10).await;
     let mut connection = Connection::open(&api.client).await;
     connection.send(SIMULATE, &bad(&api, 0)).await;
-    assert_eq!(connection.answer().await.status, 200);
-    let answer = connection
+    assert_eq!(connection.response().await.status, 200);
+    let response = connection
         .submit(&Transfer::new(0, 0).sign(&api.chain))
         .await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert_eq!(response.status, 202, "{}", response.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
     assert_eq!(
         checked,
         [0, 2],
         "the first submission of a new connection is not trusted"
     );
-    let answer = connection
+    let response = connection
         .submit(&Transfer::new(0, 1).sign(&api.chain))
         .await;
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert_eq!(response.status, 202, "{}", response.text());
     let checked = api.handle().signature_lanes().map(|lane| lane.checked);
     assert_eq!(checked, [1, 2]);
     api.stop().await;
@@ -269,34 +273,34 @@ async fn responds_503_while_a_lane_is_full() {
         assert_eq!(connection.submit(&signed(number)).await.status, 202);
         trusted.push(connection);
     }
-    let [waits, comes] = &mut trusted[..] else {
+    let [queued, excess] = &mut trusted[..] else {
         unreachable!("there are two")
     };
-    let holder = Holder::ask(&api, Lane::Untrusted);
-    until(|| holder.holds()).await;
-    waits.send(PATH, &signed(2)).await;
-    until(|| waiting(&api) == [1, 0]).await;
-    let answer = comes.submit(&signed(3)).await;
-    refused(&answer, (503, "internal_error"), "the lane is full");
-    assert_eq!(answer.headers["retry-after"], "1");
+    let holder = Holder::request(&api, Lane::Untrusted);
+    wait_until(|| holder.is_blocking()).await;
+    queued.send(PATH, &signed(2)).await;
+    wait_until(|| waiting(&api) == [1, 0]).await;
+    let response = excess.submit(&signed(3)).await;
+    assert_error(&response, (503, "internal_error"), "the lane is full");
+    assert_eq!(response.headers["retry-after"], "1");
     assert!(
-        answer.text().contains("signature check"),
+        response.text().contains("signature check"),
         "{}",
-        answer.text()
+        response.text()
     );
     // The other lane is not full.
-    let mut simulates = Connection::open(&api.client).await;
-    simulates.send(SIMULATE, &bad(&api, 0)).await;
-    until(|| waiting(&api) == [1, 1]).await;
-    let mut refused_simulation = Connection::open(&api.client).await;
-    refused_simulation.send(SIMULATE, &bad(&api, 0)).await;
-    let answer = refused_simulation.answer().await;
-    refused(&answer, (503, "internal_error"), "the other lane is full");
+    let mut simulating = Connection::open(&api.client).await;
+    simulating.send(SIMULATE, &bad(&api, 0)).await;
+    wait_until(|| waiting(&api) == [1, 1]).await;
+    let mut rejected_simulation = Connection::open(&api.client).await;
+    rejected_simulation.send(SIMULATE, &bad(&api, 0)).await;
+    let response = rejected_simulation.response().await;
+    assert_error(&response, (503, "internal_error"), "the other lane is full");
     drop(holder);
-    assert_eq!(waits.answer().await.status, 202);
-    assert_eq!(simulates.answer().await.status, 200);
-    assert_eq!(comes.submit(&signed(3)).await.status, 202);
-    let refused = api.handle().signature_lanes().map(|lane| lane.refused);
-    assert_eq!(refused, [1, 1]);
+    assert_eq!(queued.response().await.status, 202);
+    assert_eq!(simulating.response().await.status, 200);
+    assert_eq!(excess.submit(&signed(3)).await.status, 202);
+    let rejected = api.handle().signature_lanes().map(|lane| lane.refused);
+    assert_eq!(rejected, [1, 1]);
     api.stop().await;
 }

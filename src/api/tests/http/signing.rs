@@ -1,6 +1,8 @@
 //! Every signature scheme: submitted in BCS and in JSON, read back, and simulated.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, exchange, good, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, exchange, ok_json,
+};
 use ledger_api::submission_json;
 use ledger_test_support::{TestSigner, TransactionSigner as _};
 use ledger_types::{
@@ -130,7 +132,7 @@ async fn balance(api: &TestApi, signer: &TestSigner) -> u64 {
         "node",
         "Node"
     );
-    good(&api.client.get(&path).await).as_u64().unwrap()
+    ok_json(&api.client.get(&path).await).as_u64().unwrap()
 }
 
 async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
@@ -142,7 +144,11 @@ async fn simulate(api: &TestApi, signed: &SignedTransaction) -> RawResponse {
 
 /// Returns the transaction with an invalid signature, which is over another message, as SDKs send
 /// it to be simulated.
-fn spoilt(api: &TestApi, signer: &TestSigner, signed: &SignedTransaction) -> SignedTransaction {
+fn with_invalid_signature(
+    api: &TestApi,
+    signer: &TestSigner,
+    signed: &SignedTransaction,
+) -> SignedTransaction {
     let mut other = signed.raw.clone();
     other.sequence_number += 1;
     let authenticator = signer.sign_alone(&api.chain, other).authenticator;
@@ -159,17 +165,17 @@ async fn simulates_each_kind_of_key_with_an_invalid_signature() {
     api.fund(&signers).await;
     for (kind, signer) in &signers {
         let signed = transfer_of(&api, signer, 0);
-        refused(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
-        let unsigned = spoilt(&api, signer, &signed);
-        let simulated = good(&simulate(&api, &unsigned).await);
+        assert_error(&simulate(&api, &signed).await, (400, "invalid_input"), kind);
+        let unsigned = with_invalid_signature(&api, signer, &signed);
+        let simulated = ok_json(&simulate(&api, &unsigned).await);
         assert_eq!(simulated[0]["success"], true, "{kind}: {simulated}");
-        let answer = api.client.submit_bcs(&unsigned).await;
-        refused(&answer, (400, "vm_error"), kind);
+        let response = api.client.submit_bcs(&unsigned).await;
+        assert_error(&response, (400, "vm_error"), kind);
         assert_eq!(
-            answer.json()["vm_error_code"],
+            response.json()["vm_error_code"],
             1,
             "{kind}: {}",
-            answer.text()
+            response.text()
         );
     }
     api.stop().await;
@@ -188,14 +194,14 @@ async fn simulates_without_the_signatures_of_other_signers() {
         sender.sign_together(&api.chain, raw(), &[], Some(&other)),
         sender.sign_together(&api.chain, by_two(), &[&other], Some(&other)),
     ] {
-        let simulated = good(&simulate(&api, &signed).await);
+        let simulated = ok_json(&simulate(&api, &signed).await);
         assert_eq!(simulated[0]["success"], true, "{simulated}");
         assert_eq!(api.client.submit_bcs(&signed).await.status, 400);
     }
     let twice = sender.sign_together(&api.chain, raw(), &[&sender], None);
-    let simulated = good(&simulate(&api, &twice).await);
+    let simulated = ok_json(&simulate(&api, &twice).await);
     assert_eq!(simulated[0]["vm_status"], "SIGNERS_CONTAIN_DUPLICATES");
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -233,18 +239,18 @@ async fn rejects_invalid_signature_indices_with_the_reason() {
     let api = TestApi::start(Settings::default()).await;
     let (_, signer) = TestSigner::of_every_scheme().pop().expect("a multi key");
     let good = json_of(&api, &transfer_of(&api, &signer, 0));
-    let place = "/signature/sender/signatures/0/index";
+    let pointer = "/signature/sender/signatures/0/index";
     for (index, reason) in [
         (json!(2), "ascending and unique, 2 follows 2"),
         (json!(32), "2 follows 32"),
     ] {
         let mut body = good.clone();
-        *body.pointer_mut(place).unwrap() = index;
-        let answer = api.client.submit_json(&body).await;
-        refused(&answer, (400, "invalid_input"), reason);
-        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        *body.pointer_mut(pointer).unwrap() = index;
+        let response = api.client.submit_json(&body).await;
+        assert_error(&response, (400, "invalid_input"), reason);
+        let message = response.json()["message"].as_str().unwrap().to_owned();
         assert!(message.contains(reason), "{message}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

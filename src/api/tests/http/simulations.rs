@@ -1,6 +1,8 @@
 //! Simulations of transactions.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use bytes::Bytes;
 use ledger_crypto::Ed25519Signature;
 use ledger_execution::genesis::DEVELOPMENT_BALANCE;
@@ -36,8 +38,8 @@ async fn simulate(
 }
 
 /// Returns the only transaction of the response.
-fn only(answer: &RawResponse) -> Value {
-    let shown = good(answer);
+fn only(response: &RawResponse) -> Value {
+    let shown = ok_json(response);
     let [transaction] = &shown.as_array().unwrap()[..] else {
         panic!("{shown}");
     };
@@ -48,17 +50,17 @@ fn only(answer: &RawResponse) -> Value {
 async fn predicts_the_result_of_the_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
-    let answer = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
-    let simulated = only(&answer);
+    let response = simulate(&api, &unsigned(&api, &transfer), "", "application/json").await;
+    let simulated = only(&response);
     assert_eq!(simulated["type"], "user_transaction");
     assert_eq!(simulated["success"], true, "{simulated}");
     assert_eq!(simulated["vm_status"], "Executed successfully");
     assert_eq!(simulated["version"], "0", "the newest version");
     assert_eq!(
-        answer.headers["x-node-gas-used"],
+        response.headers["x-node-gas-used"],
         simulated["gas_used"].as_str().unwrap()
     );
-    let info = good(&api.client.get("/v1").await);
+    let info = ok_json(&api.client.get("/v1").await);
     assert_eq!(info["ledger_version"], "0", "nothing was committed");
 
     let committed = api.commit(&transfer).await;
@@ -90,7 +92,7 @@ async fn simulates_a_transaction_without_any_signature() {
     let by_json = api.client.post_json(PATH, &body, "application/json").await;
     assert_eq!(only(&by_json), by_bcs);
     // Such a transaction can only be simulated.
-    refused(
+    assert_error(
         &api.client.submit_json(&body).await,
         (400, "vm_error"),
         "submitted",
@@ -102,14 +104,14 @@ async fn simulates_a_transaction_without_any_signature() {
 async fn responds_in_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let signed = unsigned(&api, &Transfer::new(0, 0));
-    let answer = simulate(&api, &signed, "", "application/x-bcs").await;
+    let response = simulate(&api, &signed, "", "application/x-bcs").await;
     // One transaction, version 0, Transaction::User, the transaction.
     let mut start = vec![1u8];
     start.extend(0u64.to_le_bytes());
     start.push(0);
     start.extend(bcs::to_bytes(&signed).unwrap());
-    assert!(good_bcs(&answer).starts_with(&start));
-    assert!(answer.headers["x-node-gas-used"].parse::<u64>().unwrap() > 0);
+    assert!(ok_bcs(&response).starts_with(&start));
+    assert!(response.headers["x-node-gas-used"].parse::<u64>().unwrap() > 0);
     api.stop().await;
 }
 
@@ -128,8 +130,8 @@ async fn responds_200_to_a_failed_simulation() {
 }
 
 /// Asserts that a simulation and a submission have the same error, whose message has `words`.
-fn same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
-    refused(simulated, (400, "invalid_input"), words);
+fn assert_same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
+    assert_error(simulated, (400, "invalid_input"), words);
     assert_eq!(simulated.json(), submitted.json());
     assert!(simulated.text().contains(words), "{}", simulated.text());
 }
@@ -155,7 +157,7 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         (with(2, 33), "33 type arguments, a function has at most 32"),
     ] {
         let simulated = simulate(&api, &signed, "", "*/*").await;
-        same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
+        assert_same_error(&simulated, &api.client.submit_bcs(&signed).await, words);
     }
     // As many as a call may have, but more than this function has, so the execution rejects them.
     for signed in [with(128, 0), with(2, 32)] {
@@ -173,13 +175,13 @@ async fn rejects_calls_with_too_many_arguments_as_a_submission_does() {
         body["signature"]["signature"] = json!(format!("0x{}", "00".repeat(64)));
         *body.pointer_mut(pointer).unwrap() = value;
         let simulated = api.client.post_json(PATH, &body, "application/json").await;
-        same_error(
+        assert_same_error(
             &simulated,
             &api.client.submit_json(&body).await,
             "arguments",
         );
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -191,11 +193,11 @@ async fn estimates_the_gas_values_on_request() {
         ..Transfer::new(0, 0)
     };
     let signed = unsigned(&api, &cheap);
-    let refusal = only(&simulate(&api, &signed, "", "*/*").await);
-    assert_eq!(refusal["vm_status"], "GAS_UNIT_PRICE_BELOW_MIN_BOUND");
+    let rejection = only(&simulate(&api, &signed, "", "*/*").await);
+    assert_eq!(rejection["vm_status"], "GAS_UNIT_PRICE_BELOW_MIN_BOUND");
 
-    let estimate = good(&api.client.get("/v1/estimate_gas_price").await);
-    let most = api.chain.parameters().max_gas_amount;
+    let estimate = ok_json(&api.client.get("/v1/estimate_gas_price").await);
+    let max_gas = api.chain.parameters().max_gas_amount;
     let rows = [
         ("?estimate_gas_unit_price=true", "gas_estimate", 100_000),
         (
@@ -208,7 +210,7 @@ async fn estimates_the_gas_values_on_request() {
             "?estimate_gas_unit_price=true&estimate_max_gas_amount=true\
              &estimate_prioritized_gas_unit_price=false",
             "gas_estimate",
-            most,
+            max_gas,
         ),
     ];
     for (query, price, max_gas_amount) in rows {
@@ -260,9 +262,9 @@ async fn reports_an_insufficient_balance_with_and_without_an_estimate() {
             sender: Box::new(AccountAuthenticator::NoAccountAuthenticator),
         };
         for query in ["", "?estimate_max_gas_amount=true"] {
-            let refusal = only(&simulate(&api, &signed, query, "*/*").await);
+            let rejection = only(&simulate(&api, &signed, query, "*/*").await);
             assert_eq!(
-                refusal["vm_status"], "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
+                rejection["vm_status"], "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE",
                 "{sender}{query}"
             );
         }
@@ -275,11 +277,15 @@ async fn rejects_valid_signatures_and_reports_validation_errors() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
     let signed = transfer.sign(&api.chain);
-    let answer = simulate(&api, &signed, "", "*/*").await;
-    refused(&answer, (400, "invalid_input"), "a valid signature");
+    let response = simulate(&api, &signed, "", "*/*").await;
+    assert_error(&response, (400, "invalid_input"), "a valid signature");
     let body = transfer.json(&api.chain);
-    let answer = api.client.post_json(PATH, &body, "*/*").await;
-    refused(&answer, (400, "invalid_input"), "a valid signature in JSON");
+    let response = api.client.post_json(PATH, &body, "*/*").await;
+    assert_error(
+        &response,
+        (400, "invalid_input"),
+        "a valid signature in JSON",
+    );
 
     let ahead = unsigned(&api, &Transfer::new(0, 9));
     let other_key = SignedTransaction {
@@ -290,16 +296,16 @@ async fn rejects_valid_signatures_and_reports_validation_errors() {
         (&ahead, "SEQUENCE_NUMBER_TOO_NEW"),
         (&other_key, "INVALID_AUTH_KEY"),
     ] {
-        let refusal = only(&simulate(&api, signed, "", "*/*").await);
-        assert_eq!(refusal["vm_status"], status);
-        assert_eq!(refusal["success"], false);
+        let rejection = only(&simulate(&api, signed, "", "*/*").await);
+        assert_eq!(rejection["vm_status"], status);
+        assert_eq!(rejection["success"], false);
         assert_eq!(
-            (&refusal["gas_used"], &refusal["changes"]),
+            (&rejection["gas_used"], &rejection["changes"]),
             (&json!("0"), &json!([]))
         );
     }
-    let answer = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
-    refused(&answer, (400, "web_framework_error"), "not a flag");
-    still_works(&api).await;
+    let response = simulate(&api, &ahead, "?estimate_max_gas_amount=yes", "*/*").await;
+    assert_error(&response, (400, "web_framework_error"), "not a flag");
+    assert_still_commits(&api).await;
     api.stop().await;
 }

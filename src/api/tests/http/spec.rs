@@ -1,27 +1,27 @@
 //! The OpenAPI document that the node serves, its web page, and its examples as requests.
 
-use crate::kit::{RawResponse, Settings, TestApi, refused};
+use crate::kit::{RawResponse, Settings, TestApi, assert_error};
 use ledger_api::openapi_document;
 use serde_json::Value;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-fn file(answer: &RawResponse, media_type: &str) -> String {
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.headers["content-type"], media_type);
-    assert_eq!(answer.headers["x-content-type-options"], "nosniff");
-    answer.text()
+fn file(response: &RawResponse, media_type: &str) -> String {
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(response.headers["content-type"], media_type);
+    assert_eq!(response.headers["x-content-type-options"], "nosniff");
+    response.text()
 }
 
 #[actix_web::test]
 async fn serves_the_document_in_json_and_yaml() {
     let api = TestApi::start(Settings::default()).await;
-    let answers = [
+    let responses = [
         api.client.get("/v1/spec.json").await,
         api.client.get_bcs("/v1/spec.json").await,
     ];
-    for answer in answers {
-        assert_eq!(answer.json(), openapi_document(api.chain.vendor()));
+    for response in responses {
+        assert_eq!(response.json(), openapi_document(api.chain.vendor()));
     }
     let yaml = file(&api.client.get("/v1/spec.yaml").await, "application/yaml");
     let has_line = |line: &str| yaml.lines().any(|one| one == line);
@@ -35,9 +35,9 @@ async fn serves_the_document_in_json_and_yaml() {
 #[actix_web::test]
 async fn page_loads_only_its_own_parts() {
     let api = TestApi::start(Settings::default()).await;
-    let answer = api.client.get("/v1/spec").await;
-    let page = file(&answer, HTML);
-    let policy = &answer.headers["content-security-policy"];
+    let response = api.client.get("/v1/spec").await;
+    let page = file(&response, HTML);
+    let policy = &response.headers["content-security-policy"];
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self';"),
         "{policy}"
@@ -48,12 +48,12 @@ async fn page_loads_only_its_own_parts() {
         .collect();
     assert!(parts.len() >= 5, "{parts:?}");
     for part in parts {
-        let answer = api.client.get(part).await;
-        assert_eq!(answer.status, 200, "{part}");
-        assert!(!answer.body.is_empty(), "{part}");
+        let response = api.client.get(part).await;
+        assert_eq!(response.status, 200, "{part}");
+        assert!(!response.body.is_empty(), "{part}");
     }
     let missing = api.client.get("/v1/spec/index.html").await;
-    refused(
+    assert_error(
         &missing,
         (404, "web_framework_error"),
         "not a part of the page",
@@ -67,7 +67,7 @@ async fn root_links_to_the_page() {
     let home = file(&api.client.get("/").await, HTML);
     assert!(home.contains("href=\"/v1/spec\""), "{home}");
     let posted = api.client.send("POST", "/", &[], Some(b"")).await;
-    refused(&posted, (405, "web_framework_error"), "POST /");
+    assert_error(&posted, (405, "web_framework_error"), "POST /");
     assert_eq!(posted.headers["allow"], "GET, HEAD");
     api.stop().await;
 }
@@ -100,7 +100,7 @@ async fn examples_are_valid_requests() {
         for (method, operation) in methods.as_object().unwrap() {
             let target = target(path, operation);
             let body = &operation["requestBody"]["content"]["application/json"]["example"];
-            let answer = match method.as_str() {
+            let response = match method.as_str() {
                 "get" => api.client.get(&target).await,
                 _ => {
                     api.client
@@ -108,20 +108,19 @@ async fn examples_are_valid_requests() {
                         .await
                 }
             };
-            let text = answer.text();
-            if answer.status == 400 {
+            let text = response.text();
+            if response.status == 400 {
                 // The signature of the examples is invalid, and each node has its own cursors.
-                let refused_well =
-                    path.starts_with("/transactions") || path.ends_with("/resources");
-                assert!(refused_well, "{method} {target}: {text}");
+                let is_expected = path.starts_with("/transactions") || path.ends_with("/resources");
+                assert!(is_expected, "{method} {target}: {text}");
                 assert_ne!(
-                    answer.error_code(),
+                    response.error_code(),
                     "web_framework_error",
                     "{method} {target}: {text}"
                 );
             } else {
                 assert!(
-                    answer.status < 300 || answer.status == 404,
+                    response.status < 300 || response.status == 404,
                     "{method} {target}: {text}"
                 );
             }

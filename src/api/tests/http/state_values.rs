@@ -1,6 +1,8 @@
 //! Raw values of the state by their key: the response for each kind of key, and invalid keys.
 
-use crate::kit::{RawResponse, Settings, TestApi, Transfer, good, good_bcs, refused, still_works};
+use crate::kit::{
+    RawResponse, Settings, TestApi, Transfer, assert_error, assert_still_commits, ok_bcs, ok_json,
+};
 use bytes::Bytes;
 use ledger_execution::{build_chain, development_genesis};
 use ledger_framework::modules::table::TableInfo;
@@ -79,7 +81,7 @@ async fn start() -> TestApi {
     .await
 }
 
-async fn ask(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
+async fn read_value(api: &TestApi, body: &Value, accept: &str) -> RawResponse {
     api.client.post_json(PATH, body, accept).await
 }
 
@@ -119,11 +121,15 @@ async fn shows_a_value_by_the_kind_of_its_key() {
             OWNER.as_bytes().to_vec(),
         ),
     ];
-    for (key, shown, bytes) in rows {
+    for (key, expected, bytes) in rows {
         let body = body(&key);
-        assert_eq!(good(&ask(&api, &body, JSON).await), shown, "{body}");
         assert_eq!(
-            good_bcs(&ask(&api, &body, BCS).await),
+            ok_json(&read_value(&api, &body, JSON).await),
+            expected,
+            "{body}"
+        );
+        assert_eq!(
+            ok_bcs(&read_value(&api, &body, BCS).await),
             stored(&bytes),
             "{body}"
         );
@@ -135,28 +141,28 @@ async fn shows_a_value_by_the_kind_of_its_key() {
 async fn names_a_missing_key_and_the_version() {
     let api = start().await;
     let missing = body(&Key::TableItem(TYPED, Bytes::from_static(b"\x06")));
-    let answer = ask(&api, &missing, BCS).await;
-    refused(&answer, (404, "state_value_not_found"), "another item");
+    let response = read_value(&api, &missing, BCS).await;
+    assert_error(&response, (404, "state_value_not_found"), "another item");
     let key = missing["key"].as_str().unwrap();
     let message = format!("State Value not found by State key({key}) and Ledger version(0)");
-    assert_eq!(answer.json()["message"], message);
-    assert_eq!(answer.headers["x-node-ledger-version"], "0");
-    let answer = api
+    assert_eq!(response.json()["message"], message);
+    assert_eq!(response.headers["x-node-ledger-version"], "0");
+    let response = api
         .client
         .post_json(&format!("{PATH}?ledger_version=9"), &missing, JSON)
         .await;
-    refused(&answer, (404, "version_not_found"), "a future version");
-    still_works(&api).await;
+    assert_error(&response, (404, "version_not_found"), "a future version");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
 #[actix_web::test]
 async fn reads_a_value_at_a_version_and_prefers_410_to_404() {
     let api = TestApi::start(Settings::with_window(4)).await;
-    let fee = tag("0x1::account::Account");
+    let account = tag("0x1::account::Account");
     let key = body(&Key::AccessPath(
         Transfer::new(0, 0).sender(),
-        path(1, &fee),
+        path(1, &account),
     ));
     let mut newest = 0;
     for number in 0..8 {
@@ -164,8 +170,8 @@ async fn reads_a_value_at_a_version_and_prefers_410_to_404() {
         let version: u64 = committed["version"].as_str().unwrap().parse().unwrap();
         let at = |version: u64| format!("{PATH}?ledger_version={version}");
         for (version, expected) in [(version, number + 1), (version - 1, number)] {
-            let answer = api.client.post_json(&at(version), &key, JSON).await;
-            assert_eq!(good(&answer)["sequence_number"], expected.to_string());
+            let response = api.client.post_json(&at(version), &key, JSON).await;
+            assert_eq!(ok_json(&response)["sequence_number"], expected.to_string());
         }
         newest = version;
     }
@@ -173,15 +179,18 @@ async fn reads_a_value_at_a_version_and_prefers_410_to_404() {
     let missing = body(&Key::TableItem(TYPED, Bytes::new()));
     loop {
         let path = format!("{PATH}?ledger_version=1");
-        let gone = api.client.post_json(&path, &missing, JSON).await;
-        if gone.status == 410 {
-            refused(&gone, (410, "version_pruned"), "before the window");
-            assert_eq!(gone.json()["message"], "Ledger version(1) has been pruned");
+        let response = api.client.post_json(&path, &missing, JSON).await;
+        if response.status == 410 {
+            assert_error(&response, (410, "version_pruned"), "before the window");
+            assert_eq!(
+                response.json()["message"],
+                "Ledger version(1) has been pruned"
+            );
             break;
         }
-        refused(&gone, (404, "state_value_not_found"), "not pruned yet");
+        assert_error(&response, (404, "state_value_not_found"), "not pruned yet");
     }
-    good(
+    ok_json(
         &api.client
             .post_json(&format!("{PATH}?ledger_version={newest}"), &key, JSON)
             .await,
@@ -220,10 +229,10 @@ async fn rejects_invalid_keys() {
         (body(&deep), input),
     ];
     for (body, expected) in rows {
-        let answer = ask(&api, &body, BCS).await;
+        let response = read_value(&api, &body, BCS).await;
         let text: String = body.to_string().chars().take(200).collect();
-        refused(&answer, expected, &text);
+        assert_error(&response, expected, &text);
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

@@ -1,7 +1,8 @@
 //! Summaries of an account's transactions.
 
 use crate::kit::{
-    Settings, TestApi, Transfer, good, good_bcs, ledger_headers, refused, still_works,
+    Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers, ok_bcs,
+    ok_json,
 };
 use actix_web::rt;
 use ledger_crypto::HashValue;
@@ -70,11 +71,11 @@ fn path(from: usize, query: &str) -> String {
 }
 
 async fn list(api: &TestApi, query: &str) -> Vec<Value> {
-    let answer = api.client.get(&path(0, query)).await;
-    assert!(!answer.headers.contains_key("x-node-cursor"));
-    let in_json = good(&answer).as_array().unwrap().clone();
+    let response = api.client.get(&path(0, query)).await;
+    assert!(!response.headers.contains_key("x-node-cursor"));
+    let in_json = ok_json(&response).as_array().unwrap().clone();
     let in_bcs = api.client.get_bcs(&path(0, query)).await;
-    let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(good_bcs(&in_bcs)).unwrap();
+    let in_bcs: Vec<IndexedSummary> = bcs::from_bytes(ok_bcs(&in_bcs)).unwrap();
     let in_bcs: Vec<_> = in_bcs.iter().map(IndexedSummary::json).collect();
     assert_eq!(in_json, in_bcs, "both formats agree");
     in_json
@@ -123,9 +124,9 @@ async fn returns_pages_by_version() {
         assert_eq!(list(&api, &query).await, expected, "{query}");
     }
     for query in ["", "?start_version=0", "?end_version=9"] {
-        let nobody = format!("/v1/accounts/dead/transaction_summaries{query}");
-        assert_eq!(good(&api.client.get(&nobody).await), json!([]));
-        assert_eq!(good_bcs(&api.client.get_bcs(&nobody).await), [0]);
+        let unknown = format!("/v1/accounts/dead/transaction_summaries{query}");
+        assert_eq!(ok_json(&api.client.get(&unknown).await), json!([]));
+        assert_eq!(ok_bcs(&api.client.get_bcs(&unknown).await), [0]);
     }
     api.stop().await;
 }
@@ -168,9 +169,12 @@ async fn lists_orderless_transactions_in_summaries_only() {
         assert_eq!(list(&api, &from).await, span, "{from}");
     }
     let listed = format!("/v1/accounts/{}/transactions", Transfer::new(0, 0).sender());
-    assert_eq!(good(&api.client.get(&listed).await), json!(sequential));
+    assert_eq!(ok_json(&api.client.get(&listed).await), json!(sequential));
     let from = format!("{listed}?start=1");
-    assert_eq!(good(&api.client.get(&from).await), json!(sequential[1..]));
+    assert_eq!(
+        ok_json(&api.client.get(&from).await),
+        json!(sequential[1..])
+    );
     api.stop().await;
 }
 
@@ -200,14 +204,14 @@ async fn rejects_malformed_bounds() {
         ("?end_version=18446744073709551616", syntax),
         ("?end_version=1&end_version=1", syntax),
     ] {
-        refused(&api.client.get(&path(0, query)).await, expected, query);
+        assert_error(&api.client.get(&path(0, query)).await, expected, query);
     }
-    let nobody = api
+    let unknown = api
         .client
         .get("/v1/accounts/0xg/transaction_summaries")
         .await;
-    refused(&nobody, syntax, "no address");
-    still_works(&api).await;
+    assert_error(&unknown, syntax, "no address");
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -241,7 +245,7 @@ async fn returns_consistent_pages_during_commits() {
             .get(&path(0, &format!("?start_version={start}&limit=3")))
             .await;
         let newest = ledger_headers(&page, "node")[1];
-        let page = good(&page).as_array().unwrap().clone();
+        let page = ok_json(&page).as_array().unwrap().clone();
         assert!(
             page.iter()
                 .all(|one| (start..=newest).contains(&version(one)))

@@ -1,6 +1,6 @@
 //! Rejections of transactions of multisig accounts.
 
-use crate::kit::{Refusal, Settings, TestApi, Transfer, good, still_works};
+use crate::kit::{Rejection, Settings, TestApi, Transfer, assert_still_commits, ok_json};
 use ledger_crypto::HashValue;
 use ledger_types::{
     AccountAddress, EntryFunction, ValidationStatus as Status,
@@ -9,7 +9,7 @@ use ledger_types::{
 use serde_json::{Value, json};
 
 /// Validation statuses that the tests of this file cause.
-pub const SHOWN: [Status; 6] = [
+pub const CAUSED: [Status; 6] = [
     Status::AccountNotMultisig,
     Status::NotMultisigOwner,
     Status::MultisigTransactionNotFound,
@@ -35,7 +35,7 @@ impl Vault {
             "type_arguments": [],
             "arguments": [creator],
         });
-        let viewed = good(
+        let viewed = ok_json(
             &api.client
                 .post_json("/v1/view", &call, "application/json")
                 .await,
@@ -91,20 +91,20 @@ impl Vault {
     }
 
     /// Asserts that the vault's next transaction is rejected if account `from` sends it.
-    async fn is_refused(&self, from: usize, call: Option<EntryFunction>, status: Status) {
+    async fn assert_rejected(&self, from: usize, call: Option<EntryFunction>, status: Status) {
         let payload = TransactionPayload::Multisig(Multisig {
             multisig_address: self.address,
             payload: call.map(MultisigPayload::EntryFunction),
         });
         let sequence_number = if from == 0 { self.sent } else { 0 };
         let signed = Transfer::new(from, sequence_number).sign_payload(&self.api.chain, payload);
-        let refusal = Refusal {
-            what: status.name(),
+        let rejection = Rejection {
+            case: status.name(),
             signed,
             status,
             words: "",
         };
-        refusal.show(&self.api).await;
+        rejection.assert_rejected(&self.api).await;
     }
 }
 
@@ -113,20 +113,22 @@ async fn rejects_transactions_that_the_owners_have_not_approved() {
     let mut vault = Vault::requiring(2).await;
     let call = vault.transfer(7);
     vault
-        .is_refused(0, None, Status::MultisigTransactionNotFound)
+        .assert_rejected(0, None, Status::MultisigTransactionNotFound)
         .await;
     vault
         .propose("create_transaction", &Vault::stored_form(&call))
         .await;
-    vault.is_refused(2, None, Status::NotMultisigOwner).await;
     vault
-        .is_refused(0, None, Status::MultisigTransactionInsufficientApprovals)
+        .assert_rejected(2, None, Status::NotMultisigOwner)
+        .await;
+    vault
+        .assert_rejected(0, None, Status::MultisigTransactionInsufficientApprovals)
         .await;
     vault.address = AccountAddress::from_low_u64(0xabc);
     vault
-        .is_refused(0, Some(call), Status::AccountNotMultisig)
+        .assert_rejected(0, Some(call), Status::AccountNotMultisig)
         .await;
-    still_works(&vault.api).await;
+    assert_still_commits(&vault.api).await;
     vault.api.stop().await;
 }
 
@@ -138,7 +140,7 @@ async fn rejects_payloads_that_the_owners_have_not_proposed() {
         .propose("create_transaction", &Vault::stored_form(&call))
         .await;
     vault
-        .is_refused(
+        .assert_rejected(
             0,
             Some(other),
             Status::MultisigTransactionPayloadDoesNotMatch,
@@ -153,9 +155,9 @@ async fn rejects_payloads_that_the_owners_have_not_proposed() {
         .await;
     for call in [Some(vault.transfer(8)), None] {
         vault
-            .is_refused(0, call, Status::MultisigTransactionPayloadDoesNotMatchHash)
+            .assert_rejected(0, call, Status::MultisigTransactionPayloadDoesNotMatchHash)
             .await;
     }
-    still_works(&vault.api).await;
+    assert_still_commits(&vault.api).await;
     vault.api.stop().await;
 }

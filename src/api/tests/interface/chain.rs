@@ -1,6 +1,6 @@
 //! Ledgers for the tests: one with transactions of every kind, and one with pruned blocks.
 
-use crate::kit::{Settings, TestApi, Transfer, good, ledger_headers};
+use crate::kit::{Settings, TestApi, Transfer, ledger_headers, ok_json};
 use ledger_actors::WaitConfig;
 use ledger_types::{AccountAddress, SignedTransaction};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 pub const RECORD_KEY: &str = "0x046e616d65";
 
 /// Starts a node whose waits time out after 10 ms.
-pub async fn impatient() -> TestApi {
+pub async fn start_with_short_waits() -> TestApi {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 10,
@@ -50,8 +50,8 @@ impl History {
         for sequence_number in 0..3 {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);
         }
-        let made = Transfer::new(1, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
-        api.commit_signed(&made).await;
+        let created = Transfer::new(1, 0).sign_call(&api.chain, "0x1::registry::initialize", &[]);
+        api.commit_signed(&created).await;
         let arguments = [json!("name"), json!("0xab")];
         let set = Transfer::new(1, 1).sign_call(&api.chain, "0x1::registry::set", &arguments);
         let record = api.commit_signed(&set).await;
@@ -61,7 +61,7 @@ impl History {
             "/v1/accounts/{}/resource/0x1::registry::Registry",
             Transfer::new(1, 0).sender()
         );
-        let registry = good(&api.client.get(&registry).await);
+        let registry = ok_json(&api.client.get(&registry).await);
         let table = registry["data"]["records"]["inner"]["handle"]
             .as_str()
             .unwrap();
@@ -85,7 +85,7 @@ impl History {
     }
 
     pub async fn get(&self, path: &str) -> Value {
-        good(&self.api.client.get(path).await)
+        ok_json(&self.api.client.get(path).await)
     }
 }
 
@@ -130,7 +130,7 @@ impl Pruned {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);
             // Each pruning step ends before the next block starts another one.
             let newest = (sequence_number + 2) * VERSIONS_PER_BLOCK;
-            until_oldest(&api, (newest + 1).saturating_sub(window)).await;
+            wait_for_oldest(&api, (newest + 1).saturating_sub(window)).await;
         }
         let newest = (TRANSFERS + 1) * VERSIONS_PER_BLOCK;
         Self {
@@ -148,7 +148,7 @@ impl Pruned {
 }
 
 /// Waits until the window begins at the first version of the block that contains `version`.
-async fn until_oldest(api: &TestApi, version: u64) {
+async fn wait_for_oldest(api: &TestApi, version: u64) {
     const TRIES_MAX: u32 = 100_000;
     let expected = match version {
         0 => 0,

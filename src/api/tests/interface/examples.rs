@@ -51,7 +51,7 @@ impl Example {
     }
 
     /// Sends the request. `accept` is the media type of the response.
-    pub async fn ask(&self, history: &History, accept: &str) -> RawResponse {
+    pub async fn send(&self, history: &History, accept: &str) -> RawResponse {
         let body = self.body.as_ref().map(|body| body.to_string().into_bytes());
         let mut headers = vec![("accept", accept)];
         if body.is_some() {

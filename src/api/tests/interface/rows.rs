@@ -1,7 +1,7 @@
 //! Rows of `tests/interface.md`: the declared responses of a route. A test that causes one states
 //! it with [`row`], which `table` searches for in the test's source.
 
-use crate::kit::{RawResponse, TestApi, ledger_headers, refused};
+use crate::kit::{RawResponse, TestApi, assert_error, ledger_headers};
 use serde_json::Value;
 
 /// The `error_code` of a success in the table.
@@ -55,34 +55,34 @@ impl Row {
         body: Option<&[u8]>,
     ) -> RawResponse {
         assert!(
-            self.is_asked_by(path),
+            self.has_path(path),
             "{path} is not a path of {}",
             self.route
         );
-        let answer = api.client.send(self.method(), path, headers, body).await;
-        let shown: String = path.chars().take(100).collect();
-        self.holds(&answer, &shown);
-        answer
+        let response = api.client.send(self.method(), path, headers, body).await;
+        let label: String = path.chars().take(100).collect();
+        self.assert_matches(&response, &label);
+        response
     }
 
     /// Asserts that the response is the one of the row.
-    pub fn holds(self, answer: &RawResponse, what: &str) {
+    pub fn assert_matches(self, response: &RawResponse, case: &str) {
         if self.error_code == SUCCESS {
-            assert_eq!(answer.status, self.status, "{what}: {}", answer.text());
-            ledger_headers(answer, "node");
+            assert_eq!(response.status, self.status, "{case}: {}", response.text());
+            ledger_headers(response, "node");
         } else {
-            refused(answer, (self.status, self.error_code), what);
+            assert_error(response, (self.status, self.error_code), case);
             let known = ["message", "error_code", "vm_error_code"];
-            let body = answer.json();
+            let body = response.json();
             assert!(
                 members(&body).iter().all(|name| known.contains(name)),
-                "{what}: {body}"
+                "{case}: {body}"
             );
         }
     }
 
     /// Returns whether the path belongs to the row's route.
-    fn is_asked_by(self, path: &str) -> bool {
+    fn has_path(self, path: &str) -> bool {
         let pattern = self.route.split_once(' ').unwrap().1;
         let path = path.split('?').next().unwrap();
         let Some(path) = path.strip_prefix("/v1") else {

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned, STORE, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
     rows::{elements, row},
 };
 use serde_json::json;
@@ -13,9 +13,9 @@ async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     let api = TestApi::start(Settings::default()).await;
     let (in_json, in_bcs) = (Transfer::new(0, 0), Transfer::new(1, 0));
     let accepted = api.client.submit_json(&in_json.json(&api.chain)).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "JSON");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "JSON");
     let accepted = api.client.submit_bcs(&in_bcs.sign(&api.chain)).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "BCS");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "BCS");
     for transfer in [in_json, in_bcs] {
         let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
         let committed = api.client.wait(&hash).await;
@@ -140,7 +140,7 @@ async fn reads_have_the_version_of_the_ledger_in_headers() {
         .client
         .get("/v1/accounts/0xb0b/balance/0xa")
         .await;
-    assert_eq!((good(&before), good(&after)), (json!(28), json!(35)));
+    assert_eq!((ok_json(&before), ok_json(&after)), (json!(28), json!(35)));
     let (before, after) = (
         ledger_headers(&before, "node"),
         ledger_headers(&after, "node"),

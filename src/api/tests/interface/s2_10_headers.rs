@@ -3,7 +3,7 @@
 use crate::{
     chain::{History, NEWEST, Pruned},
     examples::{self, JSON_ONLY},
-    kit::{Settings, good, ledger_headers},
+    kit::{Settings, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 
@@ -16,13 +16,13 @@ async fn seven_headers_are_on_every_success() {
             if accept == "application/x-bcs" && JSON_ONLY.contains(&example.route) {
                 continue;
             }
-            let answer = example.ask(&history, accept).await;
-            row(example.route, 200, "-").holds(&answer, example.route);
+            let response = example.send(&history, accept).await;
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     for example in examples::submissions(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, example.status, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, example.status, "-").assert_matches(&response, example.route);
     }
     history.api.stop().await;
 }
@@ -45,8 +45,8 @@ async fn headers_equal_the_ledger_information() {
             )
         },
     ] {
-        let answer = api.client.get("/v1").await;
-        let info = good(&answer);
+        let response = api.client.get("/v1").await;
+        let info = ok_json(&response);
         let [
             chain_id,
             version,
@@ -55,7 +55,7 @@ async fn headers_equal_the_ledger_information() {
             epoch,
             height,
             oldest_height,
-        ] = ledger_headers(&answer, "node");
+        ] = ledger_headers(&response, "node");
         assert_eq!(info["chain_id"], chain_id);
         for (name, value) in [
             ("ledger_version", version),
@@ -69,7 +69,7 @@ async fn headers_equal_the_ledger_information() {
         }
         assert_eq!((chain_id, version, height), (4, newest, newest / 3));
         assert_eq!((oldest_version, oldest_height), oldest);
-        let block = good(
+        let block = ok_json(
             &api.client
                 .get(&format!("/v1/blocks/by_height/{height}"))
                 .await,
@@ -94,14 +94,14 @@ async fn errors_that_depend_on_the_ledger_have_the_headers() {
         "/v1/transactions/by_version/99",
         "/v1/-/healthy?duration_secs=0",
     ] {
-        let answer = api.client.get(path).await;
-        assert!(answer.status >= 400, "{path}");
-        assert_eq!(ledger_headers(&answer, "node")[1], newest, "{path}");
+        let response = api.client.get(path).await;
+        assert!(response.status >= 400, "{path}");
+        assert_eq!(ledger_headers(&response, "node")[1], newest, "{path}");
     }
     for path in ["/v1/nothing", "/v1/blocks/by_height/x"] {
-        let answer = api.client.get(path).await;
-        assert!(answer.status >= 400, "{path}");
-        let named = answer
+        let response = api.client.get(path).await;
+        assert!(response.status >= 400, "{path}");
+        let named = response
             .headers
             .keys()
             .filter(|name| name.starts_with("x-node"));
@@ -116,8 +116,8 @@ async fn calls_that_use_gas_have_a_header_with_it() {
     const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];
     let history = History::start().await;
     for example in examples::all(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        let gas_used = answer.headers.get("x-node-gas-used");
+        let response = example.send(&history, "application/json").await;
+        let gas_used = response.headers.get("x-node-gas-used");
         assert_eq!(
             gas_used.is_some(),
             USE_GAS.contains(&example.route),
@@ -137,9 +137,9 @@ async fn calls_that_use_gas_have_a_header_with_it() {
 async fn the_cursor_is_the_start_of_the_next_page() {
     let history = History::start().await;
     for example in examples::all(&history) {
-        let answer = example.ask(&history, "application/json").await;
+        let response = example.send(&history, "application/json").await;
         assert!(
-            !answer.headers.contains_key("x-node-cursor"),
+            !response.headers.contains_key("x-node-cursor"),
             "{}",
             example.route
         );
@@ -148,16 +148,16 @@ async fn the_cursor_is_the_start_of_the_next_page() {
     let all = history.get(path).await;
     let all = elements(&all);
     let first = history.api.client.get(&format!("{path}?limit=3")).await;
-    assert_eq!(elements(&good(&first)), &all[..3]);
+    assert_eq!(elements(&ok_json(&first)), &all[..3]);
     let cursor = &first.headers["x-node-cursor"];
     let rest = history.get(&format!("{path}?start={cursor}")).await;
     assert_eq!(elements(&rest), &all[3..]);
-    let refused = history
+    let rejected = history
         .api
         .client
         .get(&format!("{path}?limit=3&ledger_version=99"))
         .await;
-    assert!(!refused.headers.contains_key("x-node-cursor"));
+    assert!(!rejected.headers.contains_key("x-node-cursor"));
     history.api.stop().await;
 }
 
@@ -169,8 +169,8 @@ async fn header_names_have_the_vendor_word() {
         ..Settings::default()
     })
     .await;
-    let answer = history.client.get("/v1").await;
-    assert_eq!(ledger_headers(&answer, "aptos")[0], 4);
-    assert!(!answer.headers.contains_key("x-node-chain-id"));
+    let response = history.client.get("/v1").await;
+    assert_eq!(ledger_headers(&response, "aptos")[0], 4);
+    assert!(!response.headers.contains_key("x-node-chain-id"));
     history.stop().await;
 }

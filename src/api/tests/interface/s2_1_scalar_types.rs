@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, RECORD_KEY},
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, number, row},
 };
 use ledger_types::AccountAddress;
@@ -113,8 +113,8 @@ async fn a_u64_is_sent_as_decimal_text() {
             Value::Null,
         ] {
             let body = changed(&good, &format!("/{name}"), wrong);
-            let answer = api.client.submit_json(&body).await;
-            refused(&answer, SYNTAX, &format!("{name}: {}", body[name]));
+            let response = api.client.submit_json(&body).await;
+            assert_error(&response, SYNTAX, &format!("{name}: {}", body[name]));
         }
     }
     api.stop().await;
@@ -181,19 +181,19 @@ async fn bytes_are_shown_with_two_digits_each() {
 async fn bytes_are_read_with_two_digits_each() {
     let history = History::start().await;
     let path = format!("/v1/tables/{}/raw_item", history.table);
-    let ask = async |key: &str| {
+    let post = async |key: &str| {
         history
             .api
             .client
             .post_json(&path, &json!({ "key": key }), "*/*")
             .await
     };
-    assert_eq!(ask(RECORD_KEY).await.status, 200);
+    assert_eq!(post(RECORD_KEY).await.status, 200);
     for odd in ["0x046e616d6", "0x0", "0xzz", "0x04 6e616d65", "\u{e9}"] {
-        refused(&ask(odd).await, SYNTAX, odd);
+        assert_error(&post(odd).await, SYNTAX, odd);
     }
     for other in ["0x", "0x00046e616d65", "0x046e616d6500"] {
-        refused(&ask(other).await, (404, "table_item_not_found"), other);
+        assert_error(&post(other).await, (404, "table_item_not_found"), other);
     }
     history.api.stop().await;
 }
@@ -265,7 +265,7 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
 #[actix_web::test]
 async fn key_types_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
-    let ask = async |key_type: &str, key: &Value| {
+    let post = async |key_type: &str, key: &Value| {
         let body = json!({ "key_type": key_type, "value_type": "u8", "key": key });
         api.client
             .post_json("/v1/tables/0x1/item", &body, "*/*")
@@ -286,17 +286,18 @@ async fn key_types_are_move_types() {
         ("0x1::string::String", &text),
         ("0x1::option::Option< u64 >", &json!({ "vec": ["7"] })),
     ] {
-        let answer = ask(key_type, key).await;
+        let response = post(key_type, key).await;
         row(
             "POST /tables/{table_handle}/item",
             404,
             "table_item_not_found",
         )
-        .holds(&answer, key_type);
+        .assert_matches(&response, key_type);
     }
     for key_type in ["u65", "int", "vector", "vector<>", "U8", "0x1::string", ""] {
-        let answer = ask(key_type, &text).await;
-        row("POST /tables/{table_handle}/item", 400, "invalid_input").holds(&answer, key_type);
+        let response = post(key_type, &text).await;
+        row("POST /tables/{table_handle}/item", 400, "invalid_input")
+            .assert_matches(&response, key_type);
     }
     api.stop().await;
 }
@@ -317,7 +318,7 @@ async fn an_entry_function_id_is_case_sensitive() {
         "node_account::transfer",
         "0x1::node_account::transfer::x",
     ] {
-        refused(&submit(function).await, (400, "invalid_input"), function);
+        assert_error(&submit(function).await, (400, "invalid_input"), function);
     }
     let one = AccountAddress::ONE.to_long_hex();
     let accepted = submit(&format!("{one}::node_account::transfer")).await;

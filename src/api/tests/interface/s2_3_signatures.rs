@@ -1,7 +1,7 @@
 //! docs/reference/rest-contract.md#s2-3: the variants of a signature, which differ in `type`.
 
 use crate::{
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, members, row, without},
 };
 use serde_json::json;
@@ -13,12 +13,12 @@ async fn an_ed25519_signature_has_three_members() {
     let transfer = Transfer::new(0, 0);
     let body = transfer.json(&api.chain);
     let accepted = api.client.submit_json(&body).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "a transfer");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "a transfer");
     let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
     let committed = api.client.wait(&hash).await;
-    for shown in [&accepted.json()["signature"], &committed["signature"]] {
-        assert_eq!(members(shown), ["public_key", "signature", "type"]);
-        assert_eq!(shown, &body["signature"]);
+    for signature in [&accepted.json()["signature"], &committed["signature"]] {
+        assert_eq!(members(signature), ["public_key", "signature", "type"]);
+        assert_eq!(signature, &body["signature"]);
     }
     api.stop().await;
 }
@@ -30,12 +30,12 @@ async fn each_member_of_a_signature_is_required() {
     let good = Transfer::new(0, 0).json(&api.chain);
     for name in ["type", "public_key", "signature"] {
         let body = without(&good, "/signature", name);
-        refused(&api.client.submit_json(&body).await, SYNTAX, name);
+        assert_error(&api.client.submit_json(&body).await, SYNTAX, name);
         let body = changed(&good, &format!("/signature/{name}"), json!(7));
-        refused(&api.client.submit_json(&body).await, SYNTAX, name);
+        assert_error(&api.client.submit_json(&body).await, SYNTAX, name);
     }
     let unknown = changed(&good, "/signature/type", json!("other_signature"));
-    refused(
+    assert_error(
         &api.client.submit_json(&unknown).await,
         SYNTAX,
         "another type",
@@ -43,7 +43,7 @@ async fn each_member_of_a_signature_is_required() {
     for name in ["public_key", "signature"] {
         for wrong in ["0x", "0x12", "0x1", "zz"] {
             let body = changed(&good, &format!("/signature/{name}"), json!(wrong));
-            refused(
+            assert_error(
                 &api.client.submit_json(&body).await,
                 SYNTAX,
                 &format!("{name} {wrong}"),
@@ -62,8 +62,9 @@ async fn rejects_the_signature_of_another_transaction() {
         Transfer::new(0, 1).json(&api.chain),
     );
     body["signature"] = other["signature"].clone();
-    let answer = api.client.submit_json(&body).await;
-    row("POST /transactions", 400, "vm_error").holds(&answer, "another transaction's signature");
-    assert_eq!(answer.json()["vm_error_code"], 1);
+    let response = api.client.submit_json(&body).await;
+    row("POST /transactions", 400, "vm_error")
+        .assert_matches(&response, "another transaction's signature");
+    assert_eq!(response.json()["vm_error_code"], 1);
     api.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::orderless,
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::{SYNTAX, changed, row, without},
 };
 use serde_json::{Value, json};
@@ -25,11 +25,11 @@ async fn seven_members_are_required() {
             without(&good, "", name),
             changed(&good, &format!("/{name}"), Value::Null),
         ] {
-            let answer = api.client.submit_json(&body).await;
-            row("POST /transactions", 400, "web_framework_error").holds(&answer, name);
+            let response = api.client.submit_json(&body).await;
+            row("POST /transactions", 400, "web_framework_error").assert_matches(&response, name);
         }
-        let answer = api.client.submit_json(&without(&good, "", name)).await;
-        assert!(answer.text().contains(name), "{}", answer.text());
+        let response = api.client.submit_json(&without(&good, "", name)).await;
+        assert!(response.text().contains(name), "{}", response.text());
     }
     api.stop().await;
 }
@@ -48,11 +48,11 @@ async fn the_nonce_is_optional() {
         .unwrap();
     assert_eq!(body["replay_protection_nonce"], "7");
     let accepted = api.client.submit_json(&body).await;
-    row("POST /transactions", 202, "-").holds(&accepted, "with a nonce");
+    row("POST /transactions", 202, "-").assert_matches(&accepted, "with a nonce");
     assert_eq!(accepted.json()["replay_protection_nonce"], "7");
     for wrong in [json!(7), json!("x"), json!("-1")] {
         let body = changed(&body, "/replay_protection_nonce", wrong);
-        refused(&api.client.submit_json(&body).await, SYNTAX, "not a U64");
+        assert_error(&api.client.submit_json(&body).await, SYNTAX, "not a U64");
     }
     api.stop().await;
 }
@@ -64,7 +64,7 @@ async fn the_sender_is_an_address() {
     let good = Transfer::new(0, 0).json(&api.chain);
     for wrong in [json!("0xg"), json!(""), json!(1), json!("1".repeat(65))] {
         let body = changed(&good, "/sender", wrong);
-        refused(
+        assert_error(
             &api.client.submit_json(&body).await,
             SYNTAX,
             &body["sender"].to_string(),

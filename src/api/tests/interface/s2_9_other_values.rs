@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, RECORD_KEY},
-    kit::{Settings, TestApi, good},
+    kit::{Settings, TestApi, ok_json},
     rows::members,
 };
 use ledger_execution::{build_chain, development_genesis, genesis::DEVELOPMENT_BALANCE};
@@ -18,11 +18,11 @@ async fn a_balance_is_a_json_number() {
     let balance = history.get(&path).await;
     let spent = DEVELOPMENT_BALANCE - balance.as_u64().unwrap();
     assert!(spent > 0, "{balance}");
-    let answer = history.api.client.get(&path).await;
+    let response = history.api.client.get(&path).await;
     assert!(
-        answer.body.iter().all(u8::is_ascii_digit),
+        response.body.iter().all(u8::is_ascii_digit),
         "{}",
-        answer.text()
+        response.text()
     );
     history.api.stop().await;
 }
@@ -56,7 +56,7 @@ async fn a_raw_item_of_type_u8_is_a_number() {
         .client
         .post_json(&path, &json!({ "key": "0x01" }), "*/*")
         .await;
-    assert_eq!(good(&item), 200);
+    assert_eq!(ok_json(&item), 200);
     api.stop().await;
 }
 
@@ -66,7 +66,7 @@ async fn a_raw_item_of_a_struct_is_an_object() {
     let history = History::start().await;
     let path = format!("/v1/tables/{}/raw_item", history.table);
     let key = json!({ "key": RECORD_KEY });
-    let item = good(&history.api.client.post_json(&path, &key, "*/*").await);
+    let item = ok_json(&history.api.client.post_json(&path, &key, "*/*").await);
     assert_eq!(members(&item), ["content", "revision", "updated_usecs"]);
     history.api.stop().await;
 }

@@ -28,14 +28,14 @@ async fn responses_are_json_by_default() {
             "application/json, application/x-bcs",
             "APPLICATION/JSON; charset=utf-8",
         ] {
-            let answer = example.ask(&history, accept).await;
+            let response = example.send(&history, accept).await;
             let expected = file.map_or("application/json", |(_, media_type)| media_type);
             assert_eq!(
-                answer.headers["content-type"], expected,
+                response.headers["content-type"], expected,
                 "{} {accept}",
                 example.route
             );
-            row(example.route, 200, "-").holds(&answer, example.route);
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     history.api.stop().await;
@@ -50,22 +50,28 @@ async fn responses_are_bcs_if_the_client_prefers_it() {
         if is_file || JSON_ONLY.contains(&example.route) {
             continue;
         }
-        let in_json = example.ask(&history, "application/json").await;
+        let in_json = example.send(&history, "application/json").await;
         for accept in [
             "application/x-bcs",
             "text/html, application/x-bcs, application/json",
             "Application/X-BCS;q=0.1",
         ] {
-            let answer = example.ask(&history, accept).await;
-            assert_eq!(answer.status, 200, "{}: {}", example.route, answer.text());
-            assert_eq!(answer.headers["content-type"], "application/x-bcs");
+            let response = example.send(&history, accept).await;
             assert_eq!(
-                ledger_headers(&answer, "node"),
+                response.status,
+                200,
+                "{}: {}",
+                example.route,
+                response.text()
+            );
+            assert_eq!(response.headers["content-type"], "application/x-bcs");
+            assert_eq!(
+                ledger_headers(&response, "node"),
                 ledger_headers(&in_json, "node"),
                 "{}",
                 example.route
             );
-            assert_ne!(answer.body, in_json.body, "{}", example.route);
+            assert_ne!(response.body, in_json.body, "{}", example.route);
         }
     }
     history.api.stop().await;
@@ -76,12 +82,18 @@ async fn responses_are_bcs_if_the_client_prefers_it() {
 async fn other_query_parameters_are_ignored() {
     let history = History::start().await;
     for mut example in examples::reads(&history) {
-        let expected = example.ask(&history, "application/json").await;
+        let expected = example.send(&history, "application/json").await;
         let mark = if example.path.contains('?') { '&' } else { '?' };
         example.path += &format!("{mark}accountAddress=0x1&other=%FF&ledger_versions=x");
-        let answer = example.ask(&history, "application/json").await;
-        assert_eq!(answer.status, 200, "{}: {}", example.path, answer.text());
-        assert_eq!(answer.body, expected.body, "{}", example.path);
+        let response = example.send(&history, "application/json").await;
+        assert_eq!(
+            response.status,
+            200,
+            "{}: {}",
+            example.path,
+            response.text()
+        );
+        assert_eq!(response.body, expected.body, "{}", example.path);
     }
     history.api.stop().await;
 }
@@ -103,8 +115,8 @@ async fn accepts_chunked_bodies() {
             first.len(),
             second.len()
         );
-        let answer = history.api.client.raw(request.as_bytes()).await;
-        row(post.route, post.status, "-").holds(&answer, post.route);
+        let response = history.api.client.raw(request.as_bytes()).await;
+        row(post.route, post.status, "-").assert_matches(&response, post.route);
     }
     history.api.stop().await;
 }

@@ -3,7 +3,9 @@
 
 use crate::{
     chain::{orderless, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers, refused, still_works},
+    kit::{
+        Settings, TestApi, Transfer, assert_error, assert_still_commits, ledger_headers, ok_json,
+    },
     rows::{changed, row},
 };
 use ledger_actors::MempoolConfig;
@@ -17,12 +19,12 @@ const ROUTE: &str = "POST /transactions";
 async fn responds_to_a_json_submission_with_the_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
     let transfer = Transfer::new(0, 0);
-    let answer = row("POST /transactions", 202, "-")
+    let response = row("POST /transactions", 202, "-")
         .post(&api, "/v1/transactions", &transfer.json(&api.chain))
         .await;
     let hash = transfer.sign(&api.chain).hash(api.chain.vendor());
-    assert_eq!(answer.json()["hash"], hash.to_string());
-    assert_eq!(answer.json().get("type"), None);
+    assert_eq!(response.json()["hash"], hash.to_string());
+    assert_eq!(response.json().get("type"), None);
     api.stop().await;
 }
 
@@ -36,11 +38,11 @@ async fn a_bcs_submission_has_its_own_media_type() {
     let body = bcs::to_bytes(&signed).unwrap();
     let media_type = "application/x.node.signed_transaction+bcs";
     let headers = [("content-type", media_type)];
-    let answer = row(ROUTE, 202, "-")
+    let response = row(ROUTE, 202, "-")
         .send(&api, "/v1/transactions", &headers, Some(&body))
         .await;
     assert_eq!(
-        answer.json()["hash"],
+        response.json()["hash"],
         signed.hash(api.chain.vendor()).to_string()
     );
     // The same transaction is accepted again.
@@ -48,12 +50,12 @@ async fn a_bcs_submission_has_its_own_media_type() {
         ("content-type", media_type),
         ("accept", "application/x-bcs"),
     ];
-    let answer = api
+    let response = api
         .client
         .send("POST", "/v1/transactions", &headers, Some(&body))
         .await;
-    assert_eq!((answer.status, answer.body.len()), (202, 0));
-    ledger_headers(&answer, "node");
+    assert_eq!((response.status, response.body.len()), (202, 0));
+    ledger_headers(&response, "node");
     api.stop().await;
 }
 
@@ -65,7 +67,7 @@ async fn accepts_a_signature_over_the_encoded_message() {
     let mut body = transfer.json(&api.chain);
     let signature = body.as_object_mut().unwrap().remove("signature").unwrap();
     let path = "/v1/transactions/encode_submission";
-    let message = good(&api.client.post_json(path, &body, "application/json").await);
+    let message = ok_json(&api.client.post_json(path, &body, "application/json").await);
     let message = hex::decode(&message.as_str().unwrap()[2..]).unwrap();
     let raw = transfer.raw(&api.chain, transfer.sender(), transfer.payload(&api.chain));
     assert_eq!(message, raw.signing_message(api.chain.vendor()));
@@ -93,16 +95,16 @@ async fn rejects_bodies_that_are_not_transactions() {
         json!(null),
         changed(&good, "/sender", json!("0xg")),
     ] {
-        let answer = row("POST /transactions", 400, "web_framework_error")
+        let response = row("POST /transactions", 400, "web_framework_error")
             .post(&api, path, &body)
             .await;
-        assert_eq!(answer.json().get("vm_error_code"), None);
+        assert_eq!(response.json().get("vm_error_code"), None);
     }
     let unknown = changed(&good, "/payload/function", json!("0x1::coin::nothing"));
-    let answer = row("POST /transactions", 400, "invalid_input")
+    let response = row("POST /transactions", 400, "invalid_input")
         .post(&api, path, &unknown)
         .await;
-    assert_eq!(answer.json().get("vm_error_code"), None);
+    assert_eq!(response.json().get("vm_error_code"), None);
     let headers = [("content-type", "application/x.node.signed_transaction+bcs")];
     for body in [&b""[..], &[0xff; 100]] {
         row(ROUTE, 400, "invalid_input")
@@ -116,7 +118,7 @@ async fn rejects_bodies_that_are_not_transactions() {
 #[actix_web::test]
 async fn a_rejection_by_validation_has_a_vm_error_code() {
     let api = TestApi::start(Settings::default()).await;
-    let dear = Transfer {
+    let underpriced = Transfer {
         gas_unit_price: 99,
         ..Transfer::new(0, 0)
     };
@@ -124,11 +126,11 @@ async fn a_rejection_by_validation_has_a_vm_error_code() {
         expiration_timestamp_secs: 1,
         ..Transfer::new(0, 0)
     };
-    for (transfer, code) in [(dear, 15), (expired, 6)] {
-        let answer = row("POST /transactions", 400, "vm_error")
+    for (transfer, code) in [(underpriced, 15), (expired, 6)] {
+        let response = row("POST /transactions", 400, "vm_error")
             .post(&api, "/v1/transactions", &transfer.json(&api.chain))
             .await;
-        assert_eq!(answer.json()["vm_error_code"], code);
+        assert_eq!(response.json()["vm_error_code"], code);
     }
     api.stop().await;
 }
@@ -155,11 +157,11 @@ async fn rejects_an_invalid_update() {
     let again: Value = ledger_api::submission_json(&api.chain, &again)
         .parse()
         .unwrap();
-    let answer = row("POST /transactions", 400, "invalid_transaction_update")
+    let response = row("POST /transactions", 400, "invalid_transaction_update")
         .post(&api, "/v1/transactions", &again)
         .await;
     let pending = signed.hash(api.chain.vendor()).to_string();
-    assert!(answer.text().contains(&pending), "{}", answer.text());
+    assert!(response.text().contains(&pending), "{}", response.text());
     api.stop().await;
 }
 
@@ -175,20 +177,20 @@ async fn responds_507_if_the_mempool_is_full() {
     let api = TestApi::start(settings).await;
     let parked = |from| Transfer::new(from, 5).json(&api.chain);
     assert_eq!(api.client.submit_json(&parked(0)).await.status, 202);
-    let answer = row("POST /transactions", 507, "mempool_is_full")
+    let response = row("POST /transactions", 507, "mempool_is_full")
         .post(&api, "/v1/transactions", &parked(1))
         .await;
-    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    let message = response.json()["message"].as_str().unwrap().to_owned();
     assert!(
         message.contains("Mempool is full. Mempool size: 1, Capacity: 1"),
         "{message}"
     );
-    assert_eq!(answer.json().get("vm_error_code"), None);
+    assert_eq!(response.json().get("vm_error_code"), None);
     let batch = json!([parked(1)]);
     row("POST /transactions/batch", 507, "mempool_is_full")
         .post(&api, "/v1/transactions/batch", &batch)
         .await;
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }
 
@@ -202,8 +204,8 @@ async fn responses_to_submissions_have_the_ledger_headers() {
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     assert!(ledger_headers(&accepted, "node")[1] >= 3);
     let again: Value = Transfer::new(0, 0).json(&api.chain);
-    let answer = api.client.submit_json(&again).await;
-    refused(&answer, (400, "vm_error"), "a used sequence number");
-    assert!(ledger_headers(&answer, "node")[1] >= 3);
+    let response = api.client.submit_json(&again).await;
+    assert_error(&response, (400, "vm_error"), "a used sequence number");
+    assert!(ledger_headers(&response, "node")[1] >= 3);
     api.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{Settings, TestApi, Transfer, good},
+    kit::{Settings, TestApi, Transfer, ok_json},
     rows::{elements, number, row},
 };
 use bytes::Bytes;
@@ -15,10 +15,10 @@ const ROUTE: &str = "GET /blocks/by_height/{block_height}";
 async fn heights_start_at_0() {
     let history = History::start().await;
     let path = "/v1/blocks/by_height/0?with_transactions=true";
-    let answer = row("GET /blocks/by_height/{block_height}", 200, "-")
+    let response = row("GET /blocks/by_height/{block_height}", 200, "-")
         .get(&history.api, path)
         .await;
-    let genesis = answer.json();
+    let genesis = response.json();
     assert_eq!(
         (&genesis["block_height"], &genesis["first_version"]),
         (&"0".into(), &"0".into())
@@ -71,7 +71,7 @@ async fn a_height_is_a_number() {
 #[actix_web::test]
 async fn a_block_above_the_newest_is_not_found() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /blocks/by_height/{block_height}",
         404,
         "block_not_found",
@@ -79,7 +79,7 @@ async fn a_block_above_the_newest_is_not_found() {
     .get(&history.api, "/v1/blocks/by_height/7")
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Block not found by Block height(7)"
     );
     assert_eq!(
@@ -95,14 +95,14 @@ async fn a_pruned_block_is_410() {
     let pruned = Pruned::start().await;
     for height in 0..pruned.oldest_height {
         for query in ["", "?with_transactions=true"] {
-            let answer = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
+            let response = row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                 .get(
                     &pruned.api,
                     &format!("/v1/blocks/by_height/{height}{query}"),
                 )
                 .await;
             assert_eq!(
-                answer.json()["message"],
+                response.json()["message"],
                 format!("Block({height}) has been pruned")
             );
         }
@@ -111,7 +111,7 @@ async fn a_pruned_block_is_410() {
         "/v1/blocks/by_height/{}?with_transactions=true",
         pruned.oldest_height
     );
-    let block = good(&pruned.api.client.get(&path).await);
+    let block = ok_json(&pruned.api.client.get(&path).await);
     assert_eq!(number(&block["first_version"]), pruned.oldest);
     assert_eq!(elements(&block["transactions"]).len(), 3);
     pruned.api.stop().await;
@@ -134,23 +134,23 @@ async fn the_listing_has_the_rest_of_a_large_block() {
     api.commit(&Transfer::new(0, 0)).await;
     for height in 0..=1 {
         let path = format!("/v1/blocks/by_height/{height}?with_transactions=true");
-        let block = good(&api.client.get(&path).await);
-        let mut got = elements(&block["transactions"]).len() as u64;
+        let block = ok_json(&api.client.get(&path).await);
+        let mut count = elements(&block["transactions"]).len() as u64;
         let (mut next, last) = (
-            number(&block["first_version"]) + got,
+            number(&block["first_version"]) + count,
             number(&block["last_version"]),
         );
         while next <= last {
-            let page = good(
+            let page = ok_json(
                 &api.client
                     .get(&format!("/v1/transactions?start={next}"))
                     .await,
             );
             let page = elements(&page).len() as u64;
             assert!(page > 0);
-            (next, got) = (next + page, got + page);
+            (next, count) = (next + page, count + page);
         }
-        assert_eq!(got, last + 1 - number(&block["first_version"]));
+        assert_eq!(count, last + 1 - number(&block["first_version"]));
     }
     api.stop().await;
 }

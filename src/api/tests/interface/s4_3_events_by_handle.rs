@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{History, Pruned, STORE},
-    kit::{Settings, TestApi, good, ledger_headers},
+    kit::{Settings, TestApi, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::{Value, json};
@@ -29,14 +29,14 @@ fn numbers(events: &Value) -> Vec<u64> {
 #[actix_web::test]
 async fn events_are_those_of_the_handle() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         200,
         "-",
     )
     .get(&history.api, &deposits(""))
     .await;
-    assert_eq!(numbers(&answer.json()), [0, 1, 2, 3]);
+    assert_eq!(numbers(&response.json()), [0, 1, 2, 3]);
     // The account is the recipient of the events, not the one of the module.
     row(ROUTE, 404, "resource_not_found")
         .get(&history.api, &path("0x1", STORE, "deposit_events"))
@@ -70,7 +70,7 @@ async fn the_address_may_lack_its_prefix() {
 #[actix_web::test]
 async fn missing_structs_and_fields_are_not_found() {
     let history = History::start().await;
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         404,
         "resource_not_found",
@@ -78,10 +78,10 @@ async fn missing_structs_and_fields_are_not_found() {
     .get(&history.api, &path("0xb0b", "0x9::a::B", "f"))
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Resource not found by Address(0xb0b), Struct tag(0x9::a::B) and Ledger version(18)"
     );
-    let answer = row(
+    let response = row(
         "GET /accounts/{address}/events/{event_handle}/{field_name}",
         404,
         "struct_field_not_found",
@@ -89,7 +89,7 @@ async fn missing_structs_and_fields_are_not_found() {
     .get(&history.api, &path("0xb0b", STORE, "nothing"))
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Struct Field not found by Address(0xb0b), \
          Struct tag(0x1::coin::CoinStore<0x1::node_coin::NodeCoin>), Field name(nothing) \
          and Ledger version(18)"
@@ -179,7 +179,7 @@ async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
     // The first six of eight blocks with a deposit each are below the window.
     for start in 0..6 {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/events/{event_handle}/{field_name}",
             410,
             "version_pruned",
@@ -187,23 +187,23 @@ async fn a_start_below_the_first_retained_event_is_410() {
         .get(&pruned.api, &deposits(&format!("?start={start}")))
         .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Event({start}) has been pruned, the events before 6 are gone")
         );
     }
     for query in ["?start=6", ""] {
-        let kept = good(&pruned.api.client.get(&deposits(query)).await);
-        assert_eq!(numbers(&kept), [6, 7], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&deposits(query)).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
     }
     // A stream whose events are all pruned still has its next sequence number.
-    let spent = path("0xcafe", STORE, "deposit_events");
-    let start = format!("{spent}?start=0");
-    let gone = pruned.api.client.get(&start).await;
-    row(ROUTE, 410, "version_pruned").holds(&gone, &start);
-    assert_eq!(ledger_headers(&gone, "node")[2], pruned.oldest);
+    let emptied = path("0xcafe", STORE, "deposit_events");
+    let start = format!("{emptied}?start=0");
+    let response = pruned.api.client.get(&start).await;
+    row(ROUTE, 410, "version_pruned").assert_matches(&response, &start);
+    assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
     for query in ["", "?start=1"] {
-        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
-        assert_eq!(good(&kept), json!([]), "{query}");
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
     }
     pruned.api.stop().await;
 }
@@ -213,9 +213,9 @@ async fn a_start_below_the_first_retained_event_is_410() {
 async fn a_stream_without_events_is_empty() {
     let api = TestApi::start(Settings::default()).await;
     let sender = crate::kit::Transfer::new(0, 0).sender().to_string();
-    let answer = row(ROUTE, 200, "-")
+    let response = row(ROUTE, 200, "-")
         .get(&api, &path(&sender, STORE, "withdraw_events"))
         .await;
-    assert_eq!(answer.json(), json!([]));
+    assert_eq!(response.json(), json!([]));
     api.stop().await;
 }

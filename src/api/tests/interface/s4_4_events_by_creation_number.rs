@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned, STORE},
-    kit::{TestApi, good},
+    kit::{TestApi, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const ROUTE: &str = "GET /accounts/{address}/events/{creation_number}";
 /// Returns the path of the deposits to `0xb0b`.
 async fn deposits(api: &TestApi) -> String {
     let by_handle = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events");
-    let events = good(&api.client.get(&by_handle).await);
+    let events = ok_json(&api.client.get(&by_handle).await);
     let number = events[0]["guid"]["creation_number"].as_str().unwrap();
     format!("/v1/accounts/0xb0b/events/{number}")
 }
@@ -40,10 +40,10 @@ async fn each_stream_of_an_account_has_its_own_number() {
             "/v1/accounts/{sender}/events/{}",
             id["creation_num"].as_str().unwrap()
         );
-        let answer = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
+        let response = row("GET /accounts/{address}/events/{creation_number}", 200, "-")
             .get(&history.api, &path)
             .await;
-        assert_eq!(answer.json(), history.get(&by_handle).await, "{field}");
+        assert_eq!(response.json(), history.get(&by_handle).await, "{field}");
         seen.push(id["creation_num"].clone());
     }
     assert_ne!(seen[0], seen[1]);
@@ -122,8 +122,8 @@ async fn unknown_streams_are_empty() {
         "/v1/accounts/0xb0b/events/18446744073709551615",
         "/v1/accounts/0xdead/events/0?start=3&limit=2",
     ] {
-        let answer = row(ROUTE, 200, "-").get(&history.api, path).await;
-        assert_eq!(answer.json(), json!([]), "{path}");
+        let response = row(ROUTE, 200, "-").get(&history.api, path).await;
+        assert_eq!(response.json(), json!([]), "{path}");
     }
     history.api.stop().await;
 }
@@ -144,16 +144,16 @@ async fn a_start_below_the_first_retained_event_is_410() {
         .await;
     }
     for query in ["?start=6", ""] {
-        let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
-        assert_eq!(numbers(&kept), [6, 7], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(numbers(&retained), [6, 7], "{query}");
     }
-    let spent = path.replace("0xb0b", "0xcafe");
+    let emptied = path.replace("0xb0b", "0xcafe");
     row(ROUTE, 410, "version_pruned")
-        .get(&pruned.api, &format!("{spent}?start=0"))
+        .get(&pruned.api, &format!("{emptied}?start=0"))
         .await;
     for query in ["", "?start=1"] {
-        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
-        assert_eq!(good(&kept), json!([]), "{query}");
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
     }
     pruned.api.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned, parked},
-    kit::{Settings, TestApi, Transfer, good, good_bcs},
+    kit::{Settings, TestApi, Transfer, ok_bcs, ok_json},
     rows::row,
 };
 use ledger_actors::{MempoolConfig, WaitConfig};
@@ -10,7 +10,7 @@ use ledger_actors::{MempoolConfig, WaitConfig};
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
 
 /// Returns settings of a node whose waits do not time out during a test.
-fn patient() -> Settings {
+fn with_long_waits() -> Settings {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
         timeout_ms: 600_000,
@@ -45,7 +45,7 @@ async fn a_committed_transaction_is_returned_as_by_hash() {
 /// from the store.
 #[actix_web::test]
 async fn a_commit_ends_the_wait_with_the_stored_bytes() {
-    let mut settings = patient();
+    let mut settings = with_long_waits();
     settings.api.kept_answers_bytes_max = 0;
     let api = TestApi::start(settings).await;
     let signed = Transfer::new(0, 1).sign(&api.chain);
@@ -60,15 +60,15 @@ async fn a_commit_ends_the_wait_with_the_stored_bytes() {
     }
     api.commit(&Transfer::new(0, 0)).await;
     let (in_json, in_bcs) = waiting.await.unwrap();
-    let committed = good(&in_json);
+    let committed = ok_json(&in_json);
     assert_eq!(committed["type"], "user_transaction");
     assert_eq!(committed["hash"], hash);
     let version = committed["version"].as_str().unwrap();
     for later in [format!("by_hash/{hash}"), format!("by_version/{version}")] {
         let later = format!("/v1/transactions/{later}");
         assert_eq!(
-            good_bcs(&api.client.get_bcs(&later).await),
-            good_bcs(&in_bcs),
+            ok_bcs(&api.client.get_bcs(&later).await),
+            ok_bcs(&in_bcs),
             "{later}"
         );
         assert_eq!(api.client.get(&later).await.body, in_json.body, "{later}");
@@ -99,9 +99,9 @@ async fn a_wait_that_times_out_returns_the_pending_transaction() {
 /// An unknown hash is 404 immediately, whatever the timeout of waits.
 #[actix_web::test]
 async fn does_not_wait_for_an_unknown_hash() {
-    let api = TestApi::start(patient()).await;
+    let api = TestApi::start(with_long_waits()).await;
     let hash = "ab".repeat(32);
-    let answer = row(
+    let response = row(
         "GET /transactions/wait_by_hash/{txn_hash}",
         404,
         "transaction_not_found",
@@ -109,7 +109,7 @@ async fn does_not_wait_for_an_unknown_hash() {
     .get(&api, &path(&hash))
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         format!("Transaction not found by Transaction hash(0x{hash})")
     );
     api.stop().await;
@@ -118,7 +118,7 @@ async fn does_not_wait_for_an_unknown_hash() {
 /// A transaction that is removed during a wait is 404, and the message has the reason.
 #[actix_web::test]
 async fn a_removed_transaction_is_404_with_the_reason() {
-    let mut settings = patient();
+    let mut settings = with_long_waits();
     settings.node.mempool = MempoolConfig {
         capacity_per_account: 1,
         ..MempoolConfig::default()
@@ -139,10 +139,10 @@ async fn a_removed_transaction_is_404_with_the_reason() {
     };
     let better = better.sign(&api.chain);
     assert_eq!(api.client.submit_bcs(&better).await.status, 202);
-    let answer = waiting.await.unwrap();
-    row(ROUTE, 404, "transaction_not_found").holds(&answer, "replaced");
+    let response = waiting.await.unwrap();
+    row(ROUTE, 404, "transaction_not_found").assert_matches(&response, "replaced");
     let words = format!("replaced by {}", better.hash(api.chain.vendor()));
-    assert!(answer.text().contains(&words), "{}", answer.text());
+    assert!(response.text().contains(&words), "{}", response.text());
     api.stop().await;
 }
 
@@ -186,17 +186,17 @@ async fn a_pruned_transaction_is_410_while_its_hash_is_indexed() {
             "by_hash",
         ),
     ] {
-        let answer = row
+        let response = row
             .get(&pruned.api, &format!("/v1/transactions/{route}/{hash}"))
             .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Ledger version({version}) has been pruned")
         );
     }
-    let kept = pruned.transfers[6]["hash"].as_str().unwrap();
+    let retained = pruned.transfers[6]["hash"].as_str().unwrap();
     assert_eq!(
-        good(&pruned.api.client.get(&path(kept)).await),
+        ok_json(&pruned.api.client.get(&path(retained)).await),
         pruned.transfers[6]
     );
     pruned.api.stop().await;
@@ -209,17 +209,17 @@ async fn a_pruned_transaction_is_404_once_its_hash_is_not_indexed() {
     let Pruned { api, transfers, .. } = Pruned::start().await;
     // A restart rebuilds the unwritten part of the index from the retained rows.
     let api = api.restarted().await;
-    for (place, transfer) in transfers.iter().enumerate() {
+    for (index, transfer) in transfers.iter().enumerate() {
         let hash = transfer["hash"].as_str().unwrap();
         for route in ["by_hash", "wait_by_hash"] {
-            let answer = api
+            let response = api
                 .client
                 .get(&format!("/v1/transactions/{route}/{hash}"))
                 .await;
-            if place < 6 {
-                row(ROUTE, 404, "transaction_not_found").holds(&answer, hash);
+            if index < 6 {
+                row(ROUTE, 404, "transaction_not_found").assert_matches(&response, hash);
             } else {
-                assert_eq!(&good(&answer), transfer);
+                assert_eq!(&ok_json(&response), transfer);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::{TestApi, good, ledger_headers},
+    kit::{TestApi, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::json;
@@ -10,13 +10,13 @@ use serde_json::json;
 const ROUTE: &str = "GET /accounts/{address}/transaction_summaries";
 
 async fn versions(api: &TestApi, path: &str) -> Vec<u64> {
-    let summaries = good(&api.client.get(path).await);
+    let summaries = ok_json(&api.client.get(path).await);
     let all = elements(&summaries).iter();
     all.map(|summary| number(&summary["version"])).collect()
 }
 
 /// Returns the versions of the sender's summaries. Without a query they are 2, 5, 8 and 17.
-async fn asked(history: &History, query: &str) -> Vec<u64> {
+async fn sender_versions(history: &History, query: &str) -> Vec<u64> {
     let path = format!(
         "/v1/accounts/{}/transaction_summaries{query}",
         history.sender()
@@ -29,7 +29,11 @@ async fn asked(history: &History, query: &str) -> Vec<u64> {
 async fn summaries_ascend_by_version() {
     let history = History::start().await;
     for query in ["", "?start_version=0", "?end_version=18", "?limit=4"] {
-        assert_eq!(asked(&history, query).await, [2, 5, 8, 17], "{query}");
+        assert_eq!(
+            sender_versions(&history, query).await,
+            [2, 5, 8, 17],
+            "{query}"
+        );
     }
     history.api.stop().await;
 }
@@ -38,8 +42,8 @@ async fn summaries_ascend_by_version() {
 #[actix_web::test]
 async fn returns_the_newest_summaries_without_bounds() {
     let history = History::start().await;
-    assert_eq!(asked(&history, "?limit=1").await, [17]);
-    assert_eq!(asked(&history, "?limit=3").await, [5, 8, 17]);
+    assert_eq!(sender_versions(&history, "?limit=1").await, [17]);
+    assert_eq!(sender_versions(&history, "?limit=3").await, [5, 8, 17]);
     history.api.stop().await;
 }
 
@@ -54,7 +58,7 @@ async fn start_version_is_an_inclusive_lower_bound() {
         ("?start_version=18", &[]),
         ("?start_version=18446744073709551615", &[]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     history.api.stop().await;
 }
@@ -71,7 +75,7 @@ async fn end_version_is_an_inclusive_upper_bound() {
         ("?end_version=1", &[]),
         ("?end_version=18446744073709551615&limit=1", &[17]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     history.api.stop().await;
 }
@@ -86,7 +90,7 @@ async fn both_bounds_apply() {
         ("?start_version=5&end_version=5", &[5]),
         ("?start_version=6&end_version=7", &[]),
     ] {
-        assert_eq!(asked(&history, query).await, expected, "{query}");
+        assert_eq!(sender_versions(&history, query).await, expected, "{query}");
     }
     let path = format!(
         "/v1/accounts/{}/transaction_summaries?start_version=8&end_version=5",
@@ -123,7 +127,7 @@ async fn bounds_and_limit_have_their_types() {
     row(ROUTE, 400, "invalid_input")
         .get(&history.api, &format!("{path}?limit=0"))
         .await;
-    assert_eq!(asked(&history, "?limit=65535").await.len(), 4);
+    assert_eq!(sender_versions(&history, "?limit=65535").await.len(), 4);
     history.api.stop().await;
 }
 
@@ -136,10 +140,10 @@ async fn every_address_has_a_listing() {
         &history.sender().to_string()[2..]
     );
     assert_eq!(versions(&history.api, &without).await, [2, 5, 8, 17]);
-    let answer = row("GET /accounts/{address}/transaction_summaries", 200, "-")
+    let response = row("GET /accounts/{address}/transaction_summaries", 200, "-")
         .get(&history.api, "/v1/accounts/0xdead/transaction_summaries")
         .await;
-    assert_eq!(answer.json(), json!([]));
+    assert_eq!(response.json(), json!([]));
     row(
         "GET /accounts/{address}/transaction_summaries",
         400,
@@ -156,7 +160,7 @@ async fn pending_transactions_have_no_summary() {
     let history = History::start().await;
     let parked = crate::kit::Transfer::new(0, 9).sign(&history.api.chain);
     assert_eq!(history.api.client.submit_bcs(&parked).await.status, 202);
-    assert_eq!(asked(&history, "").await, [2, 5, 8, 17]);
+    assert_eq!(sender_versions(&history, "").await, [2, 5, 8, 17]);
     let path = format!(
         "/v1/transactions/by_hash/{}",
         parked.hash(history.api.chain.vendor())
@@ -179,7 +183,7 @@ async fn a_bound_below_the_window_is_410() {
         format!("start_version={below}&end_version={}", pruned.newest),
         format!("start_version=1&end_version={}", pruned.oldest),
     ] {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/transaction_summaries",
             410,
             "version_pruned",
@@ -187,24 +191,24 @@ async fn a_bound_below_the_window_is_410() {
         .get(&pruned.api, &format!("{path}?{query}"))
         .await;
         assert!(
-            answer.text().contains("has been pruned"),
+            response.text().contains("has been pruned"),
             "{}",
-            answer.text()
+            response.text()
         );
-        assert_eq!(ledger_headers(&answer, "node")[2], pruned.oldest);
+        assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
     }
-    let kept: Vec<_> = pruned.transfers[6..]
+    let retained: Vec<_> = pruned.transfers[6..]
         .iter()
         .map(|transfer| number(&transfer["version"]))
         .collect();
     for query in [String::new(), format!("?start_version={}", pruned.oldest)] {
         assert_eq!(
             versions(&pruned.api, &format!("{path}{query}")).await,
-            kept,
+            retained,
             "{query}"
         );
     }
-    let last = kept.last().unwrap();
+    let last = retained.last().unwrap();
     let bounds = format!("{path}?start_version={last}&end_version={}", pruned.newest);
     assert_eq!(versions(&pruned.api, &bounds).await, [*last]);
     pruned.api.stop().await;

@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned, RECORD_KEY},
-    kit::{good_bcs, refused},
+    kit::{assert_error, ok_bcs},
     rows::{number, row},
 };
 use serde_json::json;
@@ -18,7 +18,7 @@ fn path(table: &str, query: &str) -> String {
 async fn the_serialized_key_finds_the_item() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let shown = row("POST /tables/{table_handle}/raw_item", 200, "-")
+    let item = row("POST /tables/{table_handle}/raw_item", 200, "-")
         .post(&history.api, &path(&history.table, ""), &key)
         .await
         .json();
@@ -30,14 +30,14 @@ async fn the_serialized_key_finds_the_item() {
     // The content with its length, the revision, the time.
     let mut expected = vec![1, 0xab];
     expected.extend(1u64.to_le_bytes());
-    expected.extend(number(&shown["updated_usecs"]).to_le_bytes());
-    let mut stored = good_bcs(&stored).to_vec();
+    expected.extend(number(&item["updated_usecs"]).to_le_bytes());
+    let mut stored = ok_bcs(&stored).to_vec();
     let mut sorted = expected.clone();
     stored.sort_unstable();
     sorted.sort_unstable();
     assert_eq!(stored, sorted, "the same bytes, in the order of the struct");
     assert_eq!(
-        (&shown["content"], &shown["revision"]),
+        (&item["content"], &item["revision"]),
         (&json!("0xab"), &json!("1"))
     );
     history.api.stop().await;
@@ -60,7 +60,7 @@ async fn the_item_is_read_at_a_version() {
     }
     for version in [0, set_at - 1] {
         let query = format!("?ledger_version={version}");
-        let answer = row(
+        let response = row(
             "POST /tables/{table_handle}/raw_item",
             404,
             "table_item_not_found",
@@ -68,7 +68,7 @@ async fn the_item_is_read_at_a_version() {
         .post(&history.api, &path(&history.table, &query), &key)
         .await;
         let words = format!("Table key({RECORD_KEY}) and Ledger version({version})");
-        assert!(answer.text().contains(&words), "{}", answer.text());
+        assert!(response.text().contains(&words), "{}", response.text());
     }
     history.api.stop().await;
 }
@@ -78,7 +78,7 @@ async fn the_item_is_read_at_a_version() {
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
     let key = json!({ "key": RECORD_KEY });
-    let answer = row(
+    let response = row(
         "POST /tables/{table_handle}/raw_item",
         404,
         "version_not_found",
@@ -90,7 +90,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     )
     .await;
     assert_eq!(
-        answer.json()["message"],
+        response.json()["message"],
         "Ledger version not found by Ledger version(19)"
     );
     for wrong in ["x", "-1", "", "18446744073709551616"] {
@@ -148,12 +148,12 @@ async fn the_body_is_an_object_with_a_key() {
             .await;
     }
     let headers = [("content-type", "application/x-bcs")];
-    let answer = history
+    let response = history
         .api
         .client
         .send("POST", &path(&history.table, ""), &headers, Some(b"\x00"))
         .await;
-    refused(&answer, (415, "web_framework_error"), "a body in BCS");
+    assert_error(&response, (415, "web_framework_error"), "a body in BCS");
     history.api.stop().await;
 }
 

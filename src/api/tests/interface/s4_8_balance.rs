@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{History, Pruned},
-    kit::good,
+    kit::ok_json,
     rows::{number, row},
 };
 use serde_json::json;
@@ -24,10 +24,10 @@ async fn the_asset_is_an_address_or_a_struct_tag() {
         "0x1%3A%3Anode_coin%3A%3ANodeCoin",
         "0x01::node_coin::NodeCoin",
     ] {
-        let answer = row("GET /accounts/{address}/balance/{asset_type}", 200, "-")
+        let response = row("GET /accounts/{address}/balance/{asset_type}", 200, "-")
             .get(&history.api, &path("0xb0b", asset, ""))
             .await;
-        assert_eq!(answer.json(), 28, "{asset}");
+        assert_eq!(response.json(), 28, "{asset}");
     }
     for wrong in [
         "coin",
@@ -68,10 +68,10 @@ async fn unknown_accounts_and_assets_have_balance_0() {
         ("0xb0b", "0x5::no::Coin"),
         ("0xb0b", "0xb0b"),
     ] {
-        let answer = row(ROUTE, 200, "-")
+        let response = row(ROUTE, 200, "-")
             .get(&history.api, &path(address, asset, ""))
             .await;
-        assert_eq!(answer.json(), json!(0));
+        assert_eq!(response.json(), json!(0));
     }
     history.api.stop().await;
 }
@@ -119,7 +119,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
 async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;
     for version in [0, pruned.oldest - 1] {
-        let answer = row(
+        let response = row(
             "GET /accounts/{address}/balance/{asset_type}",
             410,
             "version_pruned",
@@ -130,13 +130,13 @@ async fn a_pruned_version_is_410() {
         )
         .await;
         assert_eq!(
-            answer.json()["message"],
+            response.json()["message"],
             format!("Ledger version({version}) has been pruned")
         );
     }
     // Six of eight deposits of 7 lie before the window.
     let query = format!("?ledger_version={}", pruned.oldest);
-    let kept = pruned.api.client.get(&path("0xb0b", "0xa", &query)).await;
-    assert_eq!(good(&kept), 42);
+    let retained = pruned.api.client.get(&path("0xb0b", "0xa", &query)).await;
+    assert_eq!(ok_json(&retained), 42);
     pruned.api.stop().await;
 }

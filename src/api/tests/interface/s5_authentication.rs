@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, refused},
+    kit::{Settings, TestApi, Transfer, assert_error},
     rows::row,
 };
 use serde_json::json;
@@ -39,7 +39,7 @@ async fn transactions_are_signed_by_their_sender() {
     let api = TestApi::start(Settings::default()).await;
     let mut body = Transfer::new(0, 0).json(&api.chain);
     body["sender"] = json!(Transfer::new(1, 0).sender().to_string());
-    refused(
+    assert_error(
         &api.client.submit_json(&body).await,
         (400, "vm_error"),
         "another sender",

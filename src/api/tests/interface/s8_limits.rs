@@ -2,7 +2,7 @@
 
 use crate::{
     chain::{Pruned, STORE, parked},
-    kit::{Settings, TestApi, Transfer, good, ledger_headers},
+    kit::{Settings, TestApi, Transfer, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use ledger_actors::WaitConfig;
@@ -23,7 +23,7 @@ async fn uses_the_default_page_size_without_a_limit() {
         api.client.wait(&last.unwrap()).await;
     }
     let events = format!("/v1/accounts/0xb0b/events/{STORE}/deposit_events?");
-    let first = good(&api.client.get(&events).await);
+    let first = ok_json(&api.client.get(&events).await);
     let by_number = format!(
         "/v1/accounts/0xb0b/events/{}?",
         first[0]["guid"]["creation_number"].as_str().unwrap()
@@ -46,7 +46,7 @@ async fn uses_the_default_page_size_without_a_limit() {
             ("limit=101", 100),
             ("limit=65535", 100),
         ] {
-            let page = good(&api.client.get(&format!("{path}{query}")).await);
+            let page = ok_json(&api.client.get(&format!("{path}{query}")).await);
             assert_eq!(elements(&page).len(), expected, "{path}{query}");
         }
     }
@@ -68,7 +68,7 @@ async fn the_server_determines_the_duration_of_a_wait() {
         "/v1/transactions/wait_by_hash/{}?timeout_ms=600000",
         signed.hash(api.chain.vendor())
     );
-    let waited = good(&api.client.get(&path).await);
+    let waited = ok_json(&api.client.get(&path).await);
     assert_eq!(waited["type"], "pending_transaction");
     api.stop().await;
 }
@@ -82,7 +82,7 @@ async fn headers_have_the_start_of_the_window() {
     let [_, newest, oldest, _, _, height, oldest_height] =
         ledger_headers(&api.client.get("/v1").await, "node");
     assert_eq!((newest, oldest), (pruned.newest, pruned.oldest));
-    let block = good(
+    let block = ok_json(
         &api.client
             .get(&format!("/v1/blocks/by_height/{oldest_height}"))
             .await,
@@ -107,7 +107,7 @@ async fn headers_have_the_start_of_the_window() {
         assert_eq!(api.client.get(&path).await.status, 200, "{path}");
     }
     for version in 0..oldest {
-        let answer = row(
+        let response = row(
             "GET /transactions/by_version/{txn_version}",
             410,
             "version_pruned",
@@ -115,7 +115,7 @@ async fn headers_have_the_start_of_the_window() {
         .get(api, &format!("/v1/transactions/by_version/{version}"))
         .await;
         let message = format!("Ledger version({version}) has been pruned");
-        assert_eq!(answer.json()["message"], message);
+        assert_eq!(response.json()["message"], message);
         row("GET /blocks/by_version/{version}", 410, "version_pruned")
             .get(api, &format!("/v1/blocks/by_version/{version}"))
             .await;

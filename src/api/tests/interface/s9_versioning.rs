@@ -3,7 +3,7 @@
 use crate::{
     chain::{History, NEWEST},
     examples,
-    kit::{Settings, TestApi, ledger_headers, refused},
+    kit::{Settings, TestApi, assert_error, ledger_headers},
     rows::row,
 };
 
@@ -12,12 +12,12 @@ use crate::{
 async fn resources_are_below_v1_only() {
     let history = History::start().await;
     for example in examples::reads(&history) {
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, 200, "-").assert_matches(&response, example.route);
         let rest = example.path.strip_prefix("/v1").unwrap();
         for other in [format!("/v2{rest}"), format!("/V1{rest}")] {
-            let answer = history.api.client.get(&other).await;
-            refused(&answer, (404, "web_framework_error"), &other);
+            let response = history.api.client.get(&other).await;
+            assert_error(&response, (404, "web_framework_error"), &other);
         }
     }
     history.api.stop().await;
@@ -30,9 +30,9 @@ async fn decodes_letters_that_need_no_encoding() {
     let plain = api.client.get("/v1/info").await;
     assert_eq!(plain.status, 200);
     for path in ["/%761/info", "/v%31/inf%6F"] {
-        let answer = api.client.get(path).await;
+        let response = api.client.get(path).await;
         assert_eq!(
-            (answer.status, answer.text()),
+            (response.status, response.text()),
             (200, plain.text()),
             "{path}"
         );
@@ -50,9 +50,9 @@ async fn unknown_paths_are_not_found() {
         "/v1/accounts/0x1/",
         "/v1/blocks/by_height",
     ] {
-        let answer = api.client.get(path).await;
-        refused(&answer, (404, "web_framework_error"), path);
-        assert!(answer.text().contains(path), "{}", answer.text());
+        let response = api.client.get(path).await;
+        assert_error(&response, (404, "web_framework_error"), path);
+        assert!(response.text().contains(path), "{}", response.text());
     }
     api.stop().await;
 }
@@ -61,8 +61,8 @@ async fn unknown_paths_are_not_found() {
 #[actix_web::test]
 async fn ledger_versions_are_independent_of_v1() {
     let history = History::start().await;
-    let answer = history.api.client.get("/v1").await;
-    let [_, version, .., height, _] = ledger_headers(&answer, "node");
+    let response = history.api.client.get("/v1").await;
+    let [_, version, .., height, _] = ledger_headers(&response, "node");
     assert_eq!((version, height), (NEWEST, 6));
     history.api.stop().await;
 }

@@ -11,7 +11,7 @@ use crate::{
     examples::{self, SUBMISSIONS},
     kit::{Settings, TestApi},
     s7_errors::{
-        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ANSWER,
+        broken_store::NEEDS_NO_DISK, requests::HAS_OWN_PERMITS, switched_off::ALWAYS_ENABLED,
     },
 };
 use ledger_api::declared_responses;
@@ -128,7 +128,7 @@ impl CommonRow {
     fn exceptions(&self) -> Vec<&'static str> {
         match self.exceptions.as_deref() {
             None => Vec::new(),
-            Some("ALWAYS_ANSWER") => ALWAYS_ANSWER.to_vec(),
+            Some("ALWAYS_ENABLED") => ALWAYS_ENABLED.to_vec(),
             Some("HAS_OWN_PERMITS") => HAS_OWN_PERMITS.to_vec(),
             Some("NEEDS_NO_DISK") => NEEDS_NO_DISK.map(|(route, _)| route).to_vec(),
             Some(name) => panic!("unknown constant: {name}"),
@@ -242,10 +242,10 @@ fn table() -> BTreeMap<Key, Cause> {
 
 /// Returns the declared responses, each with whether anything can cause it.
 fn declared() -> BTreeMap<Key, bool> {
-    let key = |answer: ledger_api::DeclaredResponse| {
-        let path = answer.path.strip_prefix("/v1").unwrap();
+    let key = |response: ledger_api::DeclaredResponse| {
+        let path = response.path.strip_prefix("/v1").unwrap();
         let path = if path.is_empty() { "/" } else { path };
-        let error_code = answer.error_code.map_or_else(
+        let error_code = response.error_code.map_or_else(
             || "-".to_owned(),
             |code| {
                 serde_json::to_value(code)
@@ -255,8 +255,8 @@ fn declared() -> BTreeMap<Key, bool> {
                     .to_owned()
             },
         );
-        let route = format!("{} {path}", answer.method);
-        ((route, answer.status, error_code), answer.can_happen)
+        let route = format!("{} {path}", response.method);
+        ((route, response.status, error_code), response.can_happen)
     };
     declared_responses().into_iter().map(key).collect()
 }
@@ -399,11 +399,11 @@ fn each_named_test_exists_and_causes_its_response() {
     let mut wrong = Vec::new();
     for (key, cause) in own_rows() {
         let Cause::Test(test) = cause else { continue };
-        let says_so = source_of(&test, &mut files).is_some_and(|(source, file)| {
+        let is_caused = source_of(&test, &mut files).is_some_and(|(source, file)| {
             let mut spellings = spellings(&key, &file).into_iter();
             spellings.any(|spelling| source.contains(&spelling))
         });
-        if !says_so {
+        if !is_caused {
             wrong.push((key, test));
         }
     }

@@ -55,9 +55,9 @@ impl HoldingClock {
         // Every other thread that reads the clock before a block is made reads it here.
         let parked = Transfer::new(1, 5).sign(&api.chain);
         assert_eq!(api.client.submit_bcs(&parked).await.status, 202);
-        let (tell_held, held) = mpsc::channel();
+        let (held_sender, held) = mpsc::channel();
         let (release, wait) = mpsc::channel();
-        *self.hold.lock().unwrap() = Some((tell_held, wait));
+        *self.hold.lock().unwrap() = Some((held_sender, wait));
         HeldBlock {
             held,
             _release: release,
@@ -67,9 +67,9 @@ impl HoldingClock {
     fn now_usecs(&self) -> u64 {
         let is_new = self.known.lock().unwrap().insert(thread::current().id());
         let hold = self.hold.lock().unwrap().take_if(|_| is_new);
-        if let Some((tell_held, wait)) = hold {
+        if let Some((held_sender, wait)) = hold {
             // An error means that the test has ended.
-            let _ = tell_held.send(());
+            let _ = held_sender.send(());
             // An error means that the block is released.
             let _ = wait.recv();
         }

@@ -11,7 +11,7 @@ pub const MIXED: usize = 0;
 /// The development account that sends transfers with sequence numbers only.
 pub const SEQUENTIAL: usize = 1;
 /// Number of transfers of each kind that an account submits per round.
-const AT_ONCE: u64 = 6;
+const PER_ROUND: u64 = 6;
 
 /// A task that commits transfers to `0xb0b` until it is stopped.
 pub struct Writer {
@@ -45,14 +45,14 @@ impl Writer {
 async fn write(client: &Client, chain: &Chain, round: u64) {
     let mut last = Vec::new();
     for from in [MIXED, SEQUENTIAL] {
-        for number in round * AT_ONCE..(round + 1) * AT_ONCE {
+        for number in round * PER_ROUND..(round + 1) * PER_ROUND {
             let signed = Transfer::new(from, number).sign(chain);
             assert_eq!(client.submit_bcs(&signed).await.status, 202);
             if from == MIXED {
                 let signed = orderless(chain, number);
                 assert_eq!(client.submit_bcs(&signed).await.status, 202);
             }
-            if number + 1 == (round + 1) * AT_ONCE {
+            if number + 1 == (round + 1) * PER_ROUND {
                 last.push(signed.hash(chain.vendor()));
             }
         }

@@ -1,6 +1,6 @@
 //! Rejections by the HTTP layer, which have no error body.
 
-use crate::kit::{Settings, TestApi, still_works};
+use crate::kit::{Settings, TestApi, assert_still_commits};
 
 /// A request that is not HTTP is 400, and headers that are too large are 431.
 #[actix_web::test]
@@ -20,11 +20,11 @@ async fn rejects_malformed_http_without_a_body() {
         ),
         (large.as_bytes(), 431),
     ] {
-        let shown = String::from_utf8_lossy(&request[..request.len().min(40)]);
-        let answer = api.client.raw(request).await;
-        assert_eq!(answer.status, status, "{shown}");
-        assert_eq!(answer.text(), "", "{shown}");
+        let label = String::from_utf8_lossy(&request[..request.len().min(40)]);
+        let response = api.client.raw(request).await;
+        assert_eq!(response.status, status, "{label}");
+        assert_eq!(response.text(), "", "{label}");
     }
-    still_works(&api).await;
+    assert_still_commits(&api).await;
     api.stop().await;
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Returns responses with several kinds of errors.
 async fn errors(history: &History) -> Vec<RawResponse> {
     let client = &history.api.client;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for path in [
         "/v1/nothing",
         "/v1/blocks/by_height/x",
@@ -19,21 +19,21 @@ async fn errors(history: &History) -> Vec<RawResponse> {
         "/v1/transactions?limit=0",
         "/v1/-/healthy?duration_secs=0",
     ] {
-        answers.push(client.get(path).await);
-        answers.push(client.get_bcs(path).await);
+        responses.push(client.get(path).await);
+        responses.push(client.get_bcs(path).await);
     }
-    answers.push(client.send("DELETE", "/v1", &[], None).await);
-    answers.push(client.send("POST", "/v1/view", &[], None).await);
-    answers
+    responses.push(client.send("DELETE", "/v1", &[], None).await);
+    responses.push(client.send("POST", "/v1/view", &[], None).await);
+    responses
 }
 
 /// An error body is JSON, whatever the client accepts, with a message and a code.
 #[actix_web::test]
 async fn an_error_has_a_message_and_a_code() {
     let history = History::start().await;
-    for answer in errors(&history).await {
-        assert_eq!(answer.headers["content-type"], "application/json");
-        let body = answer.json();
+    for response in errors(&history).await {
+        assert_eq!(response.headers["content-type"], "application/json");
+        let body = response.json();
         assert_eq!(members(&body), ["error_code", "message"], "{body}");
         assert!(!body["message"].as_str().unwrap().is_empty());
     }
@@ -49,17 +49,17 @@ async fn the_vm_error_code_is_a_number() {
         "/max_gas_amount",
         json!("100001"),
     );
-    let refused = api.client.submit_json(&wrong).await;
-    row("POST /transactions", 400, "vm_error").holds(&refused, "a wrong signature");
+    let rejected = api.client.submit_json(&wrong).await;
+    row("POST /transactions", 400, "vm_error").assert_matches(&rejected, "a wrong signature");
     let aborts = json!({
         "function": "0x1::coin::is_account_registered",
         "type_arguments": ["0x5::no::Coin"],
         "arguments": ["0xb0b"],
     });
     let failed = api.client.post_json("/v1/view", &aborts, "*/*").await;
-    row("POST /view", 400, "invalid_input").holds(&failed, "an abort");
-    for (answer, code) in [(refused, 1), (failed, 4016)] {
-        let body = answer.json();
+    row("POST /view", 400, "invalid_input").assert_matches(&failed, "an abort");
+    for (response, code) in [(rejected, 1), (failed, 4016)] {
+        let body = response.json();
         assert_eq!(members(&body), ["error_code", "message", "vm_error_code"]);
         assert_eq!(body["vm_error_code"], code);
     }

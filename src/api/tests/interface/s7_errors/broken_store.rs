@@ -141,14 +141,14 @@ fn path_on_disk(example: &Example, genesis: &str) -> String {
 
 /// Asserts that each response is the one of its row and does not contain the cause. Lists all
 /// responses with another status.
-fn hold(answers: Vec<(Row, String, RawResponse)>) {
+fn assert_all_match(responses: Vec<(Row, String, RawResponse)>) {
     let mut other = Vec::new();
-    for (row, path, answer) in answers {
-        if answer.status == row.status {
-            row.holds(&answer, &path);
-            assert!(!answer.text().contains(CAUSE), "{}", answer.text());
+    for (row, path, response) in responses {
+        if response.status == row.status {
+            row.assert_matches(&response, &path);
+            assert!(!response.text().contains(CAUSE), "{}", response.text());
         } else {
-            other.push((path, answer.status));
+            other.push((path, response.status));
         }
     }
     assert!(other.is_empty(), "{other:#?}");
@@ -158,7 +158,7 @@ fn hold(answers: Vec<(Row, String, RawResponse)>) {
 #[actix_web::test]
 async fn reads_of_a_broken_disk_are_500() {
     let (history, genesis) = broken().await;
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for mut example in examples::reads(&history) {
         if NEEDS_NO_DISK
             .iter()
@@ -167,17 +167,17 @@ async fn reads_of_a_broken_disk_are_500() {
             continue;
         }
         example.path = path_on_disk(&example, &genesis);
-        let answer = example.ask(&history, "*/*").await;
+        let response = example.send(&history, "*/*").await;
         let row = row(example.route, 500, "internal_error");
-        answers.push((row, example.path, answer));
+        responses.push((row, example.path, response));
     }
-    hold(answers);
+    assert_all_match(responses);
 }
 
 /// The node rejects submissions after the first failed read, so each route gets a node of its own.
 #[actix_web::test]
 async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (row, path) in [
         (
             row("POST /transactions", 500, "internal_error"),
@@ -197,12 +197,12 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
             _ => json!([transaction]),
         };
         let url = format!("/v1/{path}");
-        let answer = client.post_json(&url, &body, "*/*").await;
-        answers.push((row, path.to_owned(), answer));
+        let response = client.post_json(&url, &body, "*/*").await;
+        responses.push((row, path.to_owned(), response));
         let later = client.post_json(&url, &body, "*/*").await;
         assert_eq!(later.status, 503, "{path}: {}", later.text());
     }
-    hold(answers);
+    assert_all_match(responses);
 }
 
 /// These requests read the ledger through the state, whose reads do not return errors of the store.
@@ -213,12 +213,12 @@ async fn failed_reads_of_the_state_reject_later_submissions() {
     for path in [balance.as_str(), "/v1/view", "/v1/transactions/simulate"] {
         let (history, _) = broken().await;
         let TestApi { client, chain, .. } = &history.api;
-        let answer = match path {
+        let response = match path {
             "/v1/view" => client.post_json(path, &balance_call(), "*/*").await,
             "/v1/transactions/simulate" => client.post_json(path, &simulated(chain), "*/*").await,
             _ => client.get(path).await,
         };
-        assert_eq!(answer.status, 500, "{path}: {}", answer.text());
+        assert_eq!(response.status, 500, "{path}: {}", response.text());
         let transaction = Transfer::new(2, 0).json(chain);
         let later = client
             .post_json("/v1/transactions", &transaction, "*/*")
@@ -249,9 +249,9 @@ async fn simulations_on_a_broken_disk_are_500() {
     let (history, _) = broken().await;
     let TestApi { client, chain, .. } = &history.api;
     let path = "/v1/transactions/simulate";
-    let answer = client.post_json(path, &simulated(chain), "*/*").await;
+    let response = client.post_json(path, &simulated(chain), "*/*").await;
     let row = row("POST /transactions/simulate", 500, "internal_error");
-    hold(vec![(row, path.to_owned(), answer)]);
+    assert_all_match(vec![(row, path.to_owned(), response)]);
 }
 
 /// `tests/interface.md` states that nothing causes a 500 on these routes.
@@ -263,8 +263,8 @@ async fn responds_200_if_no_disk_is_needed() {
             .iter()
             .any(|(route, _)| *route == example.route)
         {
-            let answer = example.ask(&history, "*/*").await;
-            row(example.route, 200, "-").holds(&answer, example.route);
+            let response = example.send(&history, "*/*").await;
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         }
     }
     row("POST /transactions/encode_submission", 200, "-")

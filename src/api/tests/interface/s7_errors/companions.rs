@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{Settings, TestApi, Transfer, good},
+    kit::{Settings, TestApi, Transfer, ok_json},
     rows::{changed, row},
 };
 use serde_json::json;
@@ -339,10 +339,10 @@ async fn rejects_graphql_queries_for_bcs() {
 #[actix_web::test]
 async fn a_stale_ledger_is_503() {
     let api = TestApi::start(Settings::default()).await;
-    let answer = row("GET /-/healthy", 503, "health_check_failed")
+    let response = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy?duration_secs=0")
         .await;
-    assert!(!answer.headers.contains_key("retry-after"));
+    assert!(!response.headers.contains_key("retry-after"));
     api.stop().await;
 }
 
@@ -353,17 +353,17 @@ async fn a_node_that_cannot_write_is_503() {
     let api = TestApi::start(Settings::default()).await;
     api.handle()
         .report_disk_space(Some(&"no room is left".into()));
-    let answer = row("GET /-/healthy", 503, "health_check_failed")
+    let response = row("GET /-/healthy", 503, "health_check_failed")
         .get(&api, "/v1/-/healthy")
         .await;
-    assert!(!answer.headers.contains_key("retry-after"));
+    assert!(!response.headers.contains_key("retry-after"));
     assert!(
-        answer.text().contains("no room is left"),
+        response.text().contains("no room is left"),
         "{}",
-        answer.text()
+        response.text()
     );
     api.handle().report_disk_space(None);
-    good(&api.client.get("/v1/-/healthy").await);
+    ok_json(&api.client.get("/v1/-/healthy").await);
     api.stop().await;
 }
 
@@ -410,8 +410,8 @@ async fn rejects_encoding_and_simulation_of_unsupported_payloads() {
             "/v1/transactions/simulate",
         ),
     ] {
-        let answer = row.post(&api, path, &body).await;
-        assert_eq!(answer.json()["vm_error_code"], 26);
+        let response = row.post(&api, path, &body).await;
+        assert_eq!(response.json()["vm_error_code"], 26);
     }
     api.stop().await;
 }
@@ -441,10 +441,10 @@ async fn a_batch_with_invalid_transactions_is_206() {
     let api = TestApi::start(Settings::default()).await;
     let good = Transfer::new(0, 0).json(&api.chain);
     let wrong = changed(&good, "/max_gas_amount", json!("100001"));
-    let answer = row("POST /transactions/batch", 206, "-")
+    let response = row("POST /transactions/batch", 206, "-")
         .post(&api, "/v1/transactions/batch", &json!([good, wrong]))
         .await;
-    let failure = &answer.json()["transaction_failures"][0];
+    let failure = &response.json()["transaction_failures"][0];
     assert_eq!(failure["transaction_index"], 1);
     assert_eq!(failure["error"]["error_code"], "vm_error");
     api.stop().await;

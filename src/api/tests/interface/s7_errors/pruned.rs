@@ -3,7 +3,7 @@
 
 use crate::{
     chain::{Pruned, STORE},
-    kit::{good, ledger_headers},
+    kit::{Transfer, ledger_headers, ok_json},
     rows::{elements, number, row},
 };
 use serde_json::json;
@@ -79,15 +79,15 @@ async fn reads_below_the_window_are_410() {
     ];
     for (row, path, parameter) in routes {
         for version in [0, pruned.oldest - 1] {
-            let answer = row
+            let response = row
                 .get(&pruned.api, &format!("{path}?{parameter}={version}"))
                 .await;
             let message = format!("Ledger version({version}) has been pruned");
-            assert_eq!(answer.json()["message"], message);
-            assert_eq!(ledger_headers(&answer, "node")[2], pruned.oldest);
+            assert_eq!(response.json()["message"], message);
+            assert_eq!(ledger_headers(&response, "node")[2], pruned.oldest);
         }
         for version in [pruned.oldest, pruned.newest] {
-            good(
+            ok_json(
                 &pruned
                     .api
                     .client
@@ -148,15 +148,15 @@ async fn calls_below_the_window_are_410() {
         row.post(&pruned.api, &below, &body).await;
         // The item or function does not exist either, which is the error at a retained version.
         let oldest = format!("{path}?ledger_version={}", pruned.oldest);
-        let answer = pruned
+        let response = pruned
             .api
             .client
             .post_json(&oldest, &body, "application/json")
             .await;
         assert!(
-            [400, 404].contains(&answer.status),
+            [400, 404].contains(&response.status),
             "{oldest}: {}",
-            answer.text()
+            response.text()
         );
     }
     pruned.api.stop().await;
@@ -177,21 +177,21 @@ async fn an_accounts_transactions_below_the_first_retained_are_410() {
         .await;
     }
     for query in ["", "?start=6"] {
-        let kept = good(&pruned.api.client.get(&format!("{path}{query}")).await);
-        assert_eq!(elements(&kept), &pruned.transfers[6..], "{query}");
+        let retained = ok_json(&pruned.api.client.get(&format!("{path}{query}")).await);
+        assert_eq!(elements(&retained), &pruned.transfers[6..], "{query}");
     }
     // The sequence number of an account remains when all of its transactions are pruned.
-    let spent = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
+    let emptied = format!("/v1/accounts/{}/transactions", Transfer::new(1, 0).sender());
     row(
         "GET /accounts/{address}/transactions",
         410,
         "version_pruned",
     )
-    .get(&pruned.api, &format!("{spent}?start=0"))
+    .get(&pruned.api, &format!("{emptied}?start=0"))
     .await;
     for query in ["", "?start=1"] {
-        let kept = pruned.api.client.get(&format!("{spent}{query}")).await;
-        assert_eq!(good(&kept), json!([]), "{query}");
+        let retained = pruned.api.client.get(&format!("{emptied}{query}")).await;
+        assert_eq!(ok_json(&retained), json!([]), "{query}");
     }
     pruned.api.stop().await;
 }
@@ -203,19 +203,19 @@ async fn prunes_whole_blocks() {
     let pruned = Pruned::start().await;
     for height in 0..=pruned.newest / 3 {
         let by_height = format!("/v1/blocks/by_height/{height}");
-        let is_kept = height >= pruned.oldest_height;
+        let is_retained = height >= pruned.oldest_height;
         for version in (3 * height).saturating_sub(2)..=3 * height {
             let by_version = format!("/v1/blocks/by_version/{version}");
-            let answer = pruned.api.client.get(&by_version).await;
-            if is_kept {
-                let block = good(&answer);
-                assert_eq!(block, good(&pruned.api.client.get(&by_height).await));
+            let response = pruned.api.client.get(&by_version).await;
+            if is_retained {
+                let block = ok_json(&response);
+                assert_eq!(block, ok_json(&pruned.api.client.get(&by_height).await));
                 assert!(number(&block["first_version"]) >= pruned.oldest);
             } else {
                 row("GET /blocks/by_version/{version}", 410, "version_pruned")
-                    .holds(&answer, &by_version);
+                    .assert_matches(&response, &by_version);
                 let message = format!("Ledger version({version}) has been pruned");
-                assert_eq!(answer.json()["message"], message);
+                assert_eq!(response.json()["message"], message);
                 row("GET /blocks/by_height/{block_height}", 410, "block_pruned")
                     .get(&pruned.api, &by_height)
                     .await;
@@ -229,7 +229,7 @@ async fn prunes_whole_blocks() {
 #[actix_web::test]
 async fn the_newest_page_begins_with_the_window() {
     let pruned = Pruned::start().await;
-    let page = good(&pruned.api.client.get("/v1/transactions?limit=100").await);
+    let page = ok_json(&pruned.api.client.get("/v1/transactions?limit=100").await);
     let versions: Vec<_> = elements(&page)
         .iter()
         .map(|transaction| number(&transaction["version"]))

@@ -3,7 +3,7 @@
 use crate::{
     chain::History,
     examples,
-    kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, good},
+    kit::{BODY_BYTES_MAX, RawResponse, Settings, TestApi, ok_json},
     rows::row,
 };
 use actix_web::{
@@ -26,13 +26,13 @@ async fn another_method_is_405() {
     let history = History::start().await;
     for example in examples::all(&history) {
         for method in ["DELETE", "PUT", "PATCH"] {
-            let answer = history
+            let response = history
                 .api
                 .client
                 .send(method, &example.path, &[], Some(b""))
                 .await;
-            row(example.route, 405, "web_framework_error").holds(&answer, example.route);
-            let allowed = &answer.headers["allow"];
+            row(example.route, 405, "web_framework_error").assert_matches(&response, example.route);
+            let allowed = &response.headers["allow"];
             assert!(
                 allowed.split(", ").any(|one| one == example.method()),
                 "{allowed}"
@@ -49,7 +49,7 @@ async fn a_path_that_is_too_long_is_414() {
     let long = "a=b&".repeat(5_000);
     // The longest accepted path.
     let longest = format!("/v1?{}", "a".repeat(16 * 1024 - 4));
-    good(&history.api.client.get(&longest).await);
+    ok_json(&history.api.client.get(&longest).await);
     row("GET /", 414, "web_framework_error")
         .get(&history.api, &format!("{longest}a"))
         .await;
@@ -76,7 +76,7 @@ async fn requests_above_the_limit_are_503() {
     let mut settings = Settings::default();
     settings.api.max_in_flight = 0;
     let api = TestApi::start(settings).await;
-    good(&api.client.get("/v1/-/healthy").await);
+    ok_json(&api.client.get("/v1/-/healthy").await);
     for example in examples
         .iter()
         .filter(|example| !HAS_OWN_PERMITS.contains(&example.route))
@@ -85,10 +85,10 @@ async fn requests_above_the_limit_are_503() {
             .body
             .as_ref()
             .map(|body| body.to_string().into_bytes());
-        let answer = row(example.route, 503, "internal_error")
+        let response = row(example.route, 503, "internal_error")
             .send(&api, &example.path, &[JSON], body.as_deref())
             .await;
-        assert_eq!(answer.headers["retry-after"], "1");
+        assert_eq!(response.headers["retry-after"], "1");
     }
     api.stop().await;
     history.api.stop().await;
@@ -182,13 +182,13 @@ async fn an_empty_parameter_of_a_path_is_404() {
             .split('/')
             .zip(with_path.path["/v1".len()..].split('/'));
         let parts: Vec<_> = parts.collect();
-        for (place, (name, _)) in parts.iter().enumerate() {
+        for (index, (name, _)) in parts.iter().enumerate() {
             if !name.starts_with('{') {
                 continue;
             }
             let given = parts.iter().enumerate();
             let given: Vec<_> = given
-                .map(|(other, (_, part))| if other == place { "" } else { part })
+                .map(|(other, (_, part))| if other == index { "" } else { part })
                 .collect();
             let path = format!("/v1{}", given.join("/"));
             let body = (method == "POST").then_some(&b"{}"[..]);
@@ -218,14 +218,14 @@ async fn a_body_that_does_not_arrive_in_time_is_408() {
         let never: Payload = Payload::Stream {
             payload: Box::pin(stream::pending()),
         };
-        let answer = call_service(&app, request.replace_payload(never).0).await;
-        let answer = RawResponse {
+        let response = call_service(&app, request.replace_payload(never).0).await;
+        let response = RawResponse {
             version: "HTTP/1.1".to_owned(),
-            status: answer.status().as_u16(),
+            status: response.status().as_u16(),
             headers: [("content-type".to_owned(), "application/json".to_owned())].into(),
-            body: to_bytes(answer.into_body()).await.unwrap().to_vec(),
+            body: to_bytes(response.into_body()).await.unwrap().to_vec(),
         };
-        row(post.route, 408, "web_framework_error").holds(&answer, post.route);
+        row(post.route, 408, "web_framework_error").assert_matches(&response, post.route);
     }
     history.api.stop().await;
 }

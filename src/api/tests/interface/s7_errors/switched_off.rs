@@ -11,7 +11,7 @@ use ledger_api::SwitchChange;
 use serde_json::json;
 
 /// Routes about the node instead of the ledger, which no output switch disables.
-pub const ALWAYS_ANSWER: [&str; 6] = [
+pub const ALWAYS_ENABLED: [&str; 6] = [
     "GET /-/healthy",
     "GET /info",
     "GET /spec",
@@ -30,13 +30,13 @@ async fn json_output_can_be_disabled() {
         ..SwitchChange::default()
     });
     for example in examples {
-        let answer = example.ask(&history, "application/json").await;
-        if ALWAYS_ANSWER.contains(&example.route) {
-            row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        if ALWAYS_ENABLED.contains(&example.route) {
+            row(example.route, 200, "-").assert_matches(&response, example.route);
         } else {
-            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+            row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
             let words = "api.json_output_enabled";
-            assert!(answer.text().contains(words), "{}", answer.text());
+            assert!(response.text().contains(words), "{}", response.text());
         }
     }
     let in_bcs = history.api.client.get_bcs("/v1").await;
@@ -53,15 +53,15 @@ async fn bcs_output_can_be_disabled() {
         ..SwitchChange::default()
     });
     for example in examples::reads(&history) {
-        if ![&ALWAYS_ANSWER[..], &JSON_ONLY]
+        if ![&ALWAYS_ENABLED[..], &JSON_ONLY]
             .concat()
             .contains(&example.route)
         {
-            let answer = example.ask(&history, "application/x-bcs").await;
-            row(example.route, 403, "api_disabled").holds(&answer, example.route);
+            let response = example.send(&history, "application/x-bcs").await;
+            row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
         }
-        let answer = example.ask(&history, "application/json").await;
-        row(example.route, 200, "-").holds(&answer, example.route);
+        let response = example.send(&history, "application/json").await;
+        row(example.route, 200, "-").assert_matches(&response, example.route);
     }
     history.api.stop().await;
 }
@@ -100,9 +100,9 @@ async fn submission_simulation_and_encoding_can_be_disabled() {
         history.api.state.switches.change(&change);
         for example in examples::submissions(&history) {
             if routes.contains(&example.route) {
-                let answer = example.ask(&history, "application/json").await;
-                row(example.route, 403, "api_disabled").holds(&answer, example.route);
-                assert!(answer.text().contains(setting), "{}", answer.text());
+                let response = example.send(&history, "application/json").await;
+                row(example.route, 403, "api_disabled").assert_matches(&response, example.route);
+                assert!(response.text().contains(setting), "{}", response.text());
             }
         }
     }
@@ -118,10 +118,10 @@ async fn a_submission_that_the_filter_denies_is_403() {
     settings.node.filter = FilterRules::parse(&[rule]).unwrap();
     let api = TestApi::start(settings).await;
     let denied = Transfer::new(0, 0);
-    let answer = row("POST /transactions", 403, "rejected_by_filter")
+    let response = row("POST /transactions", 403, "rejected_by_filter")
         .post(&api, "/v1/transactions", &denied.json(&api.chain))
         .await;
-    ledger_headers(&answer, "node");
+    ledger_headers(&response, "node");
     // A batch without a valid transaction has an error of its own.
     row("POST /transactions/batch", 400, "invalid_input")
         .post(
