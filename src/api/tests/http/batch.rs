@@ -170,8 +170,8 @@ async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
     api.stop().await;
 }
 
-/// An absent signature is one byte on the wire and a hundred in memory, so a long list of them
-/// would exhaust memory.
+/// Rejects such a body by its size, because an absent signature is one byte on the wire and a
+/// hundred in memory.
 #[actix_web::test]
 async fn does_not_decode_bodies_larger_than_any_batch() {
     let mut settings = Settings::default();

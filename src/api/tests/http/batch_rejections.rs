@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 const BATCH: &str = "/v1/transactions/batch";
 const JSON: &str = "application/json";
 
-/// Starts a node whose filter denies account 1 and whose mempool holds one transaction per
-/// account.
+/// Starts a node with a filter that denies account 1 and a mempool of one transaction per account.
 async fn start() -> TestApi {
     let denied = format!("deny sender {}", Transfer::new(1, 0).sender());
     let node = NodeConfig {
@@ -93,7 +92,7 @@ fn invalid_transactions(
     ]
 }
 
-/// Returns the error of a batch of two transactions whose first one is accepted.
+/// Returns the error of a batch of two transactions that accepts the first one.
 fn failure(batch: &Value) -> Value {
     let failures = batch["transaction_failures"].as_array().unwrap();
     assert_eq!(failures.len(), 1, "{batch}");

@@ -49,7 +49,7 @@ async fn finds_a_block_by_every_version_in_it() {
     api.stop().await;
 }
 
-/// A BCS response copies stored rows, while a listing decodes them and encodes them again.
+/// Compares BCS responses, which copy stored rows, with a listing, which decodes and encodes them.
 #[actix_web::test]
 async fn returns_stored_rows_in_bcs_as_if_encoded_again() {
     let mut api = three_blocks().await;

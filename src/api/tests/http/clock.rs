@@ -1,4 +1,4 @@
-//! Responses of a node whose clock is wrong.
+//! Responses of a node with a wrong clock.
 
 use crate::kit::{Settings, TestApi, Transfer, assert_error, ledger_headers, ok_bcs, ok_json};
 use ledger_actors::{Clock, ClockReading};

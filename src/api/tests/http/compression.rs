@@ -113,8 +113,8 @@ async fn encodes_a_large_response_in_the_accepted_coding() {
     api.stop().await;
 }
 
-/// A cache that stores the plain body for a client without `Accept-Encoding` must not give it to a
-/// client that would get another body, and vice versa.
+/// Prevents a cache that stores the plain body for a client without `Accept-Encoding` from giving
+/// it to a client that would get another body, and vice versa.
 #[actix_web::test]
 async fn varies_on_accept_encoding_whether_or_not_the_request_has_it() {
     let api = TestApi::start(Settings::default()).await;

@@ -72,7 +72,7 @@ struct Case<'a> {
     commit_at: usize,
     /// Transaction to submit.
     transaction: &'a SignedTransaction,
-    /// Hash of the transaction whose commit ends the block at the seam.
+    /// Hash of the transaction that the thread waits for at the seam.
     awaited: HashValue,
 }
 
@@ -295,7 +295,7 @@ fn commit_on_another_thread(
         .unwrap();
 }
 
-/// The body shows the state at the version of the headers.
+/// Compares the body with the state at the version of the headers.
 #[actix_web::test]
 async fn shows_the_state_at_the_version_of_the_headers() {
     let fixture = Fixture::start().await;
@@ -359,7 +359,8 @@ fn shown_version(response: &RawResponse, accept: &str) -> Option<u64> {
     version.map(|text| text.parse().unwrap())
 }
 
-/// A transaction is pending at the version of the headers, or committed at or before it.
+/// Checks that a transaction is pending at the version of the headers, or committed at or before
+/// it.
 #[actix_web::test]
 async fn shows_a_transaction_by_hash_at_the_version_of_the_headers() {
     let fixture = Fixture::start().await;
@@ -421,7 +422,7 @@ async fn committed_version(api: &TestApi, hash: &HashValue) -> u64 {
     committed["version"].as_str().unwrap().parse().unwrap()
 }
 
-/// A client that has seen a later block during another wait never gets older headers.
+/// Ensures that a client that has seen a later block during another wait never gets older headers.
 #[actix_web::test]
 async fn shows_a_wait_that_timed_out_with_the_headers_of_its_end() {
     let fixture = Fixture::start().await;

@@ -17,7 +17,7 @@ const QUERY: &str = "
 }
     ";
 
-/// Processors whose status the node serves.
+/// Processors with a status on this node.
 const PROCESSORS: [&str; 6] = [
     "account_transactions_processor",
     "default_processor",

@@ -15,8 +15,8 @@ use ledger_types::{AccountAddress, StateKey};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// HTTP/2 bounds the open streams of a connection. A reset request is no stream any more, but
-/// counts until it is dropped.
+/// Bounds the requests of a connection in addition to its HTTP/2 streams, because a reset request
+/// is no stream any more, but runs until it is dropped.
 #[actix_web::test]
 async fn requests_of_one_connection_above_its_limit_are_503() {
     let mut settings = Settings::default();
@@ -110,7 +110,7 @@ async fn holds_a_permit_until_the_response_is_read() {
     api.stop().await;
 }
 
-/// Returns settings with a genesis whose block and whose transaction have large responses.
+/// Returns settings with a genesis that is large as a block and as a transaction.
 fn with_large_genesis() -> Settings {
     Settings {
         more_accounts: 1_000,
@@ -125,7 +125,7 @@ fn without_response_cache() -> Settings {
     settings
 }
 
-/// Path of a block whose response needs a large-response permit if the genesis is large.
+/// Path of a block. Its response needs a large-response permit if the genesis is large.
 const BLOCK: &str = "/v1/blocks/by_height/0?with_transactions=true";
 
 /// Path that the reader threads read, even if HTTP workers do other reads themselves.

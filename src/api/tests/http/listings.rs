@@ -156,8 +156,8 @@ async fn rejects_malformed_pages() {
     api.stop().await;
 }
 
-/// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
-/// to the version of its headers.
+/// Reads pages without a gap or a repetition while blocks are committed. Each page belongs to the
+/// version of its headers.
 #[actix_web::test]
 async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 60;
@@ -209,7 +209,7 @@ async fn returns_consistent_pages_during_commits() {
     api.stop().await;
 }
 
-/// A page ends with the transaction that brings it to 8 MiB.
+/// Ends a page with the transaction that brings it to 8 MiB.
 #[actix_web::test]
 async fn ends_a_page_at_8_mib() {
     let item = |key: u8| {

@@ -146,7 +146,7 @@ async fn limits_the_memory_of_all_arriving_bodies() {
     api.stop().await;
 }
 
-/// A chunked body does not declare its length, so each chunk is charged when it arrives.
+/// Charges each chunk when it arrives, because a chunked body does not declare its length.
 #[actix_web::test]
 async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     const DECLARED: [(&str, &str); 1] = [("content-type", "application/json")];
@@ -188,7 +188,7 @@ async fn rejects_a_chunked_body_whose_later_chunks_exceed_the_memory() {
     api.stop().await;
 }
 
-/// The response to a submission holds the transaction, so the memory of its body stays charged.
+/// Keeps the memory of the body charged, because the response holds the transaction.
 #[actix_web::test]
 async fn charges_a_submission_until_its_response_is_read() {
     let mut settings = Settings::default();
@@ -217,7 +217,7 @@ async fn charges_a_submission_until_its_response_is_read() {
     api.stop().await;
 }
 
-/// The value of a body is charged as many bytes as the body. The value of a GraphQL query is not,
+/// Charges the value of a body as many bytes as the body, except the value of a GraphQL query,
 /// because its route has a small limit of its own.
 #[actix_web::test]
 async fn charges_a_graphql_body_once() {

@@ -169,8 +169,8 @@ fn bucket_of(sender: AccountAddress, nonce: u64) -> StateKey {
     StateKey::table_item(&table, &bcs::to_bytes(&number).unwrap())
 }
 
-/// Filling a bucket by requests needs a search over some 33 million nonces, so the genesis has a
-/// full one.
+/// Starts with a full bucket in genesis, because filling one by requests needs a search over some
+/// 33 million nonces.
 #[actix_web::test]
 async fn rejects_a_nonce_whose_bucket_is_full() {
     let sender = transfer(7).sender();
@@ -280,8 +280,8 @@ async fn commits_with_several_signers_and_a_fee_payer() {
     api.stop().await;
 }
 
-/// The newest block is the genesis, which is long ago, but a block made now would accept the
-/// transaction.
+/// Simulates at the clock's time, because a block made now would accept the transaction, while the
+/// newest block is the genesis, which is long ago.
 #[actix_web::test]
 async fn simulates_at_the_time_of_the_clock_on_an_idle_ledger() {
     let api = TestApi::start(Settings::default()).await;

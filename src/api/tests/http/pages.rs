@@ -180,7 +180,7 @@ fn names(list: &[Value]) -> Vec<&Value> {
         .collect()
 }
 
-/// A narrow window moves during the reads. A page has no gap, or its response is 410.
+/// Reads pages while a narrow window moves: a page has no gap, or its response is 410.
 #[actix_web::test]
 async fn returns_complete_pages_or_410_during_pruning() {
     const WINDOW: u64 = 150;

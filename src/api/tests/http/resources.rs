@@ -38,7 +38,7 @@ async fn start() -> TestApi {
         resource("C", vec![3; 40]),
         group("Group", &["M1", "M2", "M3", "M4", "M5"]),
         group("Other", &["N1", "N2"]),
-        // Values of another account and of a table whose handle is the same address.
+        // Values of another account and of a table with the same address as its handle.
         (
             StateKey::resource(&AccountAddress::ONE, &tag("A")),
             vec![9].into(),

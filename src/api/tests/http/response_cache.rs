@@ -4,7 +4,7 @@
 use crate::kit::{RawResponse, Settings, TestApi, Transfer, ledger_headers};
 use serde_json::Value;
 
-/// Returns the paths whose responses show a transfer and never change.
+/// Returns the paths of responses that show a transfer and never change.
 fn immutable_paths(transfer: &Value) -> Vec<String> {
     let (version, hash) = (
         transfer["version"].as_str().unwrap(),

@@ -120,7 +120,7 @@ async fn rejects_another_signature_of_each_kind() {
     api.stop().await;
 }
 
-/// The hash covers the fee payer and the signatures of all signers.
+/// Rejects them because the hash covers the fee payer and the signatures of all signers.
 #[actix_web::test]
 async fn rejects_other_signers_of_the_same_transaction() {
     let api = TestApi::start(Settings::default()).await;

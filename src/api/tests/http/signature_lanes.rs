@@ -37,7 +37,7 @@ async fn start(queue_capacity: usize) -> TestApi {
     .await
 }
 
-/// Returns a transfer whose signature is invalid.
+/// Returns a transfer with an invalid signature.
 fn bad(api: &TestApi, number: u64) -> SignedTransaction {
     let mut signed = Transfer::new(1, number).sign(&api.chain);
     signed.raw.expiration_timestamp_secs += 1;
@@ -66,7 +66,7 @@ impl Wake for Hold {
     }
 }
 
-/// A check whose completion blocks the thread of the checks until this value is dropped.
+/// A check that blocks the thread of the checks at its completion, until this value is dropped.
 struct Holder {
     held: mpsc::Receiver<()>,
     _release: mpsc::Sender<()>,
@@ -74,7 +74,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Requests a check whose waker blocks the thread.
+    /// Requests a check with a waker that blocks the thread.
     ///
     /// The check of a trusted submission runs on the thread only if other checks wait. Retries if
     /// the check completes before its waker is registered.
@@ -134,7 +134,7 @@ fn waiting(api: &TestApi) -> [usize; 2] {
     api.handle().signature_lanes().map(|lane| lane.waiting)
 }
 
-/// Half of the flood comes from connections whose last signature was invalid, half from new ones.
+/// Sends half of the flood over connections with an invalid last signature, half over new ones.
 /// Connections with an accepted transaction send valid signatures after it. All of these are
 /// checked before the flood has had more than its share.
 #[actix_web::test]
@@ -200,8 +200,8 @@ async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
     api.stop().await;
 }
 
-/// Otherwise a client that sends a valid signature after each invalid one would always be trusted
-/// when the invalid one arrives.
+/// Requires several, because a client that sends a valid signature after each invalid one would
+/// otherwise always be trusted when the invalid one arrives.
 #[actix_web::test]
 async fn trusts_a_connection_again_after_several_valid_signatures() {
     let api = start(10).await;
@@ -237,7 +237,7 @@ async fn trusts_a_connection_again_after_several_valid_signatures() {
     api.stop().await;
 }
 
-/// A simulation may have an invalid signature, which says nothing about its client.
+/// Ignores the signature of a simulation, because an invalid one says nothing about its client.
 #[actix_web::test]
 async fn simulations_use_the_untrusted_lane_and_do_not_change_trust() {
     let api = start(10).await;

@@ -205,7 +205,7 @@ async fn simulates_without_the_signatures_of_other_signers() {
     api.stop().await;
 }
 
-/// A bitmap that is shorter than the SDKs' keeps its length, because the hash covers it.
+/// Preserves the length of a bitmap that is shorter than the SDKs', because the hash covers it.
 #[actix_web::test]
 async fn preserves_a_short_bitmap() {
     let api = TestApi::start(Settings::default()).await;

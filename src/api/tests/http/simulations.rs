@@ -129,7 +129,7 @@ async fn responds_200_to_a_failed_simulation() {
     api.stop().await;
 }
 
-/// Asserts that a simulation and a submission have the same error, whose message has `words`.
+/// Asserts that a simulation and a submission have the same error, with `words` in its message.
 fn assert_same_error(simulated: &RawResponse, submitted: &RawResponse, words: &str) {
     assert_error(simulated, (400, "invalid_input"), words);
     assert_eq!(simulated.json(), submitted.json());

@@ -90,7 +90,8 @@ fn target(path: &str, operation: &Value) -> String {
     format!("/v1{path}?{}", query.join("&"))
 }
 
-/// The node parses the request of each example. An example may be of a missing thing, which is 404.
+/// Sends the request of each example, which the node must parse. An example may name a missing
+/// thing.
 #[actix_web::test]
 async fn examples_are_valid_requests() {
     let api = TestApi::start(Settings::default()).await;

@@ -215,8 +215,8 @@ async fn rejects_malformed_bounds() {
     api.stop().await;
 }
 
-/// Consecutive pages have no gap or repetition while blocks are committed, and each page belongs
-/// to the version of its headers.
+/// Reads pages without a gap or a repetition while blocks are committed. Each page belongs to the
+/// version of its headers.
 #[actix_web::test]
 async fn returns_consistent_pages_during_commits() {
     const TRANSFERS: u64 = 40;

@@ -402,8 +402,8 @@ async fn rejects_invalid_secondary_signers_and_fee_payers() {
     assert_all_rejected(api, rejections).await;
 }
 
-/// The node has the first secondary signer and the fee payer from recent blocks, and reads the
-/// second one from the store. Each signer must be compared with its own account.
+/// Compares each signer with its own account. The node has the first secondary signer and the fee
+/// payer from recent blocks, and reads the second one from the store.
 #[actix_web::test]
 async fn commits_with_two_secondary_signers_in_their_order() {
     let api = start().await;
@@ -461,7 +461,7 @@ const NOT_BY_SUBMISSION: [(Status, &str); 2] = [
     ),
 ];
 
-/// A missing status has neither a test nor a reason in [`NOT_BY_SUBMISSION`].
+/// Fails if a status has neither a test nor a reason in [`NOT_BY_SUBMISSION`].
 #[actix_web::test]
 async fn each_status_has_a_test_that_causes_it() {
     let api = TestApi::start(Settings::default()).await;

@@ -7,7 +7,7 @@ use crate::kit::{RawResponse, Settings, TestApi, Transfer, assert_error, assert_
 use ledger_actors::{MempoolConfig, NodeConfig};
 use ledger_types::{AccountAddress, SignedTransaction};
 
-/// Starts a node whose mempool has these limits.
+/// Starts a node with these limits of the mempool.
 async fn start_with(mempool: MempoolConfig) -> TestApi {
     let node = NodeConfig {
         mempool,

@@ -11,7 +11,7 @@ pub const STORE: &str = "0x1::coin::CoinStore%3C0x1::node_coin::NodeCoin%3E";
 /// The key of the only record, in BCS.
 pub const RECORD_KEY: &str = "0x046e616d65";
 
-/// Starts a node whose waits time out after 10 ms.
+/// Starts a node with a wait timeout of 10 ms.
 pub async fn start_with_short_waits() -> TestApi {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {

@@ -7,7 +7,7 @@ use crate::{
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
-/// Routes whose response is JSON only.
+/// Routes that respond in JSON only.
 pub const JSON_ONLY: [&str; 2] = ["POST /graphql", "POST /transactions/encode_submission"];
 
 /// The routes of [`submissions`].

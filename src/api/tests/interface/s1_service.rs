@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// A transaction has the same hash whether it is submitted in JSON or in BCS.
+/// Submits in JSON and in BCS, with the same hash either way.
 #[actix_web::test]
 async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     let api = TestApi::start(Settings::default()).await;
@@ -25,7 +25,6 @@ async fn signed_transactions_are_submitted_as_json_or_as_bcs() {
     api.stop().await;
 }
 
-/// A client polls for a pending transaction, or waits until it is committed.
 #[actix_web::test]
 async fn pending_transactions_are_polled_for_or_waited_for() {
     let api = TestApi::start(Settings::default()).await;
@@ -55,7 +54,6 @@ async fn pending_transactions_are_polled_for_or_waited_for() {
     api.stop().await;
 }
 
-/// A block has its transactions only on request.
 #[actix_web::test]
 async fn blocks_are_read_with_or_without_their_transactions() {
     let history = History::start().await;
@@ -68,7 +66,7 @@ async fn blocks_are_read_with_or_without_their_transactions() {
     history.api.stop().await;
 }
 
-/// An event stream has two names, an event handle and a creation number, with the same events.
+/// Returns the same events for the event handle of a stream and for its creation number.
 #[actix_web::test]
 async fn events_are_read_by_handle_or_by_creation_number() {
     let history = History::start().await;
@@ -99,7 +97,6 @@ async fn summaries_of_an_accounts_transactions_are_listed() {
     history.api.stop().await;
 }
 
-/// The value of a table item is read by its serialized key.
 #[actix_web::test]
 async fn a_table_item_is_read_by_its_serialized_key() {
     let history = History::start().await;
@@ -112,7 +109,6 @@ async fn a_table_item_is_read_by_its_serialized_key() {
     history.api.stop().await;
 }
 
-/// The balance of an account is read for a coin and for a fungible asset.
 #[actix_web::test]
 async fn balances_of_coins_and_fungible_assets_are_read() {
     let history = History::start().await;
@@ -125,7 +121,6 @@ async fn balances_of_coins_and_fungible_assets_are_read() {
     history.api.stop().await;
 }
 
-/// The headers have the version of the ledger that a response belongs to.
 #[actix_web::test]
 async fn reads_have_the_version_of_the_ledger_in_headers() {
     let history = History::start().await;
@@ -151,7 +146,7 @@ async fn reads_have_the_version_of_the_ledger_in_headers() {
     history.api.stop().await;
 }
 
-/// A version below the configured window is 410.
+/// Responds with 410 to a version below the configured window.
 #[actix_web::test]
 async fn responds_410_below_the_window() {
     let Pruned { api, oldest, .. } = Pruned::start().await;

@@ -7,7 +7,7 @@ use crate::{
     rows::{elements, number, row},
 };
 
-/// Every success of every route has the seven headers, in JSON and in BCS.
+/// Sends a request of every route, in JSON and in BCS.
 #[actix_web::test]
 async fn seven_headers_are_on_every_success() {
     let history = History::start().await;
@@ -27,8 +27,7 @@ async fn seven_headers_are_on_every_success() {
     history.api.stop().await;
 }
 
-/// The headers are the numbers of the ledger information: the chain, the newest version with its
-/// block, epoch and time, and the start of the window.
+/// Has the chain, the newest version with its block, epoch and time, and the start of the window.
 #[actix_web::test]
 async fn headers_equal_the_ledger_information() {
     for (api, newest, oldest) in [
@@ -80,7 +79,7 @@ async fn headers_equal_the_ledger_information() {
     }
 }
 
-/// An error that depends on the ledger has the seven headers. Other errors have none.
+/// Omits the headers from errors that do not depend on the ledger.
 #[actix_web::test]
 async fn errors_that_depend_on_the_ledger_have_the_headers() {
     let Pruned { api, newest, .. } = Pruned::start().await;
@@ -131,8 +130,8 @@ async fn calls_that_use_gas_have_a_header_with_it() {
     history.api.stop().await;
 }
 
-/// An incomplete page has a cursor, which is the `start` of the next page. Complete pages, other
-/// routes and errors have none.
+/// Sends a cursor with an incomplete page only, not with a complete page, another route or an
+/// error.
 #[actix_web::test]
 async fn the_cursor_is_the_start_of_the_next_page() {
     let history = History::start().await;
@@ -161,7 +160,7 @@ async fn the_cursor_is_the_start_of_the_next_page() {
     history.api.stop().await;
 }
 
-/// The vendor word replaces NODE in every name.
+/// Replaces NODE by the vendor word in every name.
 #[actix_web::test]
 async fn header_names_have_the_vendor_word() {
     let history = crate::kit::TestApi::start(Settings {

@@ -8,7 +8,7 @@ use crate::{
 use ledger_types::AccountAddress;
 use serde_json::{Value, json};
 
-/// An address in a path may be short or long, with or without `0x`.
+/// Accepts a short or a long address in a path, with or without `0x`.
 #[actix_web::test]
 async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     let history = History::start().await;
@@ -23,7 +23,7 @@ async fn an_address_in_a_path_may_be_stripped_and_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// An address is hexadecimal text of 1 to 64 digits.
+/// Rejects other text than 1 to 64 hexadecimal digits as an address.
 #[actix_web::test]
 async fn an_address_has_at_most_64_hexadecimal_digits() {
     let api = TestApi::start(Settings::default()).await;
@@ -50,7 +50,7 @@ async fn addresses_are_shown_without_leading_zeros() {
     history.api.stop().await;
 }
 
-/// A U64 is text of decimal digits in every record, never a JSON number.
+/// Shows a U64 as decimal text in every record, never as a JSON number.
 #[actix_web::test]
 async fn a_u64_is_shown_as_decimal_text() {
     let history = History::start().await;
@@ -88,7 +88,7 @@ async fn a_u64_is_shown_as_decimal_text() {
     history.api.stop().await;
 }
 
-/// A U64 in a body is text too. A JSON number is rejected.
+/// Rejects a JSON number as a U64 in a body.
 #[actix_web::test]
 async fn a_u64_is_sent_as_decimal_text() {
     let api = TestApi::start(Settings::default()).await;
@@ -120,7 +120,7 @@ async fn a_u64_is_sent_as_decimal_text() {
     api.stop().await;
 }
 
-/// A U64 in a request has the whole range of 64 bits, and nothing else is a U64.
+/// Accepts the whole range of 64 bits, and nothing else.
 #[actix_web::test]
 async fn a_u64_in_a_path_or_query_has_64_bits() {
     let api = TestApi::start(Settings::default()).await;
@@ -198,7 +198,7 @@ async fn bytes_are_read_with_two_digits_each() {
     history.api.stop().await;
 }
 
-/// A struct tag is percent-encoded in a path, and white space in it is ignored.
+/// Ignores white space in a struct tag, which is percent-encoded in a path.
 #[actix_web::test]
 async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     let history = History::start().await;
@@ -221,7 +221,7 @@ async fn a_struct_tag_is_percent_encoded_and_white_space_is_ignored() {
     history.api.stop().await;
 }
 
-/// A struct tag names an address, a module and a struct. Commas separate its type parameters.
+/// Accepts an address, a module and a struct, with type parameters that commas separate.
 #[actix_web::test]
 async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     let api = TestApi::start(Settings::default()).await;
@@ -261,7 +261,7 @@ async fn a_struct_tag_has_three_parts_and_parameters_between_angle_brackets() {
     api.stop().await;
 }
 
-/// A key type is one of the Move types of the document.
+/// Accepts the Move types of the document as key types, and no others.
 #[actix_web::test]
 async fn key_types_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
@@ -302,7 +302,7 @@ async fn key_types_are_move_types() {
     api.stop().await;
 }
 
-/// The names in an entry function's id are case-sensitive. Its address may be short or long.
+/// Distinguishes the case of names in an entry function's id. Its address may be short or long.
 #[actix_web::test]
 async fn an_entry_function_id_is_case_sensitive() {
     let api = TestApi::start(Settings::default()).await;
@@ -330,8 +330,8 @@ async fn an_entry_function_id_is_case_sensitive() {
     api.stop().await;
 }
 
-/// A response shows a transaction's hash as `0x` and 64 lower-case digits. A request may use either
-/// case, with or without the prefix.
+/// Shows a transaction's hash as `0x` and 64 lower-case digits. Accepts either case in a request,
+/// with or without the prefix.
 #[actix_web::test]
 async fn a_transaction_hash_has_64_digits() {
     let history = History::start().await;

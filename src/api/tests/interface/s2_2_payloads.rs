@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// An entry function payload in a response has its four members, as they were sent.
+/// Shows an entry function payload with its four members, as they were sent.
 #[actix_web::test]
 async fn an_entry_function_payload_has_four_members() {
     let api = TestApi::start(Settings::default()).await;
@@ -26,7 +26,7 @@ async fn an_entry_function_payload_has_four_members() {
     api.stop().await;
 }
 
-/// Every member of an entry function payload is required and of its own type.
+/// Rejects a payload without one of its members or with a member of another type.
 #[actix_web::test]
 async fn each_member_of_an_entry_function_payload_is_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -51,7 +51,7 @@ async fn each_member_of_an_entry_function_payload_is_required() {
     api.stop().await;
 }
 
-/// The type arguments of a function are text.
+/// Accepts the names of types as text.
 #[actix_web::test]
 async fn type_arguments_are_move_types() {
     let api = TestApi::start(Settings::default()).await;
@@ -80,8 +80,8 @@ async fn type_arguments_are_move_types() {
     api.stop().await;
 }
 
-/// An argument may be any JSON value. One that does not fit the function is `invalid_input`, unlike
-/// a body that cannot be parsed.
+/// Responds with `invalid_input` to JSON that does not fit the function, unlike to a body that
+/// cannot be parsed.
 #[actix_web::test]
 async fn arguments_are_any_json_and_must_fit_the_function() {
     let api = TestApi::start(Settings::default()).await;

@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// An Ed25519 signature in a response has its three members, as they were sent.
+/// Shows an Ed25519 signature with its three members, as they were sent.
 #[actix_web::test]
 async fn an_ed25519_signature_has_three_members() {
     let api = TestApi::start(Settings::default()).await;
@@ -23,7 +23,7 @@ async fn an_ed25519_signature_has_three_members() {
     api.stop().await;
 }
 
-/// Every member of a signature is required. The key and the signature are bytes in hex.
+/// Rejects a signature without one of its members, or with a key or signature that is not hex.
 #[actix_web::test]
 async fn each_member_of_a_signature_is_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -53,7 +53,6 @@ async fn each_member_of_a_signature_is_required() {
     api.stop().await;
 }
 
-/// A well-formed signature over another transaction is rejected.
 #[actix_web::test]
 async fn rejects_the_signature_of_another_transaction() {
     let api = TestApi::start(Settings::default()).await;

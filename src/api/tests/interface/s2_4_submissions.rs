@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Seven members are required, and the error names the missing one.
+/// Names the missing member in the error.
 #[actix_web::test]
 async fn seven_members_are_required() {
     let api = TestApi::start(Settings::default()).await;
@@ -34,7 +34,7 @@ async fn seven_members_are_required() {
     api.stop().await;
 }
 
-/// The nonce is optional. A transaction with one is orderless.
+/// Accepts a transaction with a nonce as an orderless one.
 #[actix_web::test]
 async fn the_nonce_is_optional() {
     let api = TestApi::start(Settings::default()).await;
@@ -57,7 +57,7 @@ async fn the_nonce_is_optional() {
     api.stop().await;
 }
 
-/// The sender is an address, which may be short or long.
+/// Accepts a short or a long address.
 #[actix_web::test]
 async fn the_sender_is_an_address() {
     let api = TestApi::start(Settings::default()).await;

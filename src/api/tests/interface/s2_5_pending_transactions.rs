@@ -19,7 +19,7 @@ const MEMBERS: [&str; 8] = [
     "signature",
 ];
 
-/// The response to a submission has the members of the body and the hash, and no `type`.
+/// Returns the members of the body and the hash, and no `type`.
 #[actix_web::test]
 async fn the_response_to_a_submission_has_no_type() {
     let api = start_with_short_waits().await;
@@ -37,7 +37,7 @@ async fn the_response_to_a_submission_has_no_type() {
     api.stop().await;
 }
 
-/// A look-up by hash and a wait show the same members and `type`.
+/// Shows the same members and `type` in a look-up by hash and in a wait.
 #[actix_web::test]
 async fn a_pending_transaction_has_a_type_by_hash() {
     let api = start_with_short_waits().await;
@@ -53,7 +53,6 @@ async fn a_pending_transaction_has_a_type_by_hash() {
     api.stop().await;
 }
 
-/// Only an orderless transaction has a nonce.
 #[actix_web::test]
 async fn only_an_orderless_transaction_has_a_nonce() {
     let api = start_with_short_waits().await;
@@ -66,7 +65,6 @@ async fn only_an_orderless_transaction_has_a_nonce() {
     api.stop().await;
 }
 
-/// A block has committed transactions only, each with its `type`.
 #[actix_web::test]
 async fn a_block_has_only_committed_transactions_with_their_type() {
     let api = start_with_short_waits().await;

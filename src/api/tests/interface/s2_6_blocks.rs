@@ -14,7 +14,6 @@ const MEMBERS: [&str; 5] = [
     "last_version",
 ];
 
-/// A block has five members, and its transactions on request.
 #[actix_web::test]
 async fn a_block_has_five_members_and_transactions_on_request() {
     let history = History::start().await;
@@ -32,7 +31,7 @@ async fn a_block_has_five_members_and_transactions_on_request() {
     history.api.stop().await;
 }
 
-/// Consecutive blocks have consecutive heights and versions, increasing times and different hashes.
+/// Shows consecutive blocks with increasing times and different hashes too.
 #[actix_web::test]
 async fn blocks_have_consecutive_heights_and_versions() {
     let history = History::start().await;
@@ -54,8 +53,7 @@ async fn blocks_have_consecutive_heights_and_versions() {
     history.api.stop().await;
 }
 
-/// The transactions of a block are in the order of their versions, from the first version of the
-/// block to the last, each with its `type`.
+/// Lists the transactions from the first version of the block to the last, each with its `type`.
 #[actix_web::test]
 async fn transactions_are_in_version_order() {
     let history = History::start().await;

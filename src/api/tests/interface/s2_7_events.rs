@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// An event has five members, and its guid two.
+/// Shows an event with five members, and its guid with two.
 #[actix_web::test]
 async fn an_event_has_five_members() {
     let history = History::start().await;
@@ -28,7 +28,6 @@ async fn an_event_has_five_members() {
     history.api.stop().await;
 }
 
-/// An event has the version of the transaction that emitted it.
 #[actix_web::test]
 async fn an_event_has_the_version_of_its_transaction() {
     let history = History::start().await;
@@ -45,7 +44,6 @@ async fn an_event_has_the_version_of_its_transaction() {
     history.api.stop().await;
 }
 
-/// The data has the shape of the event's type.
 #[actix_web::test]
 async fn the_data_has_the_shape_of_the_type() {
     let history = History::start().await;

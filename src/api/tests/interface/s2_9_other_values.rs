@@ -10,7 +10,7 @@ use ledger_framework::modules::table::TableInfo;
 use ledger_types::{AccountAddress, Parameters, StateKey, Vendor};
 use serde_json::json;
 
-/// A balance is a JSON number, unlike every other U64.
+/// Differs from every other U64, which is text.
 #[actix_web::test]
 async fn a_balance_is_a_json_number() {
     let history = History::start().await;
@@ -27,7 +27,7 @@ async fn a_balance_is_a_json_number() {
     history.api.stop().await;
 }
 
-/// A raw item of a table that recorded `u8` as the type of its values is a JSON number.
+/// Shows an item as a JSON number if its table recorded `u8` as the type of its values.
 #[actix_web::test]
 async fn a_raw_item_of_type_u8_is_a_number() {
     let table = AccountAddress::from_low_u64(0x7ab1e);
@@ -60,7 +60,6 @@ async fn a_raw_item_of_type_u8_is_a_number() {
     api.stop().await;
 }
 
-/// A value of a struct type is a JSON object.
 #[actix_web::test]
 async fn a_raw_item_of_a_struct_is_an_object() {
     let history = History::start().await;

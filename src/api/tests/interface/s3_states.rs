@@ -6,7 +6,6 @@ use crate::{
     rows::row,
 };
 
-/// A transaction that was never submitted is not found.
 #[actix_web::test]
 async fn an_unsubmitted_transaction_is_not_found() {
     let api = start_with_short_waits().await;
@@ -21,7 +20,7 @@ async fn an_unsubmitted_transaction_is_not_found() {
     api.stop().await;
 }
 
-/// The response to a valid submission is 202, and the transaction is pending.
+/// Responds with 202 to a valid submission, and shows the transaction as pending.
 #[actix_web::test]
 async fn an_accepted_submission_is_pending() {
     let api = start_with_short_waits().await;
@@ -38,7 +37,6 @@ async fn an_accepted_submission_is_pending() {
     api.stop().await;
 }
 
-/// A rejected submission leaves no state.
 #[actix_web::test]
 async fn a_rejected_submission_has_no_state() {
     let api = start_with_short_waits().await;
@@ -64,7 +62,7 @@ async fn a_rejected_submission_has_no_state() {
     api.stop().await;
 }
 
-/// A wait returns the committed transaction, also after the commit.
+/// Returns the committed transaction to a wait that begins after the commit too.
 #[actix_web::test]
 async fn a_wait_returns_the_committed_transaction() {
     let api = start_with_short_waits().await;
@@ -87,7 +85,7 @@ async fn a_wait_returns_the_committed_transaction() {
     api.stop().await;
 }
 
-/// A transaction whose execution fails is committed with `success` false.
+/// Commits a transaction that fails, with `success` false.
 #[actix_web::test]
 async fn a_failed_transaction_is_committed() {
     let api = start_with_short_waits().await;

@@ -77,7 +77,6 @@ async fn responses_are_bcs_if_the_client_prefers_it() {
     history.api.stop().await;
 }
 
-/// Query parameters that an endpoint does not have are ignored.
 #[actix_web::test]
 async fn other_query_parameters_are_ignored() {
     let history = History::start().await;
@@ -98,7 +97,7 @@ async fn other_query_parameters_are_ignored() {
     history.api.stop().await;
 }
 
-/// A body may be chunked. Its media type may have parameters and is case-insensitive.
+/// Accepts a media type with parameters and in any case.
 #[actix_web::test]
 async fn accepts_chunked_bodies() {
     let history = History::start().await;

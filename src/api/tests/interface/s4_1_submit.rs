@@ -1,5 +1,6 @@
-//! docs/reference/rest-contract.md#s4-1: `POST /transactions`. `tests/http/validation.rs` causes each
-//! rejection of validation, with its `vm_error_code`.
+//! docs/reference/rest-contract.md#s4-1: `POST /transactions`.
+//!
+//! `tests/http/validation.rs` causes each rejection by validation, with its `vm_error_code`.
 
 use crate::{
     chain::{orderless, parked},
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 
 const ROUTE: &str = "POST /transactions";
 
-/// The response to a submission in JSON is 202 with the pending transaction.
 #[actix_web::test]
 async fn responds_to_a_json_submission_with_the_pending_transaction() {
     let api = TestApi::start(Settings::default()).await;
@@ -28,8 +28,7 @@ async fn responds_to_a_json_submission_with_the_pending_transaction() {
     api.stop().await;
 }
 
-/// A submission in BCS has a media type of its own. The body of its response is empty if the client
-/// accepts BCS, because the client can compute the hash.
+/// Responds with an empty body if the client accepts BCS, because the client can compute the hash.
 #[actix_web::test]
 async fn a_bcs_submission_has_its_own_media_type() {
     let api = TestApi::start(Settings::default()).await;
@@ -59,7 +58,6 @@ async fn a_bcs_submission_has_its_own_media_type() {
     api.stop().await;
 }
 
-/// The node encodes the message to sign, and accepts the transaction with a signature over it.
 #[actix_web::test]
 async fn accepts_a_signature_over_the_encoded_message() {
     let api = TestApi::start(Settings::default()).await;
@@ -83,7 +81,7 @@ async fn accepts_a_signature_over_the_encoded_message() {
     api.stop().await;
 }
 
-/// Malformed bodies and bodies with invalid values are rejected, without a `vm_error_code`.
+/// Rejects malformed bodies and bodies with invalid values, without a `vm_error_code`.
 #[actix_web::test]
 async fn rejects_bodies_that_are_not_transactions() {
     let api = TestApi::start(Settings::default()).await;
@@ -114,7 +112,7 @@ async fn rejects_bodies_that_are_not_transactions() {
     api.stop().await;
 }
 
-/// A rejection by validation is `vm_error` with the reason in `vm_error_code`.
+/// Responds with `vm_error` and the reason in `vm_error_code`.
 #[actix_web::test]
 async fn a_rejection_by_validation_has_a_vm_error_code() {
     let api = TestApi::start(Settings::default()).await;
@@ -135,7 +133,7 @@ async fn a_rejection_by_validation_has_a_vm_error_code() {
     api.stop().await;
 }
 
-/// A pending transaction is replaced neither by another one with its sequence number and no higher
+/// Replaces a pending transaction neither by another one with its sequence number and no higher
 /// price, nor by itself with another signature. The message names the pending hash.
 #[actix_web::test]
 async fn rejects_an_invalid_update() {
@@ -165,8 +163,8 @@ async fn rejects_an_invalid_update() {
     api.stop().await;
 }
 
-/// A full mempool is 507, and the message names the limit. A transaction that can run replaces one
-/// that waits for its predecessor.
+/// Names the limit in the message. A transaction that can run replaces one that waits for its
+/// predecessor.
 #[actix_web::test]
 async fn responds_507_if_the_mempool_is_full() {
     let mut settings = Settings::default();

@@ -27,7 +27,7 @@ async fn heights_start_at_0() {
     history.api.stop().await;
 }
 
-/// `with_transactions` is a boolean, by default false.
+/// Omits the transactions by default.
 #[actix_web::test]
 async fn with_transactions_is_a_boolean() {
     let history = History::start().await;
@@ -51,7 +51,7 @@ async fn with_transactions_is_a_boolean() {
     history.api.stop().await;
 }
 
-/// A height is an unsigned number of 64 bits.
+/// Rejects a height that is not an unsigned number of 64 bits.
 #[actix_web::test]
 async fn a_height_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
@@ -67,7 +67,7 @@ async fn a_height_is_a_number() {
     api.stop().await;
 }
 
-/// A block above the newest one is not found, and the message names its height.
+/// Names the height in the message.
 #[actix_web::test]
 async fn a_block_above_the_newest_is_not_found() {
     let history = History::start().await;
@@ -89,7 +89,8 @@ async fn a_block_above_the_newest_is_not_found() {
     history.api.stop().await;
 }
 
-/// A pruned block is 410, with or without its transactions. The oldest retained block is complete.
+/// Responds with 410 to a pruned block, with or without its transactions. The oldest retained block
+/// is complete.
 #[actix_web::test]
 async fn a_pruned_block_is_410() {
     let pruned = Pruned::start().await;
@@ -117,7 +118,7 @@ async fn a_pruned_block_is_410() {
     pruned.api.stop().await;
 }
 
-/// The transactions of a block are limited by size. The listing of transactions has the others.
+/// Limits the transactions of a block by their size.
 #[actix_web::test]
 async fn the_listing_has_the_rest_of_a_large_block() {
     // Nine values of 1 MiB in the first transaction are more than the cap of 8 MiB.

@@ -25,7 +25,7 @@ fn numbers(events: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// The events are those of the handle that the account's struct holds in the field.
+/// Returns the events of the handle that the account's struct holds in the field.
 #[actix_web::test]
 async fn events_are_those_of_the_handle() {
     let history = History::start().await;
@@ -50,7 +50,6 @@ async fn events_are_those_of_the_handle() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix.
 #[actix_web::test]
 async fn the_address_may_lack_its_prefix() {
     let history = History::start().await;
@@ -65,8 +64,7 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// A struct that the account lacks and a field that the struct lacks are not found, and the
-/// messages name them.
+/// Names the missing struct or field in the message.
 #[actix_web::test]
 async fn missing_structs_and_fields_are_not_found() {
     let history = History::start().await;
@@ -97,8 +95,8 @@ async fn missing_structs_and_fields_are_not_found() {
     history.api.stop().await;
 }
 
-/// A field without a handle and an invalid field name are `invalid_input`. An invalid struct tag is
-/// `web_framework_error`.
+/// Responds with `invalid_input` to a field without a handle and to an invalid field name, and with
+/// `web_framework_error` to an invalid struct tag.
 #[actix_web::test]
 async fn rejects_fields_without_a_handle() {
     let history = History::start().await;
@@ -123,7 +121,7 @@ async fn rejects_fields_without_a_handle() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
 #[actix_web::test]
 async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
@@ -145,7 +143,7 @@ async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     history.api.stop().await;
 }
 
-/// `start` is a U64 and `limit` has 16 bits and is not 0.
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
 #[actix_web::test]
 async fn start_and_limit_have_their_types() {
     let history = History::start().await;
@@ -172,8 +170,7 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// A start below the first retained event is 410. Without a start, the retained events are
-/// returned.
+/// Returns the retained events without a start.
 #[actix_web::test]
 async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;
@@ -195,7 +192,7 @@ async fn a_start_below_the_first_retained_event_is_410() {
         let retained = ok_json(&pruned.api.client.get(&deposits(query)).await);
         assert_eq!(numbers(&retained), [6, 7], "{query}");
     }
-    // A stream whose events are all pruned still has its next sequence number.
+    // A stream still has its next sequence number when all of its events are pruned.
     let emptied = path("0xcafe", STORE, "deposit_events");
     let start = format!("{emptied}?start=0");
     let response = pruned.api.client.get(&start).await;
@@ -208,7 +205,7 @@ async fn a_start_below_the_first_retained_event_is_410() {
     pruned.api.stop().await;
 }
 
-/// A handle without emitted events has an empty stream.
+/// Returns an empty list for a handle without emitted events.
 #[actix_web::test]
 async fn a_stream_without_events_is_empty() {
     let api = TestApi::start(Settings::default()).await;

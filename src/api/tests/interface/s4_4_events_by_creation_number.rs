@@ -24,7 +24,6 @@ fn numbers(events: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// Each stream of an account has its own creation number.
 #[actix_web::test]
 async fn each_stream_of_an_account_has_its_own_number() {
     let history = History::start().await;
@@ -50,7 +49,7 @@ async fn each_stream_of_an_account_has_its_own_number() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix, and the creation number is a U64.
+/// Accepts an address without its prefix, and a U64 as the creation number.
 #[actix_web::test]
 async fn address_and_number_have_their_types() {
     let history = History::start().await;
@@ -75,7 +74,7 @@ async fn address_and_number_have_their_types() {
     history.api.stop().await;
 }
 
-/// `start` is the first sequence number. Without it, the newest events are returned. Both ascend.
+/// Returns events in ascending order, from the sequence number `start` or the newest ones.
 #[actix_web::test]
 async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     let history = History::start().await;
@@ -93,7 +92,7 @@ async fn start_is_a_sequence_number_and_defaults_to_the_newest_page() {
     history.api.stop().await;
 }
 
-/// `start` is a U64 and `limit` has 16 bits and is not 0.
+/// Rejects a `start` that is not a U64, and a `limit` of more than 16 bits or of 0.
 #[actix_web::test]
 async fn start_and_limit_have_their_types() {
     let history = History::start().await;
@@ -113,7 +112,7 @@ async fn start_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// A stream of an unknown account or with an unknown number is empty.
+/// Returns an empty list for an unknown account and for an unknown number.
 #[actix_web::test]
 async fn unknown_streams_are_empty() {
     let history = History::start().await;
@@ -128,8 +127,7 @@ async fn unknown_streams_are_empty() {
     history.api.stop().await;
 }
 
-/// A start below the first retained event is 410. Without a start, the retained events are
-/// returned.
+/// Returns the retained events without a start.
 #[actix_web::test]
 async fn a_start_below_the_first_retained_event_is_410() {
     let pruned = Pruned::start().await;

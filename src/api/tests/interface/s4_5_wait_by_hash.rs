@@ -9,7 +9,7 @@ use ledger_actors::{MempoolConfig, WaitConfig};
 
 const ROUTE: &str = "GET /transactions/wait_by_hash/{txn_hash}";
 
-/// Returns settings of a node whose waits do not time out during a test.
+/// Returns settings with waits that do not time out during a test.
 fn with_long_waits() -> Settings {
     let mut settings = Settings::default();
     settings.node.wait = WaitConfig {
@@ -23,7 +23,6 @@ fn path(hash: &str) -> String {
     format!("/v1/transactions/wait_by_hash/{hash}")
 }
 
-/// The response to a wait for a committed transaction is the one of a look-up by hash.
 #[actix_web::test]
 async fn a_committed_transaction_is_returned_as_by_hash() {
     let history = History::start().await;
@@ -41,8 +40,8 @@ async fn a_committed_transaction_is_returned_as_by_hash() {
     history.api.stop().await;
 }
 
-/// A commit ends the wait early. The response has the bytes of every later read, from memory or
-/// from the store.
+/// Ends the wait early. The response has the bytes of every later read, from memory or from the
+/// store.
 #[actix_web::test]
 async fn a_commit_ends_the_wait_with_the_stored_bytes() {
     let mut settings = with_long_waits();
@@ -76,7 +75,7 @@ async fn a_commit_ends_the_wait_with_the_stored_bytes() {
     api.stop().await;
 }
 
-/// A wait that times out returns the pending transaction, for the client to wait again.
+/// Returns the pending transaction, so that the client can wait again.
 #[actix_web::test]
 async fn a_wait_that_times_out_returns_the_pending_transaction() {
     let mut settings = Settings::default();
@@ -96,7 +95,7 @@ async fn a_wait_that_times_out_returns_the_pending_transaction() {
     api.stop().await;
 }
 
-/// An unknown hash is 404 immediately, whatever the timeout of waits.
+/// Responds with 404 immediately, whatever the timeout of waits.
 #[actix_web::test]
 async fn does_not_wait_for_an_unknown_hash() {
     let api = TestApi::start(with_long_waits()).await;
@@ -115,7 +114,7 @@ async fn does_not_wait_for_an_unknown_hash() {
     api.stop().await;
 }
 
-/// A transaction that is removed during a wait is 404, and the message has the reason.
+/// Responds with 404 if a transaction is removed during a wait. The message has the reason.
 #[actix_web::test]
 async fn a_removed_transaction_is_404_with_the_reason() {
     let mut settings = with_long_waits();
@@ -146,7 +145,6 @@ async fn a_removed_transaction_is_404_with_the_reason() {
     api.stop().await;
 }
 
-/// Text that is not a hash is rejected.
 #[actix_web::test]
 async fn rejects_text_that_is_not_a_hash() {
     let api = TestApi::start(Settings::default()).await;
@@ -162,7 +160,6 @@ async fn rejects_text_that_is_not_a_hash() {
     api.stop().await;
 }
 
-/// A pruned transaction is 410 while the index has its hash.
 #[actix_web::test]
 async fn a_pruned_transaction_is_410_while_its_hash_is_indexed() {
     let pruned = Pruned::start().await;
@@ -202,8 +199,7 @@ async fn a_pruned_transaction_is_410_while_its_hash_is_indexed() {
     pruned.api.stop().await;
 }
 
-/// A pruned transaction is 404 like an unknown one once the index lacks its hash. Retained
-/// transactions are still found.
+/// Responds as to an unknown hash. Retained transactions are still found.
 #[actix_web::test]
 async fn a_pruned_transaction_is_404_once_its_hash_is_not_indexed() {
     let Pruned { api, transfers, .. } = Pruned::start().await;

@@ -38,7 +38,6 @@ async fn summaries_ascend_by_version() {
     history.api.stop().await;
 }
 
-/// Without bounds, the newest summaries are returned.
 #[actix_web::test]
 async fn returns_the_newest_summaries_without_bounds() {
     let history = History::start().await;
@@ -47,7 +46,6 @@ async fn returns_the_newest_summaries_without_bounds() {
     history.api.stop().await;
 }
 
-/// `start_version` is the inclusive lower bound.
 #[actix_web::test]
 async fn start_version_is_an_inclusive_lower_bound() {
     let history = History::start().await;
@@ -63,8 +61,7 @@ async fn start_version_is_an_inclusive_lower_bound() {
     history.api.stop().await;
 }
 
-/// `end_version` is the inclusive upper bound. With it alone, the newest summaries up to it are
-/// returned.
+/// Returns the newest summaries up to `end_version` if it is the only bound.
 #[actix_web::test]
 async fn end_version_is_an_inclusive_upper_bound() {
     let history = History::start().await;
@@ -80,7 +77,7 @@ async fn end_version_is_an_inclusive_upper_bound() {
     history.api.stop().await;
 }
 
-/// Both bounds apply. A start above the end is `invalid_input`.
+/// Responds with `invalid_input` to a start above the end.
 #[actix_web::test]
 async fn both_bounds_apply() {
     let history = History::start().await;
@@ -106,7 +103,7 @@ async fn both_bounds_apply() {
     history.api.stop().await;
 }
 
-/// The bounds are U64. The limit has 16 bits and is not 0.
+/// Rejects a bound that is not a U64, and a limit of more than 16 bits or of 0.
 #[actix_web::test]
 async fn bounds_and_limit_have_their_types() {
     let history = History::start().await;
@@ -131,7 +128,7 @@ async fn bounds_and_limit_have_their_types() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix. An unknown address has no summaries.
+/// Accepts an address without its prefix, and lists no summaries of an unknown one.
 #[actix_web::test]
 async fn every_address_has_a_listing() {
     let history = History::start().await;
@@ -154,7 +151,7 @@ async fn every_address_has_a_listing() {
     history.api.stop().await;
 }
 
-/// Pending transactions have no summary, but are found by their hash.
+/// Finds a pending transaction by its hash only.
 #[actix_web::test]
 async fn pending_transactions_have_no_summary() {
     let history = History::start().await;
@@ -169,7 +166,7 @@ async fn pending_transactions_have_no_summary() {
     history.api.stop().await;
 }
 
-/// A bound below the window is 410. Without one, the retained summaries are returned.
+/// Returns the retained summaries without a bound.
 #[actix_web::test]
 async fn a_bound_below_the_window_is_410() {
     let pruned = Pruned::start().await;

@@ -13,7 +13,7 @@ fn path(table: &str, query: &str) -> String {
     format!("/v1/tables/{table}/raw_item{query}")
 }
 
-/// The serialized key alone finds the item, in JSON as a Move value and in BCS as the stored bytes.
+/// Returns the item in JSON as a Move value and in BCS as the stored bytes.
 #[actix_web::test]
 async fn the_serialized_key_finds_the_item() {
     let history = History::start().await;
@@ -43,7 +43,7 @@ async fn the_serialized_key_finds_the_item() {
     history.api.stop().await;
 }
 
-/// The item is read at `ledger_version`, by default the newest.
+/// Reads the item at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_item_is_read_at_a_version() {
     let history = History::start().await;
@@ -73,7 +73,7 @@ async fn the_item_is_read_at_a_version() {
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is not a U64 is rejected.
+/// Responds with 404 to a version above the newest, and rejects one that is not a U64.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
@@ -109,7 +109,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// The handle has the form of an address, short or long. An unknown table has no items.
+/// Accepts a short or a long handle. An unknown table has no items.
 #[actix_web::test]
 async fn the_handle_has_the_form_of_an_address() {
     let history = History::start().await;
@@ -130,7 +130,7 @@ async fn the_handle_has_the_form_of_an_address() {
     history.api.stop().await;
 }
 
-/// The body is an object with the required member `key`, which is bytes in hex.
+/// Requires the member `key` with bytes in hex.
 #[actix_web::test]
 async fn the_body_is_an_object_with_a_key() {
     let history = History::start().await;
@@ -157,7 +157,7 @@ async fn the_body_is_an_object_with_a_key() {
     history.api.stop().await;
 }
 
-/// A pruned version is 410, even if the item never existed.
+/// Responds with 410 even if the item never existed.
 #[actix_web::test]
 async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;

@@ -13,7 +13,7 @@ fn path(address: &str, asset: &str, query: &str) -> String {
     format!("/v1/accounts/{address}/balance/{asset}{query}")
 }
 
-/// The asset is an address in hex or a struct tag. The coin and its paired asset share one balance.
+/// Returns one balance for the coin and for its paired asset.
 #[actix_web::test]
 async fn the_asset_is_an_address_or_a_struct_tag() {
     let history = History::start().await;
@@ -47,7 +47,6 @@ async fn the_asset_is_an_address_or_a_struct_tag() {
     history.api.stop().await;
 }
 
-/// The address may lack its prefix.
 #[actix_web::test]
 async fn the_address_may_lack_its_prefix() {
     let history = History::start().await;
@@ -58,7 +57,6 @@ async fn the_address_may_lack_its_prefix() {
     history.api.stop().await;
 }
 
-/// Unknown accounts and assets have a balance of 0.
 #[actix_web::test]
 async fn unknown_accounts_and_assets_have_balance_0() {
     let history = History::start().await;
@@ -76,7 +74,7 @@ async fn unknown_accounts_and_assets_have_balance_0() {
     history.api.stop().await;
 }
 
-/// The balance is read at `ledger_version`, by default the newest.
+/// Reads the balance at `ledger_version`, by default the newest.
 #[actix_web::test]
 async fn the_balance_is_read_at_a_version() {
     let history = History::start().await;
@@ -92,7 +90,7 @@ async fn the_balance_is_read_at_a_version() {
     history.api.stop().await;
 }
 
-/// A version above the newest is not found, and one that is not a U64 is rejected.
+/// Responds with 404 to a version above the newest, and rejects one that is not a U64.
 #[actix_web::test]
 async fn a_version_is_a_u64_up_to_the_newest() {
     let history = History::start().await;
@@ -114,7 +112,7 @@ async fn a_version_is_a_u64_up_to_the_newest() {
     history.api.stop().await;
 }
 
-/// A pruned version is 410. The oldest retained version has its balance.
+/// Returns the balance at the oldest retained version.
 #[actix_web::test]
 async fn a_pruned_version_is_410() {
     let pruned = Pruned::start().await;

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// No key, token or header is needed, and one that is sent is ignored.
+/// Ignores a key, token or header that is sent.
 #[actix_web::test]
 async fn callers_are_not_authenticated() {
     let history = History::start().await;
@@ -33,7 +33,7 @@ async fn callers_are_not_authenticated() {
     history.api.stop().await;
 }
 
-/// A transaction is accepted only with a signature by its sender's key.
+/// Rejects a transaction with a signature by another key than the sender's.
 #[actix_web::test]
 async fn transactions_are_signed_by_their_sender() {
     let api = TestApi::start(Settings::default()).await;

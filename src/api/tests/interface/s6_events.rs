@@ -18,7 +18,6 @@ async fn streams(history: &History) -> Vec<Vec<Value>> {
     streams
 }
 
-/// A stream is one account and one creation number.
 #[actix_web::test]
 async fn a_stream_is_an_account_and_a_creation_number() {
     let history = History::start().await;
@@ -37,7 +36,6 @@ async fn a_stream_is_an_account_and_a_creation_number() {
     history.api.stop().await;
 }
 
-/// Inside a stream each event has its sequence number, counted from 0.
 #[actix_web::test]
 async fn events_of_a_stream_are_numbered_from_0() {
     let history = History::start().await;
@@ -51,7 +49,7 @@ async fn events_of_a_stream_are_numbered_from_0() {
     history.api.stop().await;
 }
 
-/// Without a start, the newest events are returned, as a client needs that follows a stream.
+/// Returns what a client needs that follows a stream.
 #[actix_web::test]
 async fn reads_the_newest_events_without_a_start() {
     let history = History::start().await;
@@ -61,7 +59,7 @@ async fn reads_the_newest_events_without_a_start() {
     history.api.stop().await;
 }
 
-/// An event of a stream equals the event in its transaction, with the version added.
+/// Adds the version to the event.
 #[actix_web::test]
 async fn an_event_equals_the_event_of_its_transaction() {
     let history = History::start().await;

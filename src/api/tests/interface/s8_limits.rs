@@ -7,8 +7,7 @@ use crate::{
 };
 use ledger_actors::WaitConfig;
 
-/// Without a limit, a page has 25 events or transactions or 100 summaries. A limit above 100 counts
-/// as 100.
+/// Returns 25 events or transactions or 100 summaries by default. A limit above 100 counts as 100.
 #[actix_web::test]
 async fn uses_the_default_page_size_without_a_limit() {
     let api = TestApi::start(Settings::default()).await;
@@ -53,7 +52,7 @@ async fn uses_the_default_page_size_without_a_limit() {
     api.stop().await;
 }
 
-/// The server's settings determine the duration of a wait, the client does not.
+/// Ignores a duration in the request.
 #[actix_web::test]
 async fn the_server_determines_the_duration_of_a_wait() {
     let mut settings = Settings::default();
@@ -73,8 +72,7 @@ async fn the_server_determines_the_duration_of_a_wait() {
     api.stop().await;
 }
 
-/// The headers have the start of the window, which is the first version of a block and the first
-/// one that can be read.
+/// Starts the window at the first version of a block, which is the first one that can be read.
 #[actix_web::test]
 async fn headers_have_the_start_of_the_window() {
     let pruned = Pruned::start().await;
@@ -123,7 +121,6 @@ async fn headers_have_the_start_of_the_window() {
     pruned.api.stop().await;
 }
 
-/// The window survives a restart.
 #[actix_web::test]
 async fn the_window_survives_a_restart() {
     let Pruned {

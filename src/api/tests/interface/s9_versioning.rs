@@ -7,7 +7,6 @@ use crate::{
     rows::row,
 };
 
-/// Every resource is below `v1` only.
 #[actix_web::test]
 async fn resources_are_below_v1_only() {
     let history = History::start().await;
@@ -23,7 +22,7 @@ async fn resources_are_below_v1_only() {
     history.api.stop().await;
 }
 
-/// A percent-encoded letter that needs no encoding is the same letter (RFC 3986, section 6.2.2.2).
+/// Treats a percent-encoded letter as the letter (RFC 3986, section 6.2.2.2).
 #[actix_web::test]
 async fn decodes_letters_that_need_no_encoding() {
     let api = TestApi::start(Settings::default()).await;
@@ -40,7 +39,6 @@ async fn decodes_letters_that_need_no_encoding() {
     api.stop().await;
 }
 
-/// A path below `v1` that is not a route is not found.
 #[actix_web::test]
 async fn unknown_paths_are_not_found() {
     let api = TestApi::start(Settings::default()).await;
@@ -57,7 +55,6 @@ async fn unknown_paths_are_not_found() {
     api.stop().await;
 }
 
-/// The ledger's versions, heights and epochs are in headers and are independent of `v1`.
 #[actix_web::test]
 async fn ledger_versions_are_independent_of_v1() {
     let history = History::start().await;

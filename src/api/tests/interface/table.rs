@@ -72,7 +72,7 @@ enum RouteSet {
     Reads,
     /// Every `POST` route: those of `examples::posts`.
     WithBody,
-    /// Every route whose path has a parameter in braces: those of `examples::all` that the test
+    /// Every route with a path that has a parameter in braces: those of `examples::all` that the test
     /// selects by the braces.
     WithPathParameter,
 }
@@ -150,7 +150,7 @@ impl CommonRow {
     }
 }
 
-/// Returns the cells of the rows of the document whose first cell fits.
+/// Returns the cells of the rows of the document with a first cell that fits.
 fn rows_of(document: &str, fits: fn(&str) -> bool) -> Vec<Vec<&str>> {
     let lines = document.lines().filter_map(|line| line.strip_prefix("| "));
     lines
@@ -413,8 +413,8 @@ fn each_named_test_exists_and_causes_its_response() {
     );
 }
 
-/// The test of a common row runs over the examples of the set, and uses the constant of its
-/// exceptions.
+/// Requires that the test of a common row runs over the examples of the set, and uses the constant
+/// of its exceptions.
 #[test]
 fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
     let mut files = HashMap::new();
@@ -434,7 +434,8 @@ fn each_test_of_a_common_row_causes_the_response_on_every_route_of_the_set() {
     }
 }
 
-/// A test compares each of its rows with the response, so a wrong row fails its test.
+/// Expects that a test with a wrong row fails, because it compares each of its rows with the
+/// response.
 #[actix_web::test]
 #[should_panic(expected = "assertion")]
 async fn rejects_a_wrong_row() {

@@ -1,4 +1,4 @@
-//! Listings whose pages begin at a number.
+//! Listings with pages that begin at a number.
 
 use super::walk::{Numbered, number};
 use crate::kit::{Client, Transfer, ok_json};

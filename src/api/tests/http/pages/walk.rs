@@ -21,7 +21,7 @@ fn page_limit(random: &mut Rng) -> u64 {
     random.u64(1..=PAGE_MAX * 5 / 4)
 }
 
-/// A listing whose pages begin at a number.
+/// A listing with pages that begin at a number.
 pub struct Numbered {
     pub path: String,
     /// Query parameter with the number of the first entry.

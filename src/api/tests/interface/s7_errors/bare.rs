@@ -2,7 +2,7 @@
 
 use crate::kit::{Settings, TestApi, assert_still_commits};
 
-/// A request that is not HTTP is 400, and headers that are too large are 431.
+/// Responds with 400 to bytes that are not HTTP, and with 431 to headers that are too large.
 #[actix_web::test]
 async fn rejects_malformed_http_without_a_body() {
     let api = TestApi::start(Settings::default()).await;

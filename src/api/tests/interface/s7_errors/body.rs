@@ -27,7 +27,7 @@ async fn errors(history: &History) -> Vec<RawResponse> {
     responses
 }
 
-/// An error body is JSON, whatever the client accepts, with a message and a code.
+/// Responds in JSON, whatever the client accepts.
 #[actix_web::test]
 async fn an_error_has_a_message_and_a_code() {
     let history = History::start().await;
@@ -40,7 +40,7 @@ async fn an_error_has_a_message_and_a_code() {
     history.api.stop().await;
 }
 
-/// `vm_error_code` is a JSON number. Only errors of validation and execution have it.
+/// Shows the code for errors of validation and of execution.
 #[actix_web::test]
 async fn the_vm_error_code_is_a_number() {
     let api = TestApi::start(Settings::default()).await;
@@ -66,7 +66,7 @@ async fn the_vm_error_code_is_a_number() {
     api.stop().await;
 }
 
-/// The messages of 404 and 410 name the missing thing and the version.
+/// Names the missing thing and the version in the messages of 404 and 410.
 #[actix_web::test]
 async fn messages_name_the_thing_and_the_version() {
     let pruned = Pruned::start().await;

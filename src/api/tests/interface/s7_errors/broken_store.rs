@@ -1,4 +1,4 @@
-//! A node whose disk cannot be read: requests that need the store are 500 `internal_error`, and no
+//! A node with an unreadable disk: requests that need the store are 500 `internal_error`, and no
 //! response contains the cause.
 
 use crate::{
@@ -21,7 +21,7 @@ use std::{
 /// Message of the failed read, which no response may contain.
 const CAUSE: &str = "the disk is gone";
 
-/// A disk in memory whose reads fail once `is_broken` is set.
+/// A disk in memory. Its reads fail once `is_broken` is set.
 #[derive(Debug)]
 struct Breakable {
     memory: redb::backends::InMemoryBackend,
@@ -154,7 +154,7 @@ fn assert_all_match(responses: Vec<(Row, String, RawResponse)>) {
     assert!(other.is_empty(), "{other:#?}");
 }
 
-/// A read of the ledger needs the disk, except the routes of [`NEEDS_NO_DISK`].
+/// Reads on every route that needs the disk.
 #[actix_web::test]
 async fn reads_of_a_broken_disk_are_500() {
     let (history, genesis) = broken().await;
@@ -174,7 +174,7 @@ async fn reads_of_a_broken_disk_are_500() {
     assert_all_match(responses);
 }
 
-/// The node rejects submissions after the first failed read, so each route gets a node of its own.
+/// Starts a node per route, because a node rejects submissions after the first failed read.
 #[actix_web::test]
 async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     let mut responses = Vec::new();
@@ -205,7 +205,8 @@ async fn submissions_on_a_broken_disk_are_500_and_later_ones_503() {
     assert_all_match(responses);
 }
 
-/// These requests read the ledger through the state, whose reads do not return errors of the store.
+/// Sends requests that read the ledger through the state. Its reads do not return errors of the
+/// store.
 #[actix_web::test]
 async fn failed_reads_of_the_state_reject_later_submissions() {
     let sender = Transfer::new(0, 0).sender();
@@ -243,7 +244,7 @@ fn balance_call() -> Value {
     })
 }
 
-/// A simulation reads the accounts of the transaction.
+/// Reads the accounts of the simulated transaction.
 #[actix_web::test]
 async fn simulations_on_a_broken_disk_are_500() {
     let (history, _) = broken().await;
@@ -254,7 +255,7 @@ async fn simulations_on_a_broken_disk_are_500() {
     assert_all_match(vec![(row, path.to_owned(), response)]);
 }
 
-/// `tests/interface.md` states that nothing causes a 500 on these routes.
+/// Supports the rows of `tests/interface.md` that state that nothing causes a 500.
 #[actix_web::test]
 async fn responds_200_if_no_disk_is_needed() {
     let (history, _) = broken().await;

@@ -8,7 +8,6 @@ use crate::{
 };
 use serde_json::json;
 
-/// A parameter that is not of its declared type is `web_framework_error`.
 #[actix_web::test]
 async fn rejects_parameters_of_another_type() {
     let history = History::start().await;
@@ -122,7 +121,6 @@ async fn rejects_parameters_of_another_type() {
     history.api.stop().await;
 }
 
-/// A well-formed value without a meaning is `invalid_input`.
 #[actix_web::test]
 async fn rejects_well_formed_values_without_a_meaning() {
     let history = History::start().await;
@@ -186,7 +184,6 @@ async fn rejects_well_formed_values_without_a_meaning() {
     history.api.stop().await;
 }
 
-/// Unknown names and versions are 404.
 #[actix_web::test]
 async fn responds_404_to_unknown_names_and_versions() {
     let history = History::start().await;
@@ -281,7 +278,6 @@ async fn responds_404_to_unknown_names_and_versions() {
     history.api.stop().await;
 }
 
-/// Every value of the state is read by its key.
 #[actix_web::test]
 async fn values_of_the_state_are_read_by_their_key() {
     let history = History::start().await;
@@ -319,7 +315,6 @@ async fn values_of_the_state_are_read_by_their_key() {
     history.api.stop().await;
 }
 
-/// The response to a GraphQL query is JSON only.
 #[actix_web::test]
 async fn rejects_graphql_queries_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
@@ -334,8 +329,8 @@ async fn rejects_graphql_queries_for_bcs() {
     api.stop().await;
 }
 
-/// A ledger that is older than the client allows is 503 without `Retry-After`, because it may stay
-/// so.
+/// Responds with 503 if the ledger is older than the client allows, without `Retry-After`, because
+/// it may stay so.
 #[actix_web::test]
 async fn a_stale_ledger_is_503() {
     let api = TestApi::start(Settings::default()).await;
@@ -346,8 +341,7 @@ async fn a_stale_ledger_is_503() {
     api.stop().await;
 }
 
-/// A node that cannot write is 503 with the cause and without `Retry-After`, because it may stay
-/// so.
+/// Names the cause, and omits `Retry-After`, because the node may stay so.
 #[actix_web::test]
 async fn a_node_that_cannot_write_is_503() {
     let api = TestApi::start(Settings::default()).await;
@@ -367,7 +361,6 @@ async fn a_node_that_cannot_write_is_503() {
     api.stop().await;
 }
 
-/// The message to sign is available in JSON only.
 #[actix_web::test]
 async fn rejects_encoding_for_bcs() {
     let api = TestApi::start(Settings::default()).await;
@@ -391,7 +384,7 @@ async fn rejects_encoding_for_bcs() {
     api.stop().await;
 }
 
-/// An unsupported payload is rejected with its status when it is encoded or simulated.
+/// Names the status in `vm_error_code`.
 #[actix_web::test]
 async fn rejects_encoding_and_simulation_of_unsupported_payloads() {
     let api = TestApi::start(Settings::default()).await;
@@ -416,7 +409,7 @@ async fn rejects_encoding_and_simulation_of_unsupported_payloads() {
     api.stop().await;
 }
 
-/// A simulation and an encoded message are 200, and a batch without failures is 202.
+/// Responds with 200 to a simulation and an encoding, and with 202 to a batch without failures.
 #[actix_web::test]
 async fn accepts_a_simulation_an_encoding_and_a_batch() {
     let history = History::start().await;
@@ -435,7 +428,7 @@ async fn accepts_a_simulation_an_encoding_and_a_batch() {
     history.api.stop().await;
 }
 
-/// A batch with some invalid transactions is 206 and lists them.
+/// Lists the invalid transactions of the batch.
 #[actix_web::test]
 async fn a_batch_with_invalid_transactions_is_206() {
     let api = TestApi::start(Settings::default()).await;

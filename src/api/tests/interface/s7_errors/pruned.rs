@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// `GET` routes, with versions below and inside the window.
+/// Reads by `GET` below and inside the window.
 #[actix_web::test]
 async fn reads_below_the_window_are_410() {
     let pruned = Pruned::start().await;
@@ -110,7 +110,7 @@ async fn reads_below_the_window_are_410() {
     pruned.api.stop().await;
 }
 
-/// `POST` routes: 410 takes precedence over 404 and over the result of the call.
+/// Responds with 410 to a `POST` before it looks for the item or runs the call.
 #[actix_web::test]
 async fn calls_below_the_window_are_410() {
     let pruned = Pruned::start().await;
@@ -162,7 +162,7 @@ async fn calls_below_the_window_are_410() {
     pruned.api.stop().await;
 }
 
-/// An account's transactions are listed by sequence number: 410 below the first retained one.
+/// Lists by sequence number, from the first retained one on.
 #[actix_web::test]
 async fn an_accounts_transactions_below_the_first_retained_are_410() {
     let pruned = Pruned::start().await;
@@ -225,7 +225,6 @@ async fn prunes_whole_blocks() {
     pruned.api.stop().await;
 }
 
-/// The listing of transactions without a start begins at the window.
 #[actix_web::test]
 async fn the_newest_page_begins_with_the_window() {
     let pruned = Pruned::start().await;

@@ -15,12 +15,12 @@ use actix_web::{
 use futures::stream;
 use ledger_api::configure;
 
-/// The routes whose requests do not count against `api.max_in_flight`.
+/// The routes with requests that do not count against `api.max_in_flight`.
 pub const HAS_OWN_PERMITS: [&str; 1] = ["GET /-/healthy"];
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// Another method is 405, and the response lists the methods of the path.
+/// Lists the methods of the path in the response.
 #[actix_web::test]
 async fn another_method_is_405() {
     let history = History::start().await;
@@ -42,7 +42,7 @@ async fn another_method_is_405() {
     history.api.stop().await;
 }
 
-/// A path and query above 16 KiB are 414.
+/// Limits path and query to 16 KiB.
 #[actix_web::test]
 async fn a_path_that_is_too_long_is_414() {
     let history = History::start().await;
@@ -67,7 +67,7 @@ async fn a_path_that_is_too_long_is_414() {
     history.api.stop().await;
 }
 
-/// A request above `api.max_in_flight` is 503 with `Retry-After`. The health check has its own
+/// Responds with 503 and `Retry-After` above `api.max_in_flight`. The health check has its own
 /// permits.
 #[actix_web::test]
 async fn requests_above_the_limit_are_503() {
@@ -94,7 +94,6 @@ async fn requests_above_the_limit_are_503() {
     history.api.stop().await;
 }
 
-/// A `POST` without a body is 411.
 #[actix_web::test]
 async fn a_post_without_a_body_is_411() {
     let history = History::start().await;
@@ -106,7 +105,7 @@ async fn a_post_without_a_body_is_411() {
     history.api.stop().await;
 }
 
-/// A body above `api.max_body_bytes` is 413, before it arrives if its length is declared.
+/// Rejects a body above `api.max_body_bytes`, before it arrives if its length is declared.
 #[actix_web::test]
 async fn a_body_that_is_too_large_is_413() {
     let history = History::start().await;
@@ -127,7 +126,7 @@ async fn a_body_that_is_too_large_is_413() {
     history.api.stop().await;
 }
 
-/// A body without a media type, or of one that the route does not accept, is 415.
+/// Rejects a body without a media type, or of one that the route does not accept.
 #[actix_web::test]
 async fn a_body_of_another_type_is_415() {
     let history = History::start().await;
@@ -149,7 +148,7 @@ async fn a_body_of_another_type_is_415() {
     history.api.stop().await;
 }
 
-/// A body that is not JSON, or not of the required form, is 400.
+/// Rejects a body that is not JSON, or not of the required form.
 #[actix_web::test]
 async fn a_malformed_body_is_400() {
     let history = History::start().await;
@@ -172,7 +171,6 @@ async fn a_malformed_body_is_400() {
     history.api.stop().await;
 }
 
-/// A path with an empty parameter has no route.
 #[actix_web::test]
 async fn an_empty_parameter_of_a_path_is_404() {
     let history = History::start().await;
@@ -200,7 +198,6 @@ async fn an_empty_parameter_of_a_path_is_404() {
     history.api.stop().await;
 }
 
-/// A body that does not arrive in time is 408.
 #[actix_web::test]
 async fn a_body_that_does_not_arrive_in_time_is_408() {
     let history = History::start().await;

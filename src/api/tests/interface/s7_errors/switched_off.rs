@@ -20,7 +20,7 @@ pub const ALWAYS_ENABLED: [&str; 6] = [
     "GET /spec/{part}",
 ];
 
-/// Without JSON output, a response in JSON is 403. BCS is not affected.
+/// Responds with 403 to a request for JSON. BCS is not affected.
 #[actix_web::test]
 async fn json_output_can_be_disabled() {
     let history = History::start().await;
@@ -44,7 +44,7 @@ async fn json_output_can_be_disabled() {
     history.api.stop().await;
 }
 
-/// Without BCS output, a response in BCS is 403. JSON is not affected.
+/// Responds with 403 to a request for BCS. JSON is not affected.
 #[actix_web::test]
 async fn bcs_output_can_be_disabled() {
     let history = History::start().await;
@@ -66,7 +66,7 @@ async fn bcs_output_can_be_disabled() {
     history.api.stop().await;
 }
 
-/// Submission, simulation and encoding have a switch each.
+/// Names the setting of the switch in the message.
 #[actix_web::test]
 async fn submission_simulation_and_encoding_can_be_disabled() {
     let history = History::start().await;
@@ -109,7 +109,7 @@ async fn submission_simulation_and_encoding_can_be_disabled() {
     history.api.stop().await;
 }
 
-/// A submission that a rule of the filter denies is 403 and leaves no state. Others are accepted.
+/// Leaves no state of a denied submission, and accepts others.
 #[actix_web::test]
 async fn a_submission_that_the_filter_denies_is_403() {
     let sender = Transfer::new(0, 0).sender();

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A block has taken the sequence number, but the ledger does not include the block yet.
+/// Submits while a block has the sequence number and the ledger does not include the block yet.
 #[actix_web::test]
 async fn a_sequence_number_in_a_block_is_too_old() {
     let clock = Arc::new(HoldingClock::default());
