@@ -160,8 +160,11 @@ async fn rejects_batches_that_are_invalid_too_long_or_malformed() {
     let media_type = api.client.signed_transaction_type();
     let headers = [("content-type", &media_type[..])];
     // Declares a list of 2^32 - 1 transactions and has none.
-    let lying = [0xff, 0xff, 0xff, 0xff, 0x0f];
-    let response = api.client.send("POST", PATH, &headers, Some(&lying)).await;
+    let without_elements = [0xff, 0xff, 0xff, 0xff, 0x0f];
+    let response = api
+        .client
+        .send("POST", PATH, &headers, Some(&without_elements))
+        .await;
     assert_error(
         &response,
         (400, "invalid_input"),

@@ -20,7 +20,7 @@ const WALKS: usize = 4;
 /// Number of versions committed before the first walk, enough for several pages.
 const VERSIONS_MIN: u64 = 250;
 
-async fn wait_for(client: &Client, version: u64) {
+async fn wait_for_version(client: &Client, version: u64) {
     while newest_version(client).await < version {}
 }
 
@@ -29,7 +29,7 @@ async fn returns_every_entry_of_numbered_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x9a6e);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     let mut listings = vec![
         transactions(),
         transaction_indices(),
@@ -66,7 +66,7 @@ async fn returns_every_summary_before_a_version_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0x5e7);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     let path = summaries(MIXED).path;
     let mut walks = Vec::new();
     for _ in 0..WALKS {
@@ -106,7 +106,7 @@ async fn returns_the_transactions_of_a_block_as_the_listing_does() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xb10c);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     let height = number(&ok_json(&api.client.get("/v1").await), "block_height");
     let mut end = 0;
     for _ in 0..WALKS * 4 {
@@ -138,7 +138,7 @@ async fn returns_every_entry_of_cursor_listings_during_commits() {
     let api = TestApi::start(Settings::default()).await;
     let mut random = generator(0xc0de);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN).await;
+    wait_for_version(&api.client, VERSIONS_MIN).await;
     for _ in 0..WALKS {
         let at = random.u64(..newest_version(&api.client).await);
         for path in [
@@ -168,10 +168,10 @@ async fn returns_every_entry_of_cursor_listings_during_commits() {
 
 /// Returns the types of resources or the names of modules, in their order.
 fn names(list: &[Value]) -> Vec<&Value> {
-    let name = |one: &Value| one.get("type").is_some();
+    let is_resource = |one: &Value| one.get("type").is_some();
     list.iter()
         .map(|one| {
-            if name(one) {
+            if is_resource(one) {
                 &one["type"]
             } else {
                 &one["abi"]["name"]
@@ -187,7 +187,7 @@ async fn returns_complete_pages_or_410_during_pruning() {
     let api = TestApi::start(Settings::with_window(WINDOW)).await;
     let mut random = generator(0x9120);
     let writer = Writer::start(&api);
-    wait_for(&api.client, VERSIONS_MIN + WINDOW).await;
+    wait_for_version(&api.client, VERSIONS_MIN + WINDOW).await;
     let mut listings = vec![
         transactions(),
         transaction_indices(),

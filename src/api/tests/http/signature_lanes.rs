@@ -139,18 +139,18 @@ fn waiting(api: &TestApi) -> [usize; 2] {
 /// checked before the flood has had more than its share.
 #[actix_web::test]
 async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
-    const BAD: usize = 60;
-    const GOOD: usize = 24;
+    const INVALID: usize = 60;
+    const VALID: usize = 24;
     let api = start(1_000).await;
     let mut flood = Vec::new();
-    for number in 0..BAD as u64 {
+    for number in 0..INVALID as u64 {
         let mut connection = Connection::open(&api.client).await;
         let response = connection.submit(&bad(&api, number)).await;
         assert_error(&response, (400, "vm_error"), "the first of a connection");
         flood.push(connection);
     }
     let mut honest = Vec::new();
-    for number in 0..GOOD as u64 {
+    for number in 0..VALID as u64 {
         let mut connection = Connection::open(&api.client).await;
         let first = Transfer::new(0, number).sign(&api.chain);
         assert_eq!(connection.submit(&first).await.status, 202);
@@ -159,29 +159,29 @@ async fn does_not_starve_valid_signatures_in_a_flood_of_invalid_ones() {
     let holder = Holder::request(&api, Lane::Untrusted);
     wait_until(|| holder.is_blocking()).await;
     // Half of the flood uses new connections, which are not trusted either.
-    for connection in flood.iter_mut().take(BAD / 2) {
+    for connection in flood.iter_mut().take(INVALID / 2) {
         *connection = Connection::open(&api.client).await;
     }
     for (connection, number) in flood.iter_mut().zip(100..) {
         connection.send(PATH, &bad(&api, number)).await;
     }
-    wait_until(|| waiting(&api).iter().sum::<usize>() == BAD).await;
+    wait_until(|| waiting(&api).iter().sum::<usize>() == INVALID).await;
     for (waiting_before, connection) in honest.iter_mut().enumerate() {
-        let number = GOOD as u64 + waiting_before as u64;
+        let number = VALID as u64 + waiting_before as u64;
         let second = Transfer::new(0, number).sign(&api.chain);
         connection.send(PATH, &second).await;
         // One after another, so that they are checked in the order of their sequence numbers.
-        wait_until(|| waiting(&api).iter().sum::<usize>() == BAD + waiting_before + 1).await;
+        wait_until(|| waiting(&api).iter().sum::<usize>() == INVALID + waiting_before + 1).await;
     }
     let after = Holder::request(&api, Lane::Trusted);
     let (good_before, bad_before) = checked(&api);
     drop(holder);
     wait_until(|| after.is_blocking()).await;
     let (good, bad) = checked(&api);
-    assert_eq!(good - good_before, GOOD as u64 + 1);
+    assert_eq!(good - good_before, VALID as u64 + 1);
     let overtaking = bad - bad_before;
     assert!(
-        overtaking <= GOOD as u64 / TRUSTED_PER_UNTRUSTED,
+        overtaking <= VALID as u64 / TRUSTED_PER_UNTRUSTED,
         "{overtaking}"
     );
     for connection in &mut honest {

@@ -39,9 +39,9 @@ async fn simulate(
 
 /// Returns the only transaction of the response.
 fn only(response: &RawResponse) -> Value {
-    let shown = ok_json(response);
-    let [transaction] = &shown.as_array().unwrap()[..] else {
-        panic!("{shown}");
+    let array = ok_json(response);
+    let [transaction] = &array.as_array().unwrap()[..] else {
+        panic!("{array}");
     };
     transaction.clone()
 }

@@ -210,7 +210,7 @@ async fn rejects_malformed_bounds() {
         .client
         .get("/v1/accounts/0xg/transaction_summaries")
         .await;
-    assert_error(&unknown, syntax, "no address");
+    assert_error(&unknown, syntax, "not an address");
     assert_still_commits(&api).await;
     api.stop().await;
 }

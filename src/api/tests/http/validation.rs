@@ -108,7 +108,7 @@ fn of_accounts(api: &TestApi) -> Vec<Rejection> {
         let transfer = Transfer::new(0, 0);
         transfer.raw(&api.chain, newcomer.address(), transfer.payload(&api.chain))
     });
-    let dear = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
+    let expensive = |raw: &mut RawTransaction| raw.gas_unit_price = 10_000_000_000;
     vec![
         rejection(S::InvalidAuthKey, "", "another account's key", foreign),
         rejection(
@@ -130,7 +130,7 @@ fn of_accounts(api: &TestApi) -> Vec<Rejection> {
             S::InsufficientBalanceForTransactionFee,
             "max_gas_amount x gas_unit_price is 1000000000000000",
             "a fee above the balance",
-            changed(api, dear),
+            changed(api, expensive),
         ),
         rejection(
             S::InsufficientBalanceForTransactionFee,

@@ -120,11 +120,11 @@ impl Pruned {
         let window = 2 * VERSIONS_PER_BLOCK;
         let api = TestApi::start(Settings::with_window(window)).await;
         // The only transaction of this sender and the only event of this stream are pruned.
-        let once = Transfer {
+        let single = Transfer {
             to: AccountAddress::from_low_u64(0xcafe),
             ..Transfer::new(1, 0)
         };
-        api.commit(&once).await;
+        api.commit(&single).await;
         let mut transfers = Vec::new();
         for sequence_number in 0..TRANSFERS {
             transfers.push(api.commit(&Transfer::new(0, sequence_number)).await);

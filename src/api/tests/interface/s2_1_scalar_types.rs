@@ -189,8 +189,8 @@ async fn bytes_are_read_with_two_digits_each() {
             .await
     };
     assert_eq!(post(RECORD_KEY).await.status, 200);
-    for odd in ["0x046e616d6", "0x0", "0xzz", "0x04 6e616d65", "\u{e9}"] {
-        assert_error(&post(odd).await, SYNTAX, odd);
+    for malformed in ["0x046e616d6", "0x0", "0xzz", "0x04 6e616d65", "\u{e9}"] {
+        assert_error(&post(malformed).await, SYNTAX, malformed);
     }
     for other in ["0x", "0x00046e616d65", "0x046e616d6500"] {
         assert_error(&post(other).await, (404, "table_item_not_found"), other);

@@ -75,7 +75,7 @@ async fn type_arguments_are_move_types() {
     assert_error(
         &api.client.submit_json(&call(json!([1]))).await,
         SYNTAX,
-        "no text",
+        "not text",
     );
     api.stop().await;
 }

@@ -83,7 +83,7 @@ impl Numbered {
                 _ => {}
             }
             let Value::Array(page) = ok_json(&response) else {
-                panic!("{path} is no list");
+                panic!("{path} is not a list");
             };
             assert!(page.len() as u64 <= limit.min(PAGE_MAX), "{path}");
             assert!(!response.headers.contains_key("x-node-cursor"), "{path}");
