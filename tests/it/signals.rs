@@ -313,7 +313,7 @@ async fn changes_nothing_on_a_hangup_if_anything_is_invalid() {
 #[tokio::test]
 async fn keeps_token_and_filter_rules_on_a_hangup_if_the_file_is_incomplete() {
     let node = ConfiguredNode::start("");
-    let token = node.secret("token", "a-token-of-20-characters");
+    let token = node.write_secret("token", "a-token-of-20-characters");
     let admin = format!("[admin]\ntoken_file = {token:?}\n");
     let filter = "[filter]\nrules = \"deny sender 0x1\"\n";
     node.put_filter_rules(&["deny sender 0x2"]).await;

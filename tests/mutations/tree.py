@@ -1,8 +1,8 @@
-"""A copy of the working tree that may be changed: mutations are planted in it, never in the original.
+"""A copy of the working tree, to which mutations are applied.
 
-Each script has a copy of its own. The copy and its cargo target directory are kept between runs, below
-the target directory of the repository, so that a later build is incremental. `update` restores the copy:
-it rewrites only files that differ, so their new modification times make cargo rebuild them.
+Each script has a copy of its own. The copy and its cargo target directory stay below the target
+directory of the repository, so that later builds are incremental. `update` restores the copy. It
+rewrites only files that differ, so that cargo rebuilds only those.
 """
 
 import contextlib
@@ -19,21 +19,22 @@ _TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").re
 WORK = _TARGET / "mutations" / pathlib.Path(sys.argv[0]).name
 TREE = WORK / "tree"
 TARGET = WORK / "target"
-# `lcargo` or another wrapper, for machines where builds take turns.
+# May be a wrapper, for example one that runs a single build at a time.
 CARGO = os.environ.get("CARGO", "cargo")
 
 
 def environment(extra=None):
     """Returns the environment of cargo commands in the copy."""
-    # Without the ceiling, git would take the copy for a part of the repository around it.
-    kept = {name: value for name, value in os.environ.items() if name != "LEDGER_NODE_BIN"}
-    return {**kept, "CARGO_TARGET_DIR": str(TARGET), "GIT_CEILING_DIRECTORIES": str(WORK), **(extra or {})}
+    inherited = {name: value for name, value in os.environ.items() if name != "LEDGER_NODE_BIN"}
+    # Without the ceiling, git would treat the copy as a part of the repository that contains it.
+    own = {"CARGO_TARGET_DIR": str(TARGET), "GIT_CEILING_DIRECTORIES": str(WORK)}
+    return {**inherited, **own, **(extra or {})}
 
 
 @contextlib.contextmanager
 def lock():
-    """Keeps a second run of the script from using the copy at the same time."""
-    # A script that is terminated ends its commands before it ends itself.
+    """Locks the copy against a second run of the script."""
+    # SIGTERM raises SystemExit, so that the script ends its commands before it exits.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     WORK.mkdir(parents=True, exist_ok=True)
     with open(WORK / "lock", "w") as file:
@@ -45,7 +46,7 @@ def lock():
 
 
 def update():
-    """Makes the copy equal to the working tree: committed, changed and new files, without ignored ones."""
+    """Makes the copy equal to the working tree, without ignored files."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}

@@ -41,7 +41,9 @@ class NodeProcess:
     ):
         self._directory = tempfile.TemporaryDirectory(prefix="ledger-node-python-")
         directory = Path(self._directory.name)
-        free_ports = [f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")]
+        free_ports = [
+            f"{name}.listen=127.0.0.1:0" for name in ("api", "graphql", "faucet", "admin")
+        ]
         overrides = [part for setting in (*free_ports, *settings) for part in ("--set", setting)]
         config = REPOSITORY / "config" / f"{preset}.toml"
         data = data or directory / "data"
@@ -70,7 +72,9 @@ class NodeProcess:
             try:
                 line = lines.get(timeout=READY_TIMEOUT_SECS)
             except queue.Empty:
-                raise TimeoutError(f"no ready line within {READY_TIMEOUT_SECS} s\n{self.log()}") from None
+                raise TimeoutError(
+                    f"no ready line within {READY_TIMEOUT_SECS} s\n{self.log()}"
+                ) from None
             if line is None:
                 raise RuntimeError(f"the node ended before it was ready\n{self.log()}")
             if line.startswith("ready "):

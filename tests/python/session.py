@@ -49,7 +49,9 @@ def vector(values: list, encode) -> TransactionArgument:
     return TransactionArgument(values, Serializer.sequence_serializer(encode))
 
 
-def call(function: str, type_arguments: list[str], *arguments: TransactionArgument) -> TransactionPayload:
+def call(
+    function: str, type_arguments: list[str], *arguments: TransactionArgument
+) -> TransactionPayload:
     """The payload that calls an entry function, named as `0x1::module::function`."""
     module, name = function.rsplit("::", 1)
     tags = [TypeTag(StructTag.from_str(tag)) for tag in type_arguments]

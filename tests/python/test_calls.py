@@ -123,7 +123,9 @@ class Calls(SessionTestCase):
         info = await self.rest.info()
         self.assertEqual((info["chain_id"], await self.rest.chain_id()), (4, 4))
         _, _, done = await self.transfer()
-        self.assertGreaterEqual(await self.rest.current_timestamp(), int(done["timestamp"]) / 1_000_000)
+        self.assertGreaterEqual(
+            await self.rest.current_timestamp(), int(done["timestamp"]) / 1_000_000
+        )
         self.assertTrue(await self.faucet.healthy())
 
     async def test_an_account_now_and_at_a_version(self):
@@ -136,7 +138,9 @@ class Calls(SessionTestCase):
             self.assertEqual(await self.rest.account_sequence_number(sender.address(), at), number)
             self.assertEqual(await self.rest.account_balance(recipient, at), balance)
             tags = [TypeTag(StructTag.from_str(COIN))]
-            in_bcs = await self.rest.view_bcs_payload("0x1::coin", "balance", tags, [address(recipient)], at)
+            in_bcs = await self.rest.view_bcs_payload(
+                "0x1::coin", "balance", tags, [address(recipient)], at
+            )
             self.assertEqual(in_bcs, [str(balance)])
             in_json = await self.rest.view("0x1::coin::balance", [COIN], [str(recipient)], at)
             self.assertEqual(in_json, f'["{balance}"]'.encode())
@@ -164,7 +168,9 @@ class Calls(SessionTestCase):
 
     async def test_modules_now_and_at_a_version(self):
         module = await self.rest.account_module(FRAMEWORK, "coin")
-        self.assertIn("transfer", [function["name"] for function in module["abi"]["exposed_functions"]])
+        self.assertIn(
+            "transfer", [function["name"] for function in module["abi"]["exposed_functions"]]
+        )
         self.assertEqual(await self.rest.account_module(FRAMEWORK, "coin", 0), module)
         listed = await self.rest.account_modules(FRAMEWORK, ledger_version=0, limit=1000)
         self.assertIn(module, listed)
@@ -226,7 +232,9 @@ class Calls(SessionTestCase):
         await self.run_call(owner, call("0x1::registry::initialize", []))
         versions = []
         for content in (b"\x01", b"\x02"):
-            done = await self.run_call(owner, call("0x1::registry::set", [], data(b"name"), data(content)))
+            done = await self.run_call(
+                owner, call("0x1::registry::set", [], data(b"name"), data(content))
+            )
             versions.append(int(done["version"]))
         registry = await self.rest.account_resource(owner.address(), "0x1::registry::Registry")
         handle = registry["data"]["records"]["inner"]["handle"]

@@ -49,7 +49,9 @@ class EventsOfLongStreams(SessionTestCase):
         return await self.rest.event_by_creation_number(self.recipient, DEPOSITS, **page)
 
     async def by_handle(self, **page):
-        return await self.rest.events_by_event_handle(self.recipient, COIN_STORE, "deposit_events", **page)
+        return await self.rest.events_by_event_handle(
+            self.recipient, COIN_STORE, "deposit_events", **page
+        )
 
     async def pages(self, read, limit=None):
         """The whole stream, page by page, as a user of the SDK reads it."""
@@ -60,8 +62,12 @@ class EventsOfLongStreams(SessionTestCase):
         return events, sizes
 
     def assert_whole_stream(self, events):
-        self.assertEqual([event["sequence_number"] for event in events], [str(n) for n in range(LENGTH)])
-        self.assertEqual([event["data"]["amount"] for event in events], [str(n + 1) for n in range(LENGTH)])
+        self.assertEqual(
+            [event["sequence_number"] for event in events], [str(n) for n in range(LENGTH)]
+        )
+        self.assertEqual(
+            [event["data"]["amount"] for event in events], [str(n + 1) for n in range(LENGTH)]
+        )
         self.assertEqual([event["version"] for event in events], self.versions)
         self.assertEqual({event["type"] for event in events}, {"0x1::coin::DepositEvent"})
         for event in events:
@@ -73,7 +79,9 @@ class EventsOfLongStreams(SessionTestCase):
         for limit, page in [(None, PAGE), (9999, PAGE_MAX), (40, 40)]:
             events, sizes = await self.pages(read, limit)
             rest = LENGTH % page
-            self.assertEqual(sizes, [page] * (LENGTH // page) + [rest] * (rest > 0), f"limit {limit}")
+            self.assertEqual(
+                sizes, [page] * (LENGTH // page) + [rest] * (rest > 0), f"limit {limit}"
+            )
             self.assertGreater(len(sizes), 2, "longer than two pages")
             self.assert_whole_stream(events)
 
@@ -111,7 +119,9 @@ class EventsOfShortStreams(SessionTestCase):
         registry = await self.rest.account_resource(owner.address(), REGISTRY)
         for field, revisions in [("set_events", ["1", "2"]), ("removed_events", ["2"])]:
             by_handle = await self.rest.events_by_event_handle(owner.address(), REGISTRY, field)
-            self.assertEqual([event["data"]["record"]["revision"] for event in by_handle], revisions)
+            self.assertEqual(
+                [event["data"]["record"]["revision"] for event in by_handle], revisions
+            )
             number = int(registry["data"][field]["guid"]["id"]["creation_num"])
             by_number = await self.rest.event_by_creation_number(owner.address(), number)
             self.assertEqual(by_number, by_handle)
@@ -119,7 +129,10 @@ class EventsOfShortStreams(SessionTestCase):
     async def test_a_stream_or_handle_that_does_not_exist_is_empty_or_not_found(self):
         account = (await self.funded()).address()
         self.assertEqual(await self.rest.event_by_creation_number(account, 77), [])
-        for handle, field in [(COIN_STORE, "no_such_field"), ("0x1::account::NoSuchStruct", "deposit_events")]:
+        for handle, field in [
+            (COIN_STORE, "no_such_field"),
+            ("0x1::account::NoSuchStruct", "deposit_events"),
+        ]:
             with self.assertRaises(ApiError) as refused:
                 await self.rest.events_by_event_handle(account, handle, field)
             self.assertEqual(refused.exception.status_code, 404)

@@ -74,7 +74,10 @@ def settled_paths(client: NodeClient) -> list[str]:
     last = client.get(f"/transactions?start={pages[-1]}&limit={newest + 1 - pages[-1]}")
     senders = {transaction["sender"] for transaction in last if "sender" in transaction}
     return [
-        *(f"/transactions?start={begin}&limit={min(PAGE_MAX, newest + 1 - begin)}" for begin in pages),
+        *(
+            f"/transactions?start={begin}&limit={min(PAGE_MAX, newest + 1 - begin)}"
+            for begin in pages
+        ),
         f"/blocks/by_version/{newest}?with_transactions=true",
         *(f"/accounts/{sender}/resources?ledger_version={newest}" for sender in sorted(senders)),
     ]

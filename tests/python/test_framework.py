@@ -29,11 +29,20 @@ class Framework(SessionTestCase):
         creator, holder, recipient = await self.funded(), await self.funded(), Account.generate()
         no_maximum = data(b"")  # an option without a value, as one without items
         made = call(
-            f"{MANAGED_ASSET}::create", [], text("Dust"), text("DUST"), u8(2), text(""), text(""), no_maximum
+            f"{MANAGED_ASSET}::create",
+            [],
+            text("Dust"),
+            text("DUST"),
+            u8(2),
+            text(""),
+            text(""),
+            no_maximum,
         )
         await self.run_call(creator, made)
         metadata = AccountAddress.for_named_object(creator.address(), b"DUST")
-        mint = call(f"{MANAGED_ASSET}::mint", [], address(metadata), address(holder.address()), u64(900))
+        mint = call(
+            f"{MANAGED_ASSET}::mint", [], address(metadata), address(holder.address()), u64(900)
+        )
         await self.run_call(creator, mint)
         transfer = call(
             "0x1::primary_fungible_store::transfer",
@@ -51,7 +60,14 @@ class Framework(SessionTestCase):
     async def test_a_managed_coin_is_made_minted_and_transferred(self):
         issuer, recipient = await self.funded(), Account.generate()
         moon = f"{issuer.address()}::moon::Moon"
-        made = call("0x1::managed_coin::initialize", [moon], text("Moon"), text("MOON"), u8(6), boolean(False))
+        made = call(
+            "0x1::managed_coin::initialize",
+            [moon],
+            text("Moon"),
+            text("MOON"),
+            u8(6),
+            boolean(False),
+        )
         await self.run_call(issuer, made)
         minted = call("0x1::managed_coin::mint", [moon], address(issuer.address()), u64(70))
         await self.run_call(issuer, minted)
@@ -73,7 +89,9 @@ class Framework(SessionTestCase):
     async def test_an_item_is_read_out_of_a_table(self):
         owner = await self.funded()
         await self.run_call(owner, call("0x1::registry::initialize", []))
-        await self.run_call(owner, call("0x1::registry::set", [], text("a name"), data(b"\x01\x02")))
+        await self.run_call(
+            owner, call("0x1::registry::set", [], text("a name"), data(b"\x01\x02"))
+        )
         registry = await self.rest.account_resource(owner.address(), "0x1::registry::Registry")
         handle = registry["data"]["records"]["inner"]["handle"]
         record = await self.rest.get_table_item(handle, "0x1::string::String", RECORD, "a name")
@@ -89,7 +107,9 @@ class Framework(SessionTestCase):
 
     async def test_a_resource_account_is_where_the_sdk_derives_it(self):
         creator = await self.funded()
-        payload = call("0x1::resource_account::create_resource_account", [], data(b"a seed"), data(b""))
+        payload = call(
+            "0x1::resource_account::create_resource_account", [], data(b"a seed"), data(b"")
+        )
         await self.run_call(creator, payload)
         made = AccountAddress.for_resource_account(creator.address(), b"a seed")
         account = await self.rest.account_resource(made, "0x1::account::Account")
@@ -110,7 +130,9 @@ class Framework(SessionTestCase):
         proofs = [holder.sign(serializer.output()).data() for holder in (account, other)]
         arguments = [argument for key in keys for argument in (u8(ED25519), data(key))]
         arguments += [data(proof) for proof in proofs]
-        await self.run_call(account, call("0x1::account::rotate_authentication_key", [], *arguments))
+        await self.run_call(
+            account, call("0x1::account::rotate_authentication_key", [], *arguments)
+        )
 
         rotated = Account(account.address(), other.private_key)
         transfer = call("0x1::aptos_account::transfer", [], address(other.address()), u64(1))

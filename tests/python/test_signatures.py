@@ -29,7 +29,9 @@ def transfer(recipient, amount):
 
 def exchange(first_amount, second_amount):
     """A payload by which two signers give one another coins."""
-    return call("0x1::exchange::exchange_coins", [COIN, COIN], u64(first_amount), u64(second_amount))
+    return call(
+        "0x1::exchange::exchange_coins", [COIN, COIN], u64(first_amount), u64(second_amount)
+    )
 
 
 def fee(done):
@@ -46,7 +48,9 @@ class SignaturesTestCase(SessionTestCase):
         await self.faucet.fund_account(holder, FUNDED)
 
     async def submit(self, raw, authenticator):
-        return await self.rest.submit_and_wait_for_bcs_transaction(SignedTransaction(raw, authenticator))
+        return await self.rest.submit_and_wait_for_bcs_transaction(
+            SignedTransaction(raw, authenticator)
+        )
 
     async def assert_refused(self, raw, authenticator, status):
         with self.assertRaises(ApiError) as refused:
@@ -124,7 +128,9 @@ class Kinds(SignaturesTestCase):
             signature = ed25519.MultiSignature.from_key_map(public_key, signatures)
             signed = MultiEd25519Authenticator(public_key, signature)
             if wrapped:
-                authenticator = Authenticator(SingleSenderAuthenticator(AccountAuthenticator(signed)))
+                authenticator = Authenticator(
+                    SingleSenderAuthenticator(AccountAuthenticator(signed))
+                )
             else:
                 authenticator = Authenticator(signed)
             done = await self.submit(raw, authenticator)
@@ -139,14 +145,20 @@ class Together(SignaturesTestCase):
     async def test_two_accounts_exchange_coins(self):
         first, second = await self.funded(), Account.generate_secp256k1_ecdsa()
         await self.fund(second.address())
-        signed = await self.rest.create_multi_agent_bcs_transaction(first, [second], exchange(70, 30))
+        signed = await self.rest.create_multi_agent_bcs_transaction(
+            first, [second], exchange(70, 30)
+        )
         done = await self.rest.submit_and_wait_for_bcs_transaction(signed)
         self.assertEqual(await self.rest.account_balance(second.address()), FUNDED + 70 - 30)
-        self.assertEqual(await self.rest.account_balance(first.address()), FUNDED - 70 + 30 - fee(done))
+        self.assertEqual(
+            await self.rest.account_balance(first.address()), FUNDED - 70 + 30 - fee(done)
+        )
         signature = done["signature"]
         self.assertEqual(signature["type"], "multi_agent_signature")
         self.assertEqual(signature["sender"]["type"], "ed25519_signature")
-        self.assertEqual([one["type"] for one in signature["secondary_signers"]], ["single_key_signature"])
+        self.assertEqual(
+            [one["type"] for one in signature["secondary_signers"]], ["single_key_signature"]
+        )
         self.assert_same_address(signature["secondary_signer_addresses"][0], second.address())
 
     async def sponsored(self, sender, payload, sponsor, *, others=(), known=True):
@@ -165,7 +177,9 @@ class Together(SignaturesTestCase):
         balance = FUNDED
         for known in (True, False):
             sender = Account.generate()
-            payload = call("0x1::aptos_account::create_account", [], address(Account.generate().address()))
+            payload = call(
+                "0x1::aptos_account::create_account", [], address(Account.generate().address())
+            )
             done = await self.submit(*await self.sponsored(sender, payload, sponsor, known=known))
             balance -= fee(done)
             self.assertEqual(await self.rest.account_balance(sponsor.address()), balance)
@@ -175,7 +189,9 @@ class Together(SignaturesTestCase):
 
     async def test_two_accounts_exchange_coins_and_a_third_pays(self):
         first, second, sponsor = await self.funded(), await self.funded(), await self.funded()
-        done = await self.submit(*await self.sponsored(first, exchange(70, 30), sponsor, others=[second]))
+        done = await self.submit(
+            *await self.sponsored(first, exchange(70, 30), sponsor, others=[second])
+        )
         self.assertEqual(await self.rest.account_balance(first.address()), FUNDED - 70 + 30)
         self.assertEqual(await self.rest.account_balance(second.address()), FUNDED + 70 - 30)
         self.assertEqual(await self.rest.account_balance(sponsor.address()), FUNDED - fee(done))

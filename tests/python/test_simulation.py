@@ -40,7 +40,9 @@ class Simulation(SessionTestCase):
         sender = await self.funded()
         failed = await self.simulate(sender, transfer(Account.generate().address(), 10 * FUNDED))
         self.assertIs(failed["success"], False)
-        self.assertRegex(failed["vm_status"], r"^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): ")
+        self.assertRegex(
+            failed["vm_status"], r"^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): "
+        )
         self.assertGreater(int(failed["gas_used"]), 0)
         self.assertEqual([event["type"] for event in failed["events"]], [FEE_STATEMENT])
 

@@ -203,7 +203,9 @@ class WholeLedger(StoredLedgerTestCase):
                 finally:
                     path.write_bytes(whole)
                 flips[name] += 1
-        print(f"STORED_LEDGER_SEED={SEED}: {flips.total()} of {FLIPS} flips rejected, {dict(flips)}")
+        print(
+            f"STORED_LEDGER_SEED={SEED}: {flips.total()} of {FLIPS} flips rejected, {dict(flips)}"
+        )
 
     def places(self) -> dict[str, list[tuple[Path, str, int, int]]]:
         """Returns the values whose damage is found without a node, by name: directory, file, first

@@ -22,7 +22,9 @@ class Worker(SessionTestCase):
         worker.start()
         # Amounts tell the order in which the transactions were handed in.
         for amount in range(1, COUNT + 1):
-            await pushed.push(call("0x1::aptos_account::transfer", [], address(recipient), u64(amount)))
+            await pushed.push(
+                call("0x1::aptos_account::transfer", [], address(recipient), u64(amount))
+            )
         processed = [await worker.next_processed_transaction() for _ in range(COUNT)]
         worker.stop()
         self.assertEqual([error for _, _, error in processed if error is not None], [])
@@ -33,7 +35,9 @@ class Worker(SessionTestCase):
         self.assertLess(await self.rest.account_balance(sender.address()), FUNDED)
         committed = []
         for start in range(0, COUNT, PAGE):
-            committed += await self.rest.transactions_by_account(sender.address(), limit=PAGE, start=start)
+            committed += await self.rest.transactions_by_account(
+                sender.address(), limit=PAGE, start=start
+            )
         members = [
             (one["hash"], one["sequence_number"], one["payload"]["arguments"][1], one["success"])
             for one in committed

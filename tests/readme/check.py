@@ -144,9 +144,7 @@ class Shell:
         self._process.stdin.write(f"{{ {command}\n}} </dev/null; {end}\n")
         self._process.stdin.flush()
         is_end = lambda line: line.startswith(self.END_OF_STEP)
-        *printed, last = self._reader.read_until(
-            is_end, STEP_TIMEOUT_SECS, f"running {command!r}"
-        )
+        *printed, last = self._reader.read_until(is_end, STEP_TIMEOUT_SECS, f"running {command!r}")
         # `end` prints a line break first, which adds an empty line if the output ends with its own.
         if printed and printed[-1] == "":
             printed.pop()

@@ -31,7 +31,9 @@ def _place_examples(operation: dict[str, Any]) -> None:
         # A version may be one that is pruned; reading without it is what the other examples are for.
         if values and parameter["required"]:
             parameter.pop("example", None)
-            parameter["examples"] = {str(number): {"value": value} for number, value in enumerate(values)}
+            parameter["examples"] = {
+                str(number): {"value": value} for number, value in enumerate(values)
+            }
         elif values:
             parameter["example"] = values[-1]
     body = KNOWN["bodies"].get(operation["operationId"])

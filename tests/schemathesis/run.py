@@ -76,7 +76,9 @@ def test_chain(name: str, examples: int, seed: int, directory: Path) -> list[str
             raise RuntimeError("the node did not stop cleanly")
 
 
-def run_schemathesis(node: NodeProcess, known: dict, examples: int, seed: int, directory: Path) -> list[str]:
+def run_schemathesis(
+    node: NodeProcess, known: dict, examples: int, seed: int, directory: Path
+) -> list[str]:
     (directory / "known.json").write_text(json.dumps(known))
     shutil.copy(HERE / "hooks.py", directory)
     config = (HERE / "schemathesis.toml").read_text() + dictionaries(known["parameters"])
@@ -88,11 +90,16 @@ def run_schemathesis(node: NodeProcess, known: dict, examples: int, seed: int, d
         *("run", f"{node.api}/v1/spec.json", "--phases", "examples,coverage,fuzzing,stateful"),
         *("--max-examples", str(examples), "--seed", str(seed), "--mode", "all"),
     ]
-    environment = os.environ | {"KNOWN_VALUES": str(directory / "known.json"), "ANSWERS": str(answers)}
+    environment = os.environ | {
+        "KNOWN_VALUES": str(directory / "known.json"),
+        "ANSWERS": str(answers),
+    }
     code = subprocess.run(command, cwd=directory, env=environment).returncode
     problems = [] if code == 0 else [f"schemathesis ended with {code}"]
     document = read_document(node.api)
-    problems += [f"the document at {error.json_path}: {error.message}" for error in invalid_parts(document)]
+    problems += [
+        f"the document at {error.json_path}: {error.message}" for error in invalid_parts(document)
+    ]
     return problems + count(json.loads(answers.read_text()), operations(document))
 
 
@@ -135,7 +142,9 @@ def test_all_chains() -> int:
         for name in CHAINS:
             output = opened.enter_context(tempfile.TemporaryFile())
             command = [sys.executable, __file__, *sys.argv[1:], "--chain", name]
-            runs.append((subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT), output))
+            runs.append(
+                (subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT), output)
+            )
         for run, output in runs:
             run.wait()
             output.seek(0)

@@ -50,9 +50,18 @@ class Workload:
         """Runs the transactions and gives what they left: `parameters` by name, `bodies` by operation."""
         alice, bob = await self.funded(), await self.funded()
         moon = f"{alice.address()}::moon::Moon"
-        coin = call("0x1::managed_coin::initialize", [moon], _text("Moon"), _text("MOON"), u8(6), boolean(False))
+        coin = call(
+            "0x1::managed_coin::initialize",
+            [moon],
+            _text("Moon"),
+            _text("MOON"),
+            u8(6),
+            boolean(False),
+        )
         await self.run(alice, coin)
-        await self.run(alice, call("0x1::managed_coin::mint", [moon], address(alice.address()), u64(70)))
+        await self.run(
+            alice, call("0x1::managed_coin::mint", [moon], address(alice.address()), u64(70))
+        )
         await self.run(alice, call("0x1::registry::initialize", []))
         await self.run(alice, call("0x1::registry::set", [], _text("a name"), data(b"\x01\x02")))
         await self.run(bob, call("0x1::managed_object::create_named", [], data(b"a seed")))
@@ -63,20 +72,32 @@ class Workload:
         waiting = await self._submitted_json(bob, alice, gap=1)
         return await self._known(alice, bob, moon, waiting)
 
-    async def _submitted_json(self, sender: Account, recipient: Account, gap: int) -> dict[str, Any]:
+    async def _submitted_json(
+        self, sender: Account, recipient: Account, gap: int
+    ) -> dict[str, Any]:
         """A signed transfer as JSON, which was submitted; it waits for those that would come before it."""
         payload = call("0x1::aptos_account::transfer", [], address(recipient.address()), u64(1))
         sequence_number = await self.rest.account_sequence_number(sender.address()) + gap
-        signed = await self.rest.create_bcs_signed_transaction(sender, payload, sequence_number=sequence_number)
+        signed = await self.rest.create_bcs_signed_transaction(
+            sender, payload, sequence_number=sequence_number
+        )
         txn_hash = await self.rest.submit_bcs_transaction(signed)
         return await self.rest.transaction_by_hash(txn_hash)
 
-    async def _known(self, alice: Account, bob: Account, moon: str, waiting: dict[str, Any]) -> dict[str, Any]:
+    async def _known(
+        self, alice: Account, bob: Account, moon: str, waiting: dict[str, Any]
+    ) -> dict[str, Any]:
         info = await self.get("")
         newest = int(info["ledger_version"])
-        page = await self.get("/transactions", start=max(int(info["oldest_ledger_version"]), newest - 60), limit=60)
+        page = await self.get(
+            "/transactions", start=max(int(info["oldest_ledger_version"]), newest - 60), limit=60
+        )
         addresses = [str(alice.address()), str(bob.address()), "0x1", "0xdead"]
-        heights = [info["oldest_block_height"], str(int(info["block_height"]) // 2), info["block_height"]]
+        heights = [
+            info["oldest_block_height"],
+            str(int(info["block_height"]) // 2),
+            info["block_height"],
+        ]
         versions = ["0", info["oldest_ledger_version"], page[0]["version"], str(newest)]
         registry = await self.get(f"/accounts/{alice.address()}/resource/{REGISTRY}")
         handle = registry["data"]["records"]["inner"]["handle"]
@@ -91,7 +112,12 @@ class Workload:
             "field_name": ["deposit_events", "withdraw_events", "coin_register_events"],
             "ledger_version": versions,
             "module_name": ["coin", "account"],
-            "resource_type": ["0x1::account::Account", COIN_STORE, REGISTRY, "0x1::object::ObjectCore"],
+            "resource_type": [
+                "0x1::account::Account",
+                COIN_STORE,
+                REGISTRY,
+                "0x1::object::ObjectCore",
+            ],
             "start_version": versions,
             "table_handle": [handle],
             "txn_hash": [waiting["hash"], *(one["hash"] for one in page[-3:])],
@@ -100,7 +126,9 @@ class Workload:
         }
         return {"parameters": parameters, "bodies": await self._bodies(alice, bob, waiting)}
 
-    async def _bodies(self, alice: Account, bob: Account, waiting: dict[str, Any]) -> dict[str, Any]:
+    async def _bodies(
+        self, alice: Account, bob: Account, waiting: dict[str, Any]
+    ) -> dict[str, Any]:
         """A body that is taken, for each operation whose body must name something of the chain."""
         balance = {
             "function": "0x1::coin::balance",
@@ -109,9 +137,15 @@ class Workload:
         }
         unsigned = {name: waiting[name] for name in _REQUEST_FIELDS}
         unsigned["sequence_number"] = str(await self.rest.account_sequence_number(bob.address()))
-        no_signature = {"type": "ed25519_signature", "public_key": bob.public_key().key.encode().hex()}
+        no_signature = {
+            "type": "ed25519_signature",
+            "public_key": bob.public_key().key.encode().hex(),
+        }
         no_signature["signature"] = "00" * 64
-        signed = {**{name: waiting[name] for name in _REQUEST_FIELDS}, "signature": waiting["signature"]}
+        signed = {
+            **{name: waiting[name] for name in _REQUEST_FIELDS},
+            "signature": waiting["signature"],
+        }
         return {
             "view": balance,
             "submit_transaction": signed,

@@ -10,7 +10,9 @@ describe("interfaces of modules", { timeout: 120_000 }, () => {
   let modules;
 
   before(async () => {
-    modules = (await session.aptos.getAccountModules({ accountAddress: "0x1" })).map(({ abi }) => abi);
+    modules = (await session.aptos.getAccountModules({ accountAddress: "0x1" })).map(
+      ({ abi }) => abi,
+    );
   });
 
   /** Calls `read` for each function that `chosen` takes, and gives how many there were. */
@@ -19,9 +21,17 @@ describe("interfaces of modules", { timeout: 120_000 }, () => {
     for (const { address, name: module, exposed_functions } of modules) {
       for (const declared of exposed_functions.filter(chosen)) {
         const abi = await read(address, module, declared.name, session.aptos.config);
-        assert.equal(abi.typeParameters.length, declared.generic_type_params.length, `${module}::${declared.name}`);
+        assert.equal(
+          abi.typeParameters.length,
+          declared.generic_type_params.length,
+          `${module}::${declared.name}`,
+        );
         const signers = declared.params.filter((param) => /^&?signer$/.test(param)).length;
-        assert.equal(abi.parameters.length, declared.params.length - signers, `${module}::${declared.name}`);
+        assert.equal(
+          abi.parameters.length,
+          declared.params.length - signers,
+          `${module}::${declared.name}`,
+        );
         count += 1;
       }
     }
@@ -42,6 +52,7 @@ describe("interfaces of modules", { timeout: 120_000 }, () => {
       ...exposed_functions.flatMap((declared) => declared.return),
     ]);
     assert.ok(types.length > 0);
-    for (const type of types) assert.equal(parseTypeTag(type, { allowGenerics: true }).toString(), type);
+    for (const type of types)
+      assert.equal(parseTypeTag(type, { allowGenerics: true }).toString(), type);
   });
 });

@@ -21,7 +21,12 @@ export const SHOWN = {
     "transaction.build.simple",
     "transaction.submit.simple",
   ],
-  "funding.test.mjs": ["fundAccount", "queryIndexer", "getProcessorStatus", "getIndexerLastSuccessVersion"],
+  "funding.test.mjs": [
+    "fundAccount",
+    "queryIndexer",
+    "getProcessorStatus",
+    "getIndexerLastSuccessVersion",
+  ],
   "reads.test.mjs": [
     "getAccountModulesPage",
     "getAccountResources",
@@ -39,7 +44,11 @@ export const SHOWN = {
   ],
   "abi.test.mjs": ["getAccountModules"],
   "views.test.mjs": ["viewJson"],
-  "fungible_asset.test.mjs": ["view", "transferFungibleAsset", "transferFungibleAssetBetweenStores"],
+  "fungible_asset.test.mjs": [
+    "view",
+    "transferFungibleAsset",
+    "transferFungibleAssetBetweenStores",
+  ],
   "paired_coin.test.mjs": ["getAccountAPTAmount", "getAccountCoinAmount"],
   "rotation.test.mjs": ["lookupOriginalAccountAddress", "rotateAuthKey", "rotateAuthKeyUnverified"],
   "tables.test.mjs": ["getTableItem"],

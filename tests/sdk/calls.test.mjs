@@ -10,7 +10,9 @@ import { NOT_SERVED, SHOWN } from "./calls.mjs";
 function methodsOf(object) {
   const described = { ...Object.getOwnPropertyDescriptors(Object.getPrototypeOf(object)) };
   Object.assign(described, Object.getOwnPropertyDescriptors(object));
-  const names = Object.keys(described).filter((name) => typeof described[name].value === "function");
+  const names = Object.keys(described).filter(
+    (name) => typeof described[name].value === "function",
+  );
   return names.filter((name) => name !== "constructor" && !name.startsWith("_"));
 }
 
@@ -24,11 +26,17 @@ describe("the list of the SDK's calls", () => {
     "account.abstraction": aptos.account.abstraction,
   };
   /** How the batch is run, which `forSingleAccount` does for its caller. */
-  const INNER = ["transaction.batch.start", "transaction.batch.push", "transaction.batch.registerToEvents"];
+  const INNER = [
+    "transaction.batch.start",
+    "transaction.batch.push",
+    "transaction.batch.registerToEvents",
+  ];
   const listed = [SHOWN, NOT_SERVED].flatMap((lists) => Object.values(lists).flat());
 
   test("has every method once, and none that the SDK has not", () => {
-    const ofParts = Object.entries(parts).flatMap(([path, part]) => methodsOf(part).map((name) => `${path}.${name}`));
+    const ofParts = Object.entries(parts).flatMap(([path, part]) =>
+      methodsOf(part).map((name) => `${path}.${name}`),
+    );
     const methods = [...methodsOf(aptos), ...ofParts].filter((name) => !INNER.includes(name));
     assert.deepEqual(listed.toSorted(), methods.toSorted());
   });

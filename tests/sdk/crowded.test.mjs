@@ -11,7 +11,10 @@ const IN_FLIGHT_MAX = 8;
 const UNAVAILABLE = 503;
 
 describe("a crowded node", { timeout: 120_000 }, () => {
-  const session = Session.forSuite([`api.max_in_flight=${IN_FLIGHT_MAX}`, "wait.timeout_ms=600000"]);
+  const session = Session.forSuite([
+    `api.max_in_flight=${IN_FLIGHT_MAX}`,
+    "wait.timeout_ms=600000",
+  ]);
 
   const ask = async (path, request) => {
     const response = await fetch(`${session.api}${path}`, request);

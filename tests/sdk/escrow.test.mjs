@@ -23,7 +23,12 @@ describe("escrow", { timeout: 120_000 }, () => {
   async function open() {
     const { ledger_timestamp: nowUsecs } = await session.aptos.getLedgerInfo();
     const deadlineSecs = Math.floor(Number(nowUsecs) / 1_000_000) + DAY_SECS;
-    const done = await session.call(payer, `${ESCROW}::open`, [recipient.accountAddress, AMOUNT, deadlineSecs], [COIN]);
+    const done = await session.call(
+      payer,
+      `${ESCROW}::open`,
+      [recipient.accountAddress, AMOUNT, deadlineSecs],
+      [COIN],
+    );
     const opened = eventOf(done, `${ESCROW}::Opened`).data;
     assert.equal(opened.coin_type, COIN);
     assert.equal(opened.escrow.deadline_secs, deadlineSecs.toString());
@@ -52,20 +57,35 @@ describe("escrow", { timeout: 120_000 }, () => {
     sameAddress(item.recipient, recipient.accountAddress);
 
     const before = await balance(recipient);
-    const done = await session.call(recipient, `${ESCROW}::release`, [payer.accountAddress, number], [COIN]);
+    const done = await session.call(
+      recipient,
+      `${ESCROW}::release`,
+      [payer.accountAddress, number],
+      [COIN],
+    );
     sameAddress(eventOf(done, `${ESCROW}::Closed`).data.paid_to, recipient.accountAddress);
-    const { storage_fee_refund_octas: refund } = eventOf(done, "0x1::transaction_fee::FeeStatement").data;
+    const { storage_fee_refund_octas: refund } = eventOf(
+      done,
+      "0x1::transaction_fee::FeeStatement",
+    ).data;
     const fee = Number(done.gas_used) * Number(done.gas_unit_price) - Number(refund);
     assert.equal(await balance(recipient), before + AMOUNT - fee);
     assert.equal(await locked(), lockedBefore);
-    assert.deepEqual(await session.view(`${ESCROW}::get`, [payer.accountAddress, number], [COIN]), [{ vec: [] }]);
+    assert.deepEqual(await session.view(`${ESCROW}::get`, [payer.accountAddress, number], [COIN]), [
+      { vec: [] },
+    ]);
   });
 
   test("coins stay locked against strangers, and against the payer before the deadline", async () => {
     const number = await open();
     const lockedNow = await locked();
     const stranger = await session.funded();
-    const taken = await session.attempt(stranger, `${ESCROW}::release`, [payer.accountAddress, number], [COIN]);
+    const taken = await session.attempt(
+      stranger,
+      `${ESCROW}::release`,
+      [payer.accountAddress, number],
+      [COIN],
+    );
     assert.match(taken.vm_status, /^Move abort in 0x1::escrow: ENOT_RECIPIENT\(0x50004\): /);
     const early = await session.attempt(payer, `${ESCROW}::cancel`, [number], [COIN]);
     assert.match(early.vm_status, /^Move abort in 0x1::escrow: EBEFORE_DEADLINE\(0x30005\): /);

@@ -31,14 +31,21 @@ const bob = Account.generate();
 function assertRefusal(error, status, errorCode, vmErrorCode) {
   assert.equal(error.status, status, `status of ${JSON.stringify(error.data)}`);
   assert.equal(error.data.error_code, errorCode, `error_code of ${JSON.stringify(error.data)}`);
-  assert.equal(error.data.vm_error_code ?? undefined, vmErrorCode, `vm_error_code of ${JSON.stringify(error.data)}`);
+  assert.equal(
+    error.data.vm_error_code ?? undefined,
+    vmErrorCode,
+    `vm_error_code of ${JSON.stringify(error.data)}`,
+  );
   assert.equal(typeof error.data.message, "string", "an error body carries a message");
 }
 
 function buildTransfer(sender, recipient, amount, options) {
   return aptos.transaction.build.simple({
     sender: sender.accountAddress,
-    data: { function: "0x1::aptos_account::transfer", functionArguments: [recipient.accountAddress, amount] },
+    data: {
+      function: "0x1::aptos_account::transfer",
+      functionArguments: [recipient.accountAddress, amount],
+    },
     options,
   });
 }
@@ -48,9 +55,11 @@ async function submitTransfer(sender, recipient, amount, options) {
   return aptos.signAndSubmitTransaction({ signer: sender, transaction });
 }
 
-const waitFor = (pending, options) => aptos.waitForTransaction({ transactionHash: pending.hash, options });
+const waitFor = (pending, options) =>
+  aptos.waitForTransaction({ transactionHash: pending.hash, options });
 const fee = (committed) => Number(committed.gas_used) * Number(committed.gas_unit_price);
-const balance = (account, asset = COIN) => aptos.getBalance({ accountAddress: account.accountAddress, asset });
+const balance = (account, asset = COIN) =>
+  aptos.getBalance({ accountAddress: account.accountAddress, asset });
 const sequenceNumber = async (account) =>
   (await aptos.getAccountInfo({ accountAddress: account.accountAddress })).sequence_number;
 
@@ -93,9 +102,13 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
   });
 
   test("reads a gas estimate that a funded account can pay", async () => {
-    const { deprioritized_gas_estimate: low, gas_estimate: market, prioritized_gas_estimate: high } =
-      await aptos.getGasPriceEstimation();
-    for (const price of [low, market, high]) assert.ok(Number.isSafeInteger(price), `a number, got ${price}`);
+    const {
+      deprioritized_gas_estimate: low,
+      gas_estimate: market,
+      prioritized_gas_estimate: high,
+    } = await aptos.getGasPriceEstimation();
+    for (const price of [low, market, high])
+      assert.ok(Number.isSafeInteger(price), `a number, got ${price}`);
     assert.ok(low <= market && market <= high, `${low} <= ${market} <= ${high}`);
   });
 
@@ -113,7 +126,10 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
   });
 
   test("reads the interface of a module", async () => {
-    const { bytecode, abi } = await aptos.getAccountModule({ accountAddress: "0x1", moduleName: "aptos_account" });
+    const { bytecode, abi } = await aptos.getAccountModule({
+      accountAddress: "0x1",
+      moduleName: "aptos_account",
+    });
     assert.match(bytecode, /^0x/);
     sameAddress(abi.address, "0x1");
     assert.equal(abi.name, "aptos_account");
@@ -127,7 +143,8 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
       params: ["&signer", "address", "u64"],
       return: [],
     });
-    for (const { name, fields } of abi.structs) assert.ok(Array.isArray(fields), `fields of ${name}`);
+    for (const { name, fields } of abi.structs)
+      assert.ok(Array.isArray(fields), `fields of ${name}`);
   });
 
   test("sends a transfer with default options and waits for it", async () => {
@@ -156,8 +173,14 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
   });
 
   test("reads the transaction back by hash and by version", async () => {
-    assert.deepEqual(await aptos.getTransactionByHash({ transactionHash: committed.hash }), committed);
-    assert.deepEqual(await aptos.getTransactionByVersion({ ledgerVersion: committed.version }), committed);
+    assert.deepEqual(
+      await aptos.getTransactionByHash({ transactionHash: committed.hash }),
+      committed,
+    );
+    assert.deepEqual(
+      await aptos.getTransactionByVersion({ ledgerVersion: committed.version }),
+      committed,
+    );
 
     const { payload, signature } = committed;
     assert.equal(payload.type, "entry_function_payload");
@@ -173,7 +196,10 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const amounts = Object.fromEntries(
       committed.events
         .filter(({ type }) => type.startsWith("0x1::coin::"))
-        .map(({ type, data, guid }) => [type, { amount: data.amount, account: guid.account_address }]),
+        .map(({ type, data, guid }) => [
+          type,
+          { amount: data.amount, account: guid.account_address },
+        ]),
     );
     const withdrawn = amounts["0x1::coin::WithdrawEvent"];
     const deposited = amounts["0x1::coin::DepositEvent"];
@@ -189,7 +215,11 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
         data.type === COIN_STORE &&
         AccountAddress.from(address).equals(bob.accountAddress),
     );
-    assert.equal(store?.data.data.coin.value, (FUNDED + AMOUNT).toString(), JSON.stringify(committed.changes));
+    assert.equal(
+      store?.data.data.coin.value,
+      (FUNDED + AMOUNT).toString(),
+      JSON.stringify(committed.changes),
+    );
   });
 
   test("reads accounts and balances", async () => {
@@ -201,12 +231,19 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const left = FUNDED - AMOUNT - fee(committed);
     for (const asset of [COIN, ASSET]) {
       assert.equal(await balance(alice, asset), left, `the sender's balance of ${asset}`);
-      assert.equal(await balance(bob, asset), FUNDED + AMOUNT, `the recipient's balance of ${asset}`);
+      assert.equal(
+        await balance(bob, asset),
+        FUNDED + AMOUNT,
+        `the recipient's balance of ${asset}`,
+      );
     }
   });
 
   test("reads resources", async () => {
-    const store = await aptos.getAccountResource({ accountAddress: bob.accountAddress, resourceType: COIN_STORE });
+    const store = await aptos.getAccountResource({
+      accountAddress: bob.accountAddress,
+      resourceType: COIN_STORE,
+    });
     assert.equal(store.coin.value, (FUNDED + AMOUNT).toString());
     assert.equal(store.frozen, false);
     assert.equal(store.deposit_events.counter, "2", "the grant and the transfer");
@@ -225,7 +262,11 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const block = await blockOf(committed.version);
     assert.match(block.block_hash, HASH_TEXT);
     assert.equal(block.block_timestamp, committed.timestamp, "one time for the whole block");
-    assert.equal(block.transactions ?? undefined, undefined, "no transactions where none were asked for");
+    assert.equal(
+      block.transactions ?? undefined,
+      undefined,
+      "no transactions where none were asked for",
+    );
 
     const full = await aptos.getBlockByHeight({
       blockHeight: BigInt(block.block_height),
@@ -258,7 +299,9 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
       recipient: carol.accountAddress,
       amount: 7,
     });
-    const second = await waitFor(await aptos.signAndSubmitTransaction({ signer: alice, transaction }));
+    const second = await waitFor(
+      await aptos.signAndSubmitTransaction({ signer: alice, transaction }),
+    );
     assert.equal(second.payload.function, "0x1::aptos_account::transfer_coins");
     assert.deepEqual(second.payload.type_arguments, [COIN]);
     assert.equal(await balance(carol), 12);
@@ -282,11 +325,18 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const before = await balance(bob);
     const sequence = BigInt(await sequenceNumber(bob));
     const pending = await submitTransfer(bob, alice, 10 * FUNDED);
-    await assert.rejects(waitFor(pending), /EINSUFFICIENT_BALANCE/, "the SDK reports why it failed");
+    await assert.rejects(
+      waitFor(pending),
+      /EINSUFFICIENT_BALANCE/,
+      "the SDK reports why it failed",
+    );
 
     const failed = await waitFor(pending, { checkSuccess: false });
     assert.equal(failed.success, false);
-    assert.match(failed.vm_status, /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/);
+    assert.match(
+      failed.vm_status,
+      /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/,
+    );
     assert.ok(fee(failed) > 0, "a failed transaction pays its gas");
     assert.equal(await balance(bob), before - fee(failed));
     assert.equal(await sequenceNumber(bob), (sequence + 1n).toString());
@@ -309,11 +359,15 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const transaction = await buildTransfer(alice, bob, 1);
     const other = await buildTransfer(alice, bob, 2);
     const senderAuthenticator = aptos.transaction.sign({ signer: alice, transaction });
-    const forged = await refusal(aptos.transaction.submit.simple({ transaction: other, senderAuthenticator }));
+    const forged = await refusal(
+      aptos.transaction.submit.simple({ transaction: other, senderAuthenticator }),
+    );
     assertRefusal(forged, 400, "vm_error", 1);
 
     const stranger = aptos.transaction.sign({ signer: poor, transaction });
-    const wrongKey = await refusal(aptos.transaction.submit.simple({ transaction, senderAuthenticator: stranger }));
+    const wrongKey = await refusal(
+      aptos.transaction.submit.simple({ transaction, senderAuthenticator: stranger }),
+    );
     assertRefusal(wrongKey, 400, "vm_error", 2);
   });
 
@@ -321,12 +375,22 @@ describe("the TypeScript SDK", { timeout: 180_000 }, () => {
     const unknown = `0x${"ab".repeat(32)}`;
     const cases = [
       ["transaction_not_found", () => aptos.getTransactionByHash({ transactionHash: unknown })],
-      ["transaction_not_found", () => aptos.getTransactionByVersion({ ledgerVersion: 1_000_000_000 })],
+      [
+        "transaction_not_found",
+        () => aptos.getTransactionByVersion({ ledgerVersion: 1_000_000_000 }),
+      ],
       ["block_not_found", () => aptos.getBlockByHeight({ blockHeight: 1_000_000_000 })],
-      ["module_not_found", () => aptos.getAccountModule({ accountAddress: "0x1", moduleName: "no_such_module" })],
-      ["resource_not_found", () => aptos.getAccountResource({ accountAddress: unknown, resourceType: COIN_STORE })],
+      [
+        "module_not_found",
+        () => aptos.getAccountModule({ accountAddress: "0x1", moduleName: "no_such_module" }),
+      ],
+      [
+        "resource_not_found",
+        () => aptos.getAccountResource({ accountAddress: unknown, resourceType: COIN_STORE }),
+      ],
     ];
-    for (const [errorCode, call] of cases) assertRefusal(await refusal(call()), 404, errorCode, undefined);
+    for (const [errorCode, call] of cases)
+      assertRefusal(await refusal(call()), 404, errorCode, undefined);
     assert.equal(await aptos.getBalance({ accountAddress: unknown, asset: COIN }), 0);
   });
 });

@@ -44,11 +44,16 @@ describe("funding", { timeout: 120_000 }, () => {
     for (const processorType of SERVED) {
       const status = await session.aptos.getProcessorStatus(processorType);
       assert.equal(status.processor, processorType);
-      assert.ok(BigInt(status.last_success_version) >= BigInt(version), status.last_success_version);
+      assert.ok(
+        BigInt(status.last_success_version) >= BigInt(version),
+        status.last_success_version,
+      );
       const updated_ms = Date.parse(`${status.last_updated}Z`);
       assert.ok(updated_ms >= Math.floor(Number(committed.timestamp) / 1000), status.last_updated);
     }
-    for (const processorType of Object.values(ProcessorType).filter((one) => !SERVED.includes(one))) {
+    for (const processorType of Object.values(ProcessorType).filter(
+      (one) => !SERVED.includes(one),
+    )) {
       assert.equal(await session.aptos.getProcessorStatus(processorType), undefined, processorType);
     }
   });
@@ -56,7 +61,10 @@ describe("funding", { timeout: 120_000 }, () => {
   test("learns that the node is no indexer", async () => {
     const query = { query: "{ user_transactions(limit: 1) { version } }" };
     const { data } = await refusal(session.aptos.queryIndexer({ query }));
-    assert.match(data.errors[0].message, /^this node serves processor_status only: .*user_transactions/);
+    assert.match(
+      data.errors[0].message,
+      /^this node serves processor_status only: .*user_transactions/,
+    );
     const { accountAddress } = Account.generate();
     await refusal(session.aptos.getAccountCoinsCount({ accountAddress }));
   });

@@ -33,7 +33,8 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
       MAXIMUM,
     ]);
     const metadata = createObjectAddress(creator.accountAddress, symbol);
-    if (minted > 0) await session.call(creator, `${MANAGED}::mint`, [metadata, holder.accountAddress, minted]);
+    if (minted > 0)
+      await session.call(creator, `${MANAGED}::mint`, [metadata, holder.accountAddress, minted]);
     return metadata;
   }
 
@@ -44,33 +45,56 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
 
   test("is created where the SDK says, with what was said of it", async () => {
     const metadata = await asset({ minted: 0 });
-    sameAddress((await session.view(`${MANAGED}::asset_address`, [creator.accountAddress, `M${made}`]))[0], metadata);
+    sameAddress(
+      (await session.view(`${MANAGED}::asset_address`, [creator.accountAddress, `M${made}`]))[0],
+      metadata,
+    );
     assert.deepEqual(await view("fungible_asset::name", [metadata]), ["Moon dust"]);
     assert.deepEqual(await view("fungible_asset::symbol", [metadata]), [`M${made}`]);
     assert.deepEqual(await view("fungible_asset::decimals", [metadata]), [6]);
-    assert.deepEqual(await view("fungible_asset::maximum", [metadata]), [{ vec: [MAXIMUM.toString()] }]);
+    assert.deepEqual(await view("fungible_asset::maximum", [metadata]), [
+      { vec: [MAXIMUM.toString()] },
+    ]);
     assert.deepEqual(await view("fungible_asset::supply", [metadata]), [{ vec: ["0"] }]);
     sameAddress((await view("object::owner", [metadata]))[0], creator.accountAddress);
-    const described = await session.aptos.getAccountResource({ accountAddress: metadata, resourceType: METADATA });
+    const described = await session.aptos.getAccountResource({
+      accountAddress: metadata,
+      resourceType: METADATA,
+    });
     assert.equal(described.icon_uri, "https://example.org/icon");
   });
 
   test("is minted into the primary store, whose address the SDK derives", async () => {
     const metadata = await asset({ minted: 0 });
-    const done = await session.call(creator, `${MANAGED}::mint`, [metadata, holder.accountAddress, 700]);
+    const done = await session.call(creator, `${MANAGED}::mint`, [
+      metadata,
+      holder.accountAddress,
+      700,
+    ]);
     const store = createUserDerivedObjectAddress(holder.accountAddress, metadata);
     const deposit = eventOf(done, "0x1::fungible_asset::Deposit").data;
     sameAddress(deposit.store, store);
     assert.equal(deposit.amount, "700");
     sameAddress(
-      (await view("primary_fungible_store::primary_store_address", [holder.accountAddress, metadata]))[0],
+      (
+        await view("primary_fungible_store::primary_store_address", [
+          holder.accountAddress,
+          metadata,
+        ])
+      )[0],
       store,
     );
     assert.equal(await balance(holder, metadata), 700);
-    assert.deepEqual(await view("primary_fungible_store::balance", [holder.accountAddress, metadata]), ["700"]);
+    assert.deepEqual(
+      await view("primary_fungible_store::balance", [holder.accountAddress, metadata]),
+      ["700"],
+    );
     assert.deepEqual(await view("fungible_asset::balance", [store], [STORE]), ["700"]);
     assert.deepEqual(await view("fungible_asset::supply", [metadata]), [{ vec: ["700"] }]);
-    const resource = await session.aptos.getAccountResource({ accountAddress: store, resourceType: STORE });
+    const resource = await session.aptos.getAccountResource({
+      accountAddress: store,
+      resourceType: STORE,
+    });
     assert.equal(resource.balance, "700");
     sameAddress(resource.metadata.inner, metadata);
   });
@@ -100,11 +124,21 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
       [metadata, creator.accountAddress, 1001],
       [METADATA],
     );
-    assert.match(beyond.vm_status, /^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE\(0x10004\)/);
+    assert.match(
+      beyond.vm_status,
+      /^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE\(0x10004\)/,
+    );
     const mint = [metadata, holder.accountAddress, MAXIMUM - 999];
     const minted = await session.attempt(creator, `${MANAGED}::mint`, mint);
-    assert.match(minted.vm_status, /^Move abort in 0x1::fungible_asset: EMAX_SUPPLY_EXCEEDED\(0x20005\)/);
-    const stranger = await session.attempt(holder, `${MANAGED}::mint`, [metadata, holder.accountAddress, 1]);
+    assert.match(
+      minted.vm_status,
+      /^Move abort in 0x1::fungible_asset: EMAX_SUPPLY_EXCEEDED\(0x20005\)/,
+    );
+    const stranger = await session.attempt(holder, `${MANAGED}::mint`, [
+      metadata,
+      holder.accountAddress,
+      1,
+    ]);
     assert.match(stranger.vm_status, /^Move abort in 0x1::managed_fungible_asset: /);
     assert.equal(await balance(holder, metadata), 1000);
   });
@@ -119,8 +153,14 @@ describe("a fungible asset", { timeout: 120_000 }, () => {
         [METADATA],
       );
     await session.call(creator, `${MANAGED}::freeze`, [metadata, holder.accountAddress]);
-    assert.deepEqual(await view("primary_fungible_store::is_frozen", [holder.accountAddress, metadata]), [true]);
-    assert.match((await transfer()).vm_status, /^Move abort in 0x1::fungible_asset: ESTORE_IS_FROZEN\(0x50003\)/);
+    assert.deepEqual(
+      await view("primary_fungible_store::is_frozen", [holder.accountAddress, metadata]),
+      [true],
+    );
+    assert.match(
+      (await transfer()).vm_status,
+      /^Move abort in 0x1::fungible_asset: ESTORE_IS_FROZEN\(0x50003\)/,
+    );
     await session.call(creator, `${MANAGED}::unfreeze`, [metadata, holder.accountAddress]);
     assert.equal((await transfer()).success, true);
   });

@@ -29,7 +29,11 @@ export const singleEd25519 = new SingleKeyAccount({ privateKey: ed25519Key(0x03)
 export const singleSecp256k1 = new SingleKeyAccount({ privateKey: secp256k1Key(0x04) });
 export const multiKey = new MultiKeyAccount({
   multiKey: new MultiKey({
-    publicKeys: [ed25519Key(0x05).publicKey(), secp256k1Key(0x06).publicKey(), ed25519Key(0x07).publicKey()],
+    publicKeys: [
+      ed25519Key(0x05).publicKey(),
+      secp256k1Key(0x06).publicKey(),
+      ed25519Key(0x07).publicKey(),
+    ],
     signaturesRequired: 2,
   }),
   signers: [

@@ -65,7 +65,11 @@ const simulated = new AnySignature(KeylessSignature.getSimulationSignature());
 const authenticationFunction = `${recipient.toStringLong()}::a_module::authenticate`;
 const signer = (digest) => ed25519.sign(digest).toUint8Array();
 
-const abstracted = new AbstractedAccount({ accountAddress: recipient, signer, authenticationFunction });
+const abstracted = new AbstractedAccount({
+  accountAddress: recipient,
+  signer,
+  authenticationFunction,
+});
 const derivable = new DerivableAbstractedAccount({
   signer,
   authenticationFunction,
@@ -82,8 +86,14 @@ const single = (publicKey, signature) =>
   fixed(publicKey, new AccountAuthenticatorSingleKey(publicKey, signature));
 
 function multi() {
-  const publicKey = new MultiKey({ publicKeys: [ed25519.publicKey, keyless, federated], signaturesRequired: 2 });
-  const signature = new MultiKeySignature({ signatures: [keylessSignature, simulated], bitmap: [1, 2] });
+  const publicKey = new MultiKey({
+    publicKeys: [ed25519.publicKey, keyless, federated],
+    signaturesRequired: 2,
+  });
+  const signature = new MultiKeySignature({
+    signatures: [keylessSignature, simulated],
+    bitmap: [1, 2],
+  });
   return fixed(publicKey, new AccountAuthenticatorMultiKey(publicKey, signature));
 }
 

@@ -16,14 +16,21 @@ const COIN = "0x1::aptos_coin::AptosCoin";
 // --- values: what they are in JSON, and how the SDK writes them ---------------------------------------
 
 const hex = (bytes) => `0x${Buffer.from(bytes).toString("hex")}`;
-const shortAddress = (address) => `0x${address.toStringLong().slice(2).replace(/^0+(?=.)/, "")}`;
+const shortAddress = (address) =>
+  `0x${address
+    .toStringLong()
+    .slice(2)
+    .replace(/^0+(?=.)/, "")}`;
 
 const u8 = (n) => ({ json: n, write: (s) => s.serializeU8(n) });
 const u64 = (n) => ({ json: n.toString(), write: (s) => s.serializeU64(n) });
 const u128 = (n) => ({ json: n.toString(), write: (s) => s.serializeU128(n) });
 const bool = (b) => ({ json: b, write: (s) => s.serializeBool(b) });
 const string = (text) => ({ json: text, write: (s) => s.serializeStr(text) });
-const bytes = (data) => ({ json: hex(data), write: (s) => s.serializeBytes(Uint8Array.from(data)) });
+const bytes = (data) => ({
+  json: hex(data),
+  write: (s) => s.serializeBytes(Uint8Array.from(data)),
+});
 const address = (of) => ({ json: shortAddress(of), write: (s) => s.serialize(of) });
 const vector = (items) => ({
   json: items.map((item) => item.json),
@@ -52,7 +59,8 @@ const other = AccountAddress.from(`0x${"b7".repeat(32)}`);
 const framework = AccountAddress.from("0x1");
 const asset = AccountAddress.from("0xa");
 
-const id = (addr, creationNumber) => struct({ creation_num: u64(creationNumber), addr: address(addr) });
+const id = (addr, creationNumber) =>
+  struct({ creation_num: u64(creationNumber), addr: address(addr) });
 const eventHandle = (addr, creationNumber, counter) =>
   struct({ counter: u64(counter), guid: struct({ id: id(addr, creationNumber) }) });
 const capabilityOffer = (to) => struct({ for: option(to && address(to)) });
@@ -102,7 +110,9 @@ export function resources() {
         supply: option(
           struct({
             aggregator: option(undefined),
-            integer: option(struct({ value: u128(12_345_678_901_234_567_890n), limit: u128(U128_MAX) })),
+            integer: option(
+              struct({ value: u128(12_345_678_901_234_567_890n), limit: u128(U128_MAX) }),
+            ),
           }),
         ),
       }),
@@ -136,7 +146,10 @@ export function resources() {
     ),
     golden(
       "0x1::aptos_account::DirectTransferConfig",
-      struct({ allow_arbitrary_coin_transfers: bool(false), update_coin_transfer_events: eventHandle(owner, 4n, 0n) }),
+      struct({
+        allow_arbitrary_coin_transfers: bool(false),
+        update_coin_transfer_events: eventHandle(owner, 4n, 0n),
+      }),
     ),
     golden(
       "0x1::registry::Registry",
@@ -194,15 +207,9 @@ export function resources() {
     golden("0x1::guid::ID", id(other, 77n)),
     golden(
       "0x1::simple_map::SimpleMap<0x1::string::String, vector<u8>>",
-      simpleMap([
-        entry(string("zebra"), bytes([])),
-        entry(string("ant"), bytes([0, 255])),
-      ]),
+      simpleMap([entry(string("zebra"), bytes([])), entry(string("ant"), bytes([0, 255]))]),
     ),
-    golden(
-      "0x1::option::Option<0x1::option::Option<address>>",
-      option(option(address(framework))),
-    ),
+    golden("0x1::option::Option<0x1::option::Option<address>>", option(option(address(framework)))),
     golden("0x1::type_info::TypeInfo", typeInfo(framework, "aptos_coin", "AptosCoin")),
   ];
 }

@@ -61,7 +61,8 @@ const CHAIN_ID = 4;
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 const COIN = "0x1::aptos_coin::AptosCoin";
 
-const transfer = () => EntryFunction.build("0x1::aptos_account", "transfer", [], [recipient, new U64(1_000)]);
+const transfer = () =>
+  EntryFunction.build("0x1::aptos_account", "transfer", [], [recipient, new U64(1_000)]);
 const transferCoins = () =>
   EntryFunction.build(
     "0x1::aptos_account",
@@ -73,7 +74,11 @@ const manyTypes = () =>
   EntryFunction.build(
     `0x${"0".repeat(61)}abc::module_1`,
     "entry_2",
-    [parseTypeTag("vector<0x1::coin::Coin<0x1::aptos_coin::AptosCoin>>"), parseTypeTag("u256"), parseTypeTag("u16")],
+    [
+      parseTypeTag("vector<0x1::coin::Coin<0x1::aptos_coin::AptosCoin>>"),
+      parseTypeTag("u256"),
+      parseTypeTag("u16"),
+    ],
     [MoveVector.U8([]), MoveVector.MoveString(["", "é"]), new Bool(true), new U256(2n ** 255n)],
   );
 const script = () =>
@@ -160,11 +165,18 @@ function shared(name, { sender, secondary = [], feePayer }) {
 
 /** A sender that signs before it knows who will pay: it signs for the zero address. */
 function sponsoredLater(name, { sender, feePayer }) {
-  const transaction = new SimpleTransaction(rawTransaction(sender, entryPayload(transfer())), AccountAddress.ZERO);
+  const transaction = new SimpleTransaction(
+    rawTransaction(sender, entryPayload(transfer())),
+    AccountAddress.ZERO,
+  );
   const senderAuthenticator = sender.signTransactionWithAuthenticator(transaction);
   transaction.feePayerAddress = feePayer.accountAddress;
   const feePayerAuthenticator = feePayer.signTransactionWithAuthenticator(transaction);
-  return transactionVector(name, { transaction, senderAuthenticator, feePayerAuthenticator }, sender);
+  return transactionVector(
+    name,
+    { transaction, senderAuthenticator, feePayerAuthenticator },
+    sender,
+  );
 }
 
 /** What the SDK sends to be simulated: the authenticator carries no signature. */
@@ -180,7 +192,11 @@ function unsignedMultiKey(name) {
   const signatures = publicKey.publicKeys.map(() => zeroSignature);
   const bitmap = publicKey.publicKeys.map((_, place) => place);
   const signature = new MultiKeySignature({ signatures, bitmap });
-  return unsigned(name, new AccountAuthenticatorMultiKey(publicKey, signature), multiKeyWithPasskey);
+  return unsigned(
+    name,
+    new AccountAuthenticatorMultiKey(publicKey, signature),
+    multiKeyWithPasskey,
+  );
 }
 
 /** An ed25519 signature in the newer wire form, which the SDK reads but does not choose by itself. */
@@ -202,33 +218,60 @@ export function transactions() {
   const zeroSignature = new Ed25519Signature(new Uint8Array(64));
   return [
     simple("ed25519 transfer", ed25519, entryPayload(transfer())),
-    simple("ed25519 coin transfer", secondEd25519, entryPayload(transferCoins()), { sequenceNumber: 0n }),
-    simple("ed25519 many types", thirdEd25519, entryPayload(manyTypes()), { sequenceNumber: U64_MAX }),
+    simple("ed25519 coin transfer", secondEd25519, entryPayload(transferCoins()), {
+      sequenceNumber: 0n,
+    }),
+    simple("ed25519 many types", thirdEd25519, entryPayload(manyTypes()), {
+      sequenceNumber: U64_MAX,
+    }),
     simple("ed25519 rotated key", rotated, entryPayload(transfer())),
-    simple("ed25519 inner payload", ed25519, innerPayload(new TransactionExecutableEntryFunction(transfer()))),
+    simple(
+      "ed25519 inner payload",
+      ed25519,
+      innerPayload(new TransactionExecutableEntryFunction(transfer())),
+    ),
     singleSenderEd25519("ed25519 single sender"),
     simple(
       "orderless transfer",
       ed25519,
-      innerPayload(new TransactionExecutableEntryFunction(transfer()), undefined, 0x0123_4567_89ab_cdefn),
+      innerPayload(
+        new TransactionExecutableEntryFunction(transfer()),
+        undefined,
+        0x0123_4567_89ab_cdefn,
+      ),
       { sequenceNumber: U64_MAX },
     ),
     simple("script payload", ed25519, new TransactionPayloadScript(script())),
-    simple("inner script payload", ed25519, innerPayload(new TransactionExecutableScript(script()))),
+    simple(
+      "inner script payload",
+      ed25519,
+      innerPayload(new TransactionExecutableScript(script())),
+    ),
     simple(
       "multisig payload",
       ed25519,
-      new TransactionPayloadMultiSig(new MultiSig(multisig, new MultiSigTransactionPayload(transfer()))),
+      new TransactionPayloadMultiSig(
+        new MultiSig(multisig, new MultiSigTransactionPayload(transfer())),
+      ),
     ),
-    simple("stored multisig payload", ed25519, new TransactionPayloadMultiSig(new MultiSig(multisig))),
+    simple(
+      "stored multisig payload",
+      ed25519,
+      new TransactionPayloadMultiSig(new MultiSig(multisig)),
+    ),
     simple(
       "inner multisig payload",
       ed25519,
       innerPayload(new TransactionExecutableEntryFunction(transfer()), multisig, undefined),
     ),
-    simple("empty inner payload", ed25519, innerPayload(new TransactionExecutableEmpty(), multisig, 5n), {
-      sequenceNumber: U64_MAX,
-    }),
+    simple(
+      "empty inner payload",
+      ed25519,
+      innerPayload(new TransactionExecutableEmpty(), multisig, 5n),
+      {
+        sequenceNumber: U64_MAX,
+      },
+    ),
     simple("single key ed25519", singleEd25519, entryPayload(transfer())),
     simple("single key secp256k1", singleSecp256k1, entryPayload(transfer())),
     simple("multi key", multiKey, entryPayload(transfer())),
@@ -243,11 +286,26 @@ export function transactions() {
     ),
     shared("multi-agent", { sender: ed25519, secondary: [secondEd25519, singleSecp256k1] }),
     shared("fee payer", { sender: ed25519, feePayer: secondEd25519 }),
-    shared("multi-agent with fee payer", { sender: ed25519, secondary: [multiKey], feePayer: singleEd25519 }),
-    sponsoredLater("fee payer unknown to the sender", { sender: singleSecp256k1, feePayer: passkey }),
-    ...Object.entries(refusedSigners).map(([name, signer]) => simple(name, signer, entryPayload(transfer()))),
-    unsigned("simulation with a zero signature", new AccountAuthenticatorEd25519(ed25519.publicKey, zeroSignature)),
-    unsigned("simulation without an authenticator", new AccountAuthenticatorNoAccountAuthenticator()),
+    shared("multi-agent with fee payer", {
+      sender: ed25519,
+      secondary: [multiKey],
+      feePayer: singleEd25519,
+    }),
+    sponsoredLater("fee payer unknown to the sender", {
+      sender: singleSecp256k1,
+      feePayer: passkey,
+    }),
+    ...Object.entries(refusedSigners).map(([name, signer]) =>
+      simple(name, signer, entryPayload(transfer())),
+    ),
+    unsigned(
+      "simulation with a zero signature",
+      new AccountAuthenticatorEd25519(ed25519.publicKey, zeroSignature),
+    ),
+    unsigned(
+      "simulation without an authenticator",
+      new AccountAuthenticatorNoAccountAuthenticator(),
+    ),
     unsignedMultiKey("simulation of a multi key"),
   ];
 }

@@ -4,10 +4,7 @@
 // golden.test.mjs holds the committed files against them, and the Rust test of crate `ledger-execution`
 // (src/ledger/execution/tests/golden.rs) holds the node's own types against them.
 
-import {
-  AccountAddress,
-  parseTypeTag,
-} from "@aptos-labs/ts-sdk";
+import { AccountAddress, parseTypeTag } from "@aptos-labs/ts-sdk";
 import {
   ed25519,
   hex,
@@ -44,14 +41,30 @@ function accountVector(name, scheme, account, publicKey) {
 function accounts() {
   return [
     { ...accountVector("ed25519", 0, ed25519, ed25519.publicKey.toUint8Array()), seed: seed(0x01) },
-    { ...accountVector("second ed25519", 0, secondEd25519, secondEd25519.publicKey.toUint8Array()), seed: seed(0x02) },
-    { ...accountVector("third ed25519", 0, thirdEd25519, thirdEd25519.publicKey.toUint8Array()), seed: seed(0xfe) },
+    {
+      ...accountVector("second ed25519", 0, secondEd25519, secondEd25519.publicKey.toUint8Array()),
+      seed: seed(0x02),
+    },
+    {
+      ...accountVector("third ed25519", 0, thirdEd25519, thirdEd25519.publicKey.toUint8Array()),
+      seed: seed(0xfe),
+    },
     accountVector("multi-ed25519", 1, multiEd25519, multiEd25519.publicKey.toUint8Array()),
     accountVector("single key ed25519", 2, singleEd25519, singleEd25519.publicKey.bcsToBytes()),
-    accountVector("single key secp256k1", 2, singleSecp256k1, singleSecp256k1.publicKey.bcsToBytes()),
+    accountVector(
+      "single key secp256k1",
+      2,
+      singleSecp256k1,
+      singleSecp256k1.publicKey.bcsToBytes(),
+    ),
     accountVector("multi key", 3, multiKey, multiKey.publicKey.bcsToBytes()),
     accountVector("single key secp256r1", 2, passkey, passkey.publicKey.bcsToBytes()),
-    accountVector("multi key with secp256r1", 3, multiKeyWithPasskey, multiKeyWithPasskey.publicKey.bcsToBytes()),
+    accountVector(
+      "multi key with secp256r1",
+      3,
+      multiKeyWithPasskey,
+      multiKeyWithPasskey.publicKey.bcsToBytes(),
+    ),
   ];
 }
 
@@ -73,7 +86,12 @@ function addresses() {
   ];
   return texts.map((text) => {
     const address = AccountAddress.from(text, { maxMissingChars: 63 });
-    return { text, long: address.toStringLong(), short: address.toStringShort(), bcs: hex(address.bcsToBytes()) };
+    return {
+      text,
+      long: address.toStringLong(),
+      short: address.toStringShort(),
+      bcs: hex(address.bcsToBytes()),
+    };
   });
 }
 
@@ -117,6 +135,9 @@ export function goldenFiles() {
     types: types(),
   };
   return Object.fromEntries(
-    Object.entries(contents).map(([name, value]) => [`${name}.json`, `${JSON.stringify(value, null, 2)}\n`]),
+    Object.entries(contents).map(([name, value]) => [
+      `${name}.json`,
+      `${JSON.stringify(value, null, 2)}\n`,
+    ]),
   );
 }

@@ -22,7 +22,11 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     function: TRANSFER,
     functionArguments: [accountAddress.toString(), "5"],
   });
-  const exchange = { function: EXCHANGE, typeArguments: [COIN, COIN], functionArguments: ["7", "3"] };
+  const exchange = {
+    function: EXCHANGE,
+    typeArguments: [COIN, COIN],
+    functionArguments: ["7", "3"],
+  };
   const build = (sender, data, rest) =>
     session.aptos.transaction.build.simple({ sender: sender.accountAddress, data, ...rest });
   const buildShared = (sender, other, rest) =>
@@ -102,12 +106,21 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
   });
 
   test("multi-agent", async () => {
-    const [one, other] = [await session.funded(), await session.funded(KINDS["single key WebAuthn"]())];
+    const [one, other] = [
+      await session.funded(),
+      await session.funded(KINDS["single key WebAuthn"]()),
+    ];
     const transaction = await buildShared(one, other);
     const description = described(transaction, exchange);
-    await assertMessage(transaction, { ...description, secondary_signers: [other.accountAddress.toString()] });
+    await assertMessage(transaction, {
+      ...description,
+      secondary_signers: [other.accountAddress.toString()],
+    });
     const secondary = [session.sign(other, transaction)];
-    await assertTaken(transaction, description, { sender: session.sign(one, transaction), secondary });
+    await assertTaken(transaction, description, {
+      sender: session.sign(one, transaction),
+      secondary,
+    });
   });
 
   test("sponsored, with the payer unknown at first", async () => {
@@ -118,12 +131,19 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
     await assertMessage(transaction, { ...description, fee_payer_address: "0x0" });
     const sender = session.sign(account, transaction);
     const feePayer = session.signAsPayer(sponsor, transaction);
-    await assertMessage(transaction, { ...description, fee_payer_address: sponsor.accountAddress.toString() });
+    await assertMessage(transaction, {
+      ...description,
+      fee_payer_address: sponsor.accountAddress.toString(),
+    });
     await assertTaken(transaction, description, { sender, feePayer });
   });
 
   test("multi-agent and sponsored", async () => {
-    const [one, other, sponsor] = [await session.funded(), await session.funded(), await session.funded()];
+    const [one, other, sponsor] = [
+      await session.funded(),
+      await session.funded(),
+      await session.funded(),
+    ];
     const transaction = await buildShared(one, other, { withFeePayer: true });
     const feePayer = session.signAsPayer(sponsor, transaction);
     const description = described(transaction, exchange);
@@ -133,6 +153,10 @@ describe("transactions in JSON", { timeout: 120_000 }, () => {
       fee_payer_address: sponsor.accountAddress.toString(),
     });
     const secondary = [session.sign(other, transaction)];
-    await assertTaken(transaction, description, { sender: session.sign(one, transaction), secondary, feePayer });
+    await assertTaken(transaction, description, {
+      sender: session.sign(one, transaction),
+      secondary,
+      feePayer,
+    });
   });
 });

@@ -12,12 +12,16 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     session.attempt(signer, "0x1::aptos_account::transfer", [Account.generate().accountAddress, 5]);
   const keyOf = async ({ accountAddress }) =>
     (await session.aptos.getAccountInfo({ accountAddress })).authentication_key;
-  const originOf = (authenticationKey) => session.aptos.lookupOriginalAccountAddress({ authenticationKey });
+  const originOf = (authenticationKey) =>
+    session.aptos.lookupOriginalAccountAddress({ authenticationKey });
 
   test("a key is changed with proofs by both keys, and only the new one signs then", async () => {
     const before = await session.funded();
     const newKey = Ed25519PrivateKey.generate();
-    const transaction = await session.aptos.rotateAuthKey({ fromAccount: before, toNewPrivateKey: newKey });
+    const transaction = await session.aptos.rotateAuthKey({
+      fromAccount: before,
+      toNewPrivateKey: newKey,
+    });
     const done = await session.send(before, transaction);
     assert.equal(done.success, true, done.vm_status);
     eventOf(done, "0x1::account::KeyRotation");
@@ -34,7 +38,10 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     const first = await session.funded();
     const [second, third] = [Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()];
     const rotate = async (from, toNewPrivateKey) => {
-      const done = await session.send(from, await session.aptos.rotateAuthKey({ fromAccount: from, toNewPrivateKey }));
+      const done = await session.send(
+        from,
+        await session.aptos.rotateAuthKey({ fromAccount: from, toNewPrivateKey }),
+      );
       assert.equal(done.success, true, done.vm_status);
       return Account.fromPrivateKey({ privateKey: toNewPrivateKey, address: first.accountAddress });
     };
@@ -51,7 +58,10 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
     const privateKey = Ed25519PrivateKey.generate();
     const done = await session.send(
       before,
-      await session.aptos.rotateAuthKeyUnverified({ fromAccount: before, toNewPublicKey: privateKey.publicKey() }),
+      await session.aptos.rotateAuthKeyUnverified({
+        fromAccount: before,
+        toNewPublicKey: privateKey.publicKey(),
+      }),
     );
     assert.equal(done.success, true, done.vm_status);
     const after = Account.fromPrivateKey({ privateKey, address: before.accountAddress });
@@ -84,12 +94,18 @@ describe("keys of accounts", { timeout: 120_000 }, () => {
       signer.publicKey.authKey().toUint8Array(),
       100_000_000,
     ]);
-    assert.equal(await session.aptos.getBalance({ accountAddress: address, asset: COIN }), 100_000_000);
+    assert.equal(
+      await session.aptos.getBalance({ accountAddress: address, asset: COIN }),
+      100_000_000,
+    );
     const resource = Account.fromPrivateKey({ privateKey: signer.privateKey, address });
     assert.equal(await keyOf(resource), signer.publicKey.authKey().toString());
     assert.equal((await pay(resource)).success, true);
 
-    const again = await session.attempt(creator, "0x1::resource_account::create_resource_account", [seed, []]);
+    const again = await session.attempt(creator, "0x1::resource_account::create_resource_account", [
+      seed,
+      [],
+    ]);
     assert.match(again.vm_status, /^Move abort in 0x1::account: E[A-Z_]+\(0x/);
   });
 });

@@ -32,7 +32,10 @@ function mixed(address, places) {
 
 function multiEd25519(address) {
   const keys = [1, 2, 3].map(() => Ed25519PrivateKey.generate());
-  const publicKey = new MultiEd25519PublicKey({ publicKeys: keys.map((key) => key.publicKey()), threshold: 2 });
+  const publicKey = new MultiEd25519PublicKey({
+    publicKeys: keys.map((key) => key.publicKey()),
+    threshold: 2,
+  });
   return new MultiEd25519Account({ publicKey, signers: [keys[0], keys[2]], address });
 }
 
@@ -40,8 +43,10 @@ function multiEd25519(address) {
 export const KINDS = {
   ed25519: (address) => new Ed25519Account({ privateKey: Ed25519PrivateKey.generate(), address }),
   "multi-ed25519, 2 of 3": multiEd25519,
-  "single key ed25519": (address) => new SingleKeyAccount({ privateKey: Ed25519PrivateKey.generate(), address }),
-  "single key secp256k1": (address) => new SingleKeyAccount({ privateKey: Secp256k1PrivateKey.generate(), address }),
+  "single key ed25519": (address) =>
+    new SingleKeyAccount({ privateKey: Ed25519PrivateKey.generate(), address }),
+  "single key secp256k1": (address) =>
+    new SingleKeyAccount({ privateKey: Secp256k1PrivateKey.generate(), address }),
   "single key WebAuthn": (address) => new PasskeyAccount({ address }),
   "multi key, ed25519 and secp256k1 of 3": (address) => mixed(address, [0, 1]),
   "multi key, secp256k1 and WebAuthn of 3": (address) => mixed(address, [2, 1]),
@@ -59,11 +64,15 @@ const hex = (bytes) => Hex.fromHexInput(bytes).toString();
 /** An address as the node writes it: without leading zeros. */
 const short = (address) => `0x${BigInt(AccountAddress.from(address).toStringLong()).toString(16)}`;
 
-const publicKeyJson = ({ variant, publicKey }) => ({ type: KEY_TYPES[variant], value: hex(publicKey.toUint8Array()) });
+const publicKeyJson = ({ variant, publicKey }) => ({
+  type: KEY_TYPES[variant],
+  value: hex(publicKey.toUint8Array()),
+});
 
 /** An assertion is shown whole, in BCS; the other signatures are their bytes. */
 function signatureJson({ signature, variant }) {
-  if (signature instanceof WebAuthnSignature) return { type: "web_authn", value: hex(signature.bcsToBytes()) };
+  if (signature instanceof WebAuthnSignature)
+    return { type: "web_authn", value: hex(signature.bcsToBytes()) };
   return { type: KEY_TYPES[variant], value: hex(signature.toUint8Array()) };
 }
 
@@ -71,7 +80,11 @@ function signatureJson({ signature, variant }) {
 export function accountSignatureJson(authenticator) {
   if (authenticator.isEd25519()) {
     const { public_key, signature } = authenticator;
-    return { type: "ed25519_signature", public_key: public_key.toString(), signature: signature.toString() };
+    return {
+      type: "ed25519_signature",
+      public_key: public_key.toString(),
+      signature: signature.toString(),
+    };
   }
   if (authenticator.isMultiEd25519()) {
     const { public_key, signature } = authenticator;
@@ -96,7 +109,10 @@ export function accountSignatureJson(authenticator) {
   return {
     type: "multi_key_signature",
     public_keys: public_keys.publicKeys.map(publicKeyJson),
-    signatures: signatures.signatures.map((one, at) => ({ index: places[at], signature: signatureJson(one) })),
+    signatures: signatures.signatures.map((one, at) => ({
+      index: places[at],
+      signature: signatureJson(one),
+    })),
     signatures_required: public_keys.signaturesRequired,
   };
 }

@@ -26,11 +26,15 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
 
   /** `signerPublicKey` undefined simulates without a key. */
   async function simulate(transaction, signerPublicKey) {
-    const [result] = await session.aptos.transaction.simulate.simple({ transaction, signerPublicKey });
+    const [result] = await session.aptos.transaction.simulate.simple({
+      transaction,
+      signerPublicKey,
+    });
     return result;
   }
   /** The key to simulate with; the SDK has no form for simulating with multi-ed25519 keys. */
-  const simulationKey = ({ publicKey }) => (publicKey instanceof MultiEd25519PublicKey ? undefined : publicKey);
+  const simulationKey = ({ publicKey }) =>
+    publicKey instanceof MultiEd25519PublicKey ? undefined : publicKey;
 
   /** The node's answer to simulating the very bytes that could be submitted. */
   async function simulateSigned(transaction, senderAuthenticator) {
@@ -56,7 +60,10 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
       const account = await session.funded(make());
       const transaction = await transfer(account);
       const unsigned = await simulate(transaction, undefined);
-      assert.deepEqual(unsigned.signature, { type: "single_sender", sender: { type: "no_account_signature" } });
+      assert.deepEqual(unsigned.signature, {
+        type: "single_sender",
+        sender: { type: "no_account_signature" },
+      });
       const withKey = await simulate(transaction, simulationKey(account));
       const withSignature = await simulateSigned(transaction, session.sign(account, transaction));
       assert.equal(withSignature.error_code, "invalid_input", "who has it could submit it");
@@ -64,7 +71,10 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
       assert.equal(done.success, true, done.vm_status);
       for (const foretold of [unsigned, withKey]) {
         assertForetold(foretold, done);
-        assert.deepEqual(foretold.events.map(({ type }) => type), done.events.map(({ type }) => type));
+        assert.deepEqual(
+          foretold.events.map(({ type }) => type),
+          done.events.map(({ type }) => type),
+        );
       }
     });
 
@@ -83,9 +93,14 @@ describe("kinds of signatures", { timeout: 120_000 }, () => {
   for (const [name, signer] of Object.entries(refusedSigners)) {
     test(`${name}: is read and refused by name`, async () => {
       const transaction = await transfer(signer);
-      const refused = await refusal(session.submit(transaction, { sender: session.sign(signer, transaction) }));
+      const refused = await refusal(
+        session.submit(transaction, { sender: session.sign(signer, transaction) }),
+      );
       assert.equal(refused.data.vm_error_code, 26, "FEATURE_UNDER_GATING");
-      assert.match(refused.data.message, /an? (keyless|federated keyless|abstract account) signature is not supported/);
+      assert.match(
+        refused.data.message,
+        /an? (keyless|federated keyless|abstract account) signature is not supported/,
+      );
     });
   }
 

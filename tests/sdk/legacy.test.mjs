@@ -19,7 +19,9 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
     coins = new CoinClient(client);
     const [hash] = await faucet.fundAccount(sender.address(), FUNDED);
     assert.equal((await client.getTransactionByHash(hash)).success, true);
-    const transferred = await coins.transfer(sender, recipient, AMOUNT, { createReceiverIfMissing: true });
+    const transferred = await coins.transfer(sender, recipient, AMOUNT, {
+      createReceiverIfMissing: true,
+    });
     transfer = await client.waitForTransactionWithResult(transferred, { checkSuccess: true });
   });
 
@@ -27,13 +29,20 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
     assert.equal(await coins.checkBalance(recipient), BigInt(AMOUNT));
     assert.ok((await coins.checkBalance(sender)) < BigInt(FUNDED - AMOUNT));
     assert.equal((await client.getAccount(sender.address())).sequence_number, "1");
-    const payload = { function: "0x1::coin::balance", type_arguments: [COIN], arguments: [recipient.address().hex()] };
+    const payload = {
+      function: "0x1::coin::balance",
+      type_arguments: [COIN],
+      arguments: [recipient.address().hex()],
+    };
     assert.deepEqual(await client.view(payload), [String(AMOUNT)]);
   });
 
   test("builds a call from all modules of its account, and simulates it", async () => {
     const call = { function: "0x1::aptos_account::transfer", type_arguments: [] };
-    const raw = await client.generateTransaction(sender.address(), { ...call, arguments: [recipient.address(), 1] });
+    const raw = await client.generateTransaction(sender.address(), {
+      ...call,
+      arguments: [recipient.address(), 1],
+    });
     const [simulated] = await client.simulateTransaction(sender, raw);
     assert.equal(simulated.success, true, simulated.vm_status);
     assert.equal(simulated.sequence_number, "1");
@@ -50,10 +59,16 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
 
   test("reads events by handle and by creation number", async () => {
     const store = `0x1::coin::CoinStore<${COIN}>`;
-    const byHandle = await client.getEventsByEventHandle(recipient.address(), store, "deposit_events", { limit: 5 });
-    assert.deepEqual(byHandle.map(({ data, version }) => [data, version]), [
-      [{ amount: String(AMOUNT) }, transfer.version],
-    ]);
+    const byHandle = await client.getEventsByEventHandle(
+      recipient.address(),
+      store,
+      "deposit_events",
+      { limit: 5 },
+    );
+    assert.deepEqual(
+      byHandle.map(({ data, version }) => [data, version]),
+      [[{ amount: String(AMOUNT) }, transfer.version]],
+    );
     const { creation_number: number, account_address: account } = byHandle[0].guid;
     sameAddress(account, recipient.address().hex());
     assert.deepEqual(await client.getEventsByCreationNumber(recipient.address(), number), byHandle);
@@ -61,7 +76,10 @@ describe("the legacy SDK", { timeout: 120_000 }, () => {
 
   test("reads a block with its transactions", async () => {
     const block = await client.getBlockByVersion(Number(transfer.version), true);
-    assert.deepEqual(block.transactions.find(({ hash }) => hash === transfer.hash), transfer);
+    assert.deepEqual(
+      block.transactions.find(({ hash }) => hash === transfer.hash),
+      transfer,
+    );
     assert.deepEqual(await client.getBlockByHeight(Number(block.block_height), true), block);
   });
 

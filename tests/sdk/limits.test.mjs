@@ -38,7 +38,10 @@ describe("a node with little room", { timeout: 120_000 }, () => {
       [() => aptos.getBlockByHeight({ blockHeight: 0 }), "block_pruned"],
       [() => aptos.getTransactions({ options: { offset: 1 } }), "version_pruned"],
       [() => aptos.getAccountModule({ ...coin, options }), "version_pruned"],
-      [() => aptos.viewJson({ payload: { function: "0x1::chain_id::get" }, options }), "version_pruned"],
+      [
+        () => aptos.viewJson({ payload: { function: "0x1::chain_id::get" }, options }),
+        "version_pruned",
+      ],
     ]) {
       const { status, data } = await refusal(request());
       assert.deepEqual([status, data.error_code], [410, code], request.toString());
@@ -47,14 +50,19 @@ describe("a node with little room", { timeout: 120_000 }, () => {
   });
 
   test("a pool that has no room for an account says so, and still takes what comes before", async () => {
-    const { sequence_number: next } = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
+    const { sequence_number: next } = await session.aptos.getAccountInfo({
+      accountAddress: sender.accountAddress,
+    });
     const submit = async (ahead) => {
       const transaction = await session.aptos.transaction.build.simple({
         sender: sender.accountAddress,
         data: { function: TRANSFER, functionArguments: [Account.generate().accountAddress, 1] },
         options: { accountSequenceNumber: BigInt(next) + BigInt(ahead) },
       });
-      const { hash } = await session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
+      const { hash } = await session.aptos.signAndSubmitTransaction({
+        signer: sender,
+        transaction,
+      });
       return hash;
     };
     const parked = [await submit(1), await submit(2)];
@@ -63,7 +71,9 @@ describe("a node with little room", { timeout: 120_000 }, () => {
     await submit(0);
     await session.aptos.waitForTransaction({ transactionHash: parked[0] });
     // The last had to go.
-    const evicted = await refusal(session.aptos.getTransactionByHash({ transactionHash: parked[1] }));
+    const evicted = await refusal(
+      session.aptos.getTransactionByHash({ transactionHash: parked[1] }),
+    );
     assert.deepEqual([evicted.status, evicted.data.error_code], [404, "transaction_not_found"]);
     await session.aptos.waitForTransaction({ transactionHash: await submit(2) });
   });

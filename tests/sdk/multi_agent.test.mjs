@@ -5,7 +5,16 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { Account, createObjectAddress } from "@aptos-labs/ts-sdk";
 import { KINDS, transactionSignatureJson } from "./kinds.mjs";
-import { ASSET, METADATA, Session, assertForetold, eventOf, fee, refusal, sameAddress } from "./session.mjs";
+import {
+  ASSET,
+  METADATA,
+  Session,
+  assertForetold,
+  eventOf,
+  fee,
+  refusal,
+  sameAddress,
+} from "./session.mjs";
 
 const EXCHANGE = "0x1::exchange::exchange_assets";
 const MINTED = 1_000;
@@ -19,14 +28,25 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
 
   before(async () => {
     creator = await session.funded();
-    const about = ["Goods", "GOODS", 0, "https://example.org/icon", "https://example.org", 1_000_000];
+    const about = [
+      "Goods",
+      "GOODS",
+      0,
+      "https://example.org/icon",
+      "https://example.org",
+      1_000_000,
+    ];
     await session.call(creator, "0x1::managed_fungible_asset::create", about);
     goods = createObjectAddress(creator.accountAddress, "GOODS");
   });
 
   /** `account` with goods to sell. */
   async function seller(account = Account.generate()) {
-    await session.call(creator, "0x1::managed_fungible_asset::mint", [goods, account.accountAddress, MINTED]);
+    await session.call(creator, "0x1::managed_fungible_asset::mint", [
+      goods,
+      account.accountAddress,
+      MINTED,
+    ]);
     return account;
   }
   const build = (buyer, others, { withFeePayer, goodsAmount = GOODS } = {}) =>
@@ -40,7 +60,8 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
         functionArguments: [ASSET, PRICE, goods, goodsAmount],
       },
     });
-  const goodsOf = ({ accountAddress }) => session.aptos.getBalance({ accountAddress, asset: goods.toString() });
+  const goodsOf = ({ accountAddress }) =>
+    session.aptos.getBalance({ accountAddress, asset: goods.toString() });
   const coinsOf = ({ accountAddress }) => session.balance(accountAddress);
 
   /** Both signatures, for a buyer and one seller. */
@@ -51,7 +72,10 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
 
   async function assertExchanged(done, buyer, other) {
     assert.equal(done.success, true, done.vm_status);
-    const { first, second, first_amount, second_amount } = eventOf(done, "0x1::exchange::AssetsExchanged").data;
+    const { first, second, first_amount, second_amount } = eventOf(
+      done,
+      "0x1::exchange::AssetsExchanged",
+    ).data;
     sameAddress(first, buyer.accountAddress);
     sameAddress(second, other.accountAddress);
     assert.deepEqual([first_amount, second_amount], [String(PRICE), String(GOODS)]);
@@ -92,7 +116,10 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     const before = await coinsOf(other);
     const transaction = await build(buyer, [other], { withFeePayer: true });
     const feePayer = session.signAsPayer(other, transaction);
-    const done = await session.submit(transaction, { ...byBoth(transaction, buyer, other), feePayer });
+    const done = await session.submit(transaction, {
+      ...byBoth(transaction, buyer, other),
+      feePayer,
+    });
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await coinsOf(buyer), 0);
     assert.equal(await coinsOf(other), before + PRICE - fee(done));
@@ -152,23 +179,39 @@ describe("multi-agent transactions", { timeout: 120_000 }, () => {
     const [buyer, one, two] = [await session.funded(), await seller(), await seller()];
     const transaction = await build(buyer, [one, two]);
     const secondary = [session.sign(one, transaction), session.sign(two, transaction)];
-    const done = await session.submit(transaction, { sender: session.sign(buyer, transaction), secondary });
+    const done = await session.submit(transaction, {
+      sender: session.sign(buyer, transaction),
+      secondary,
+    });
     assert.equal(done.success, false, done.vm_status);
     assert.deepEqual([await goodsOf(one), await goodsOf(two)], [MINTED, MINTED]);
   });
 
   test("is simulated with keys and without, with a payer and without, at about the real gas", async () => {
-    const [buyer, other, sponsor] = [await session.funded(), await seller(), await session.funded()];
+    const [buyer, other, sponsor] = [
+      await session.funded(),
+      await seller(),
+      await session.funded(),
+    ];
     for (const withFeePayer of [false, true]) {
       const transaction = await build(buyer, [other], { withFeePayer });
       const simulate = async (keys) => {
-        const [result] = await session.aptos.transaction.simulate.multiAgent({ transaction, ...keys });
+        const [result] = await session.aptos.transaction.simulate.multiAgent({
+          transaction,
+          ...keys,
+        });
         return result;
       };
-      const keys = { signerPublicKey: buyer.publicKey, secondarySignersPublicKeys: [other.publicKey] };
+      const keys = {
+        signerPublicKey: buyer.publicKey,
+        secondarySignersPublicKeys: [other.publicKey],
+      };
       const foretold = [await simulate({}), await simulate(keys)];
       const feePayer = withFeePayer ? session.signAsPayer(sponsor, transaction) : undefined;
-      const done = await session.submit(transaction, { ...byBoth(transaction, buyer, other), feePayer });
+      const done = await session.submit(transaction, {
+        ...byBoth(transaction, buyer, other),
+        feePayer,
+      });
       assert.equal(done.success, true, done.vm_status);
       for (const simulated of foretold) assertForetold(simulated, done);
     }

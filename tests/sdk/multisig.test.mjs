@@ -31,9 +31,16 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
   /** A new multisig account of the owners, with money. */
   async function create() {
     const creator = owners[0];
-    const [address] = await session.view(`${MODULE}::get_next_multisig_account_address`, [creator.accountAddress]);
+    const [address] = await session.view(`${MODULE}::get_next_multisig_account_address`, [
+      creator.accountAddress,
+    ]);
     const others = owners.slice(1).map((owner) => owner.accountAddress);
-    await session.call(creator, `${MODULE}::create_with_owners`, [others, OWNERS_NEEDED, ["name"], [[1, 2]]]);
+    await session.call(creator, `${MODULE}::create_with_owners`, [
+      others,
+      OWNERS_NEEDED,
+      ["name"],
+      [[1, 2]],
+    ]);
     await session.call(creator, "0x1::aptos_account::transfer", [address, POT]);
     return address;
   }
@@ -47,12 +54,17 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
       functionArguments: [recipient, amount],
     });
   const bytesOf = (payload) => payload.multiSig.transaction_payload.bcsToBytes();
-  const stored = (multisigAddress) => new TransactionPayloadMultiSig(new MultiSig(AccountAddress.from(multisigAddress)));
+  const stored = (multisigAddress) =>
+    new TransactionPayloadMultiSig(new MultiSig(AccountAddress.from(multisigAddress)));
 
   /** A transaction of an owner that executes the account's next transaction. */
   async function execution(owner, payload) {
     const aptosConfig = session.aptos.config;
-    const raw = await generateRawTransaction({ aptosConfig, sender: owner.accountAddress, payload });
+    const raw = await generateRawTransaction({
+      aptosConfig,
+      sender: owner.accountAddress,
+      payload,
+    });
     return new SimpleTransaction(raw);
   }
   const execute = async (owner, payload) => session.send(owner, await execution(owner, payload));
@@ -101,7 +113,9 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     assert.deepEqual([executed.sequence_number, executed.num_approvals], ["1", "3"]);
     assert.equal(await balance(recipient), 250_000);
     assert.equal(await balance(account), POT - 250_000, "the owner who executes pays the gas");
-    assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), ["1"]);
+    assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), [
+      "1",
+    ]);
   });
 
   test("executes a payload of which only the hash was agreed on, and no other", async () => {
@@ -109,7 +123,10 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     const recipient = Account.generate().accountAddress;
     const payload = await transferBy(account, recipient, 300_000);
     const hash = createHash("sha3-256").update(bytesOf(payload)).digest();
-    await session.call(owners[0], `${MODULE}::create_transaction_with_hash`, [account, new Uint8Array(hash)]);
+    await session.call(owners[0], `${MODULE}::create_transaction_with_hash`, [
+      account,
+      new Uint8Array(hash),
+    ]);
 
     const other = await refusal(execute(owners[1], await transferBy(account, recipient, 300_001)));
     assert.equal(other.status, 400);
@@ -137,10 +154,14 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     const strange = await refusal(execute(stranger, payload));
     assert.equal(strange.data.vm_error_code, 32, "NOT_MULTISIG_OWNER");
 
-    const changed = await refusal(execute(owners[1], await transferBy(account, owners[0].accountAddress, 2)));
+    const changed = await refusal(
+      execute(owners[1], await transferBy(account, owners[0].accountAddress, 2)),
+    );
     assert.equal(changed.data.vm_error_code, 40, "MULTISIG_TRANSACTION_PAYLOAD_DOES_NOT_MATCH");
 
-    const none = await refusal(execute(owners[1], await transferBy(stranger.accountAddress, account, 1)));
+    const none = await refusal(
+      execute(owners[1], await transferBy(stranger.accountAddress, account, 1)),
+    );
     assert.equal(none.data.vm_error_code, 31, "ACCOUNT_NOT_MULTISIG");
   });
 
@@ -151,10 +172,16 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     const done = await execute(owners[1], payload);
     assert.equal(done.success, true, done.vm_status);
     const failure = eventOf(done, `${MODULE}::TransactionExecutionFailed`).data.execution_error;
-    assert.deepEqual(failure, { abort_location: failure.abort_location, error_type: "MoveAbort", error_code: "65542" });
+    assert.deepEqual(failure, {
+      abort_location: failure.abort_location,
+      error_type: "MoveAbort",
+      error_code: "65542",
+    });
     assert.match(failure.abort_location, /^(0x)?0*1::coin$/);
     assert.equal(await balance(account), POT);
-    assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), ["1"]);
+    assert.deepEqual(await session.view(`${MODULE}::last_resolved_sequence_number`, [account]), [
+      "1",
+    ]);
   });
 
   test("drops a transaction that two owners rejected", async () => {
@@ -165,7 +192,9 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     assert.deepEqual(await session.view(`${MODULE}::can_be_rejected`, [account, 1]), [false]);
     await session.call(owners[2], `${MODULE}::reject_transaction`, [account, 1]);
     assert.deepEqual(await session.view(`${MODULE}::can_be_rejected`, [account, 1]), [true]);
-    const done = await session.call(owners[2], `${MODULE}::execute_rejected_transaction`, [account]);
+    const done = await session.call(owners[2], `${MODULE}::execute_rejected_transaction`, [
+      account,
+    ]);
     const dropped = eventOf(done, `${MODULE}::ExecuteRejectedTransaction`).data;
     assert.deepEqual([dropped.sequence_number, dropped.num_rejections], ["1", "2"]);
     assert.deepEqual(await session.view(`${MODULE}::get_pending_transactions`, [account]), [[]]);
@@ -185,7 +214,10 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     await session.call(owners[0], `${MODULE}::create_transaction`, [account, bytesOf(payload)]);
     const done = await execute(owners[1], payload);
     eventOf(done, `${MODULE}::AddOwners`);
-    assert.deepEqual(await session.view(`${MODULE}::is_owner`, [newcomer.accountAddress, account]), [true]);
+    assert.deepEqual(
+      await session.view(`${MODULE}::is_owner`, [newcomer.accountAddress, account]),
+      [true],
+    );
   });
 
   test("is simulated as it would be executed", async () => {
@@ -194,13 +226,19 @@ describe("a multisig account of three owners, two of whom must agree", { timeout
     const payload = await transferBy(account, recipient, 400_000);
     await session.call(owners[0], `${MODULE}::create_transaction`, [account, bytesOf(payload)]);
     const early = await simulate(owners[0], payload);
-    assert.deepEqual([early.success, early.vm_status], [false, "MULTISIG_TRANSACTION_INSUFFICIENT_APPROVALS"]);
+    assert.deepEqual(
+      [early.success, early.vm_status],
+      [false, "MULTISIG_TRANSACTION_INSUFFICIENT_APPROVALS"],
+    );
 
     const foretold = await simulate(owners[1], payload);
     assert.equal(foretold.success, true, foretold.vm_status);
     assert.equal(eventOf(foretold, "0x1::coin::DepositEvent").data.amount, "400000");
     eventOf(foretold, `${MODULE}::TransactionExecutionSucceeded`);
-    assert.equal((await simulate(owners[1], stored(account))).changes.length, foretold.changes.length);
+    assert.equal(
+      (await simulate(owners[1], stored(account))).changes.length,
+      foretold.changes.length,
+    );
     assert.equal(await balance(recipient), 0, "a simulation changes nothing");
     const done = await execute(owners[1], payload);
     assert.equal(done.gas_used, foretold.gas_used);

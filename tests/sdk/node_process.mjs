@@ -91,7 +91,12 @@ export class NodeProcess {
       () => `no ready line within ${READY_TIMEOUT_MS} ms\n${this.log()}`,
     );
     // ready api=http://127.0.0.1:1234 faucet=http://... admin=http://...
-    const urls = Object.fromEntries(line.split(" ").slice(1).map((part) => part.split("=", 2)));
+    const urls = Object.fromEntries(
+      line
+        .split(" ")
+        .slice(1)
+        .map((part) => part.split("=", 2)),
+    );
     for (const name of LISTENERS) {
       if (!urls[name]) throw new Error(`the ready line names no ${name}: ${line}`);
       this[name] = urls[name];

@@ -3,7 +3,12 @@
 
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { Account, AccountAddress, createObjectAddress, createUserDerivedObjectAddress } from "@aptos-labs/ts-sdk";
+import {
+  Account,
+  AccountAddress,
+  createObjectAddress,
+  createUserDerivedObjectAddress,
+} from "@aptos-labs/ts-sdk";
 import { ASSET, Session, eventOf, refusal, sameAddress } from "./session.mjs";
 
 const MANAGED = "0x1::managed_object";
@@ -22,9 +27,15 @@ describe("objects", { timeout: 120_000 }, () => {
   /** A new object that belongs to the owner. */
   async function named() {
     const seed = `object ${(made += 1)}`;
-    const done = await session.call(owner, `${MANAGED}::create_named`, [new TextEncoder().encode(seed)]);
+    const done = await session.call(owner, `${MANAGED}::create_named`, [
+      new TextEncoder().encode(seed),
+    ]);
     const { object } = eventOf(done, `${MANAGED}::ObjectCreation`).data;
-    sameAddress(object, createObjectAddress(owner.accountAddress, seed), "where the SDK derives it");
+    sameAddress(
+      object,
+      createObjectAddress(owner.accountAddress, seed),
+      "where the SDK derives it",
+    );
     return object;
   }
 
@@ -33,7 +44,10 @@ describe("objects", { timeout: 120_000 }, () => {
   test("a named object is where the SDK and the view derive it", async () => {
     const object = await named();
     const seed = new TextEncoder().encode(`object ${made}`);
-    sameAddress((await session.view("0x1::object::create_object_address", [owner.accountAddress, seed]))[0], object);
+    sameAddress(
+      (await session.view("0x1::object::create_object_address", [owner.accountAddress, seed]))[0],
+      object,
+    );
     assert.deepEqual(await session.view("0x1::object::is_object", [object]), [true]);
     sameAddress(await ownerOf(object), owner.accountAddress);
   });
@@ -43,7 +57,10 @@ describe("objects", { timeout: 120_000 }, () => {
       owner.accountAddress,
       ASSET,
     ]);
-    sameAddress(derived, createUserDerivedObjectAddress(owner.accountAddress, AccountAddress.from(ASSET)));
+    sameAddress(
+      derived,
+      createUserDerivedObjectAddress(owner.accountAddress, AccountAddress.from(ASSET)),
+    );
   });
 
   test("an object changes hands by the SDK's own call", async () => {
@@ -67,9 +84,15 @@ describe("objects", { timeout: 120_000 }, () => {
     const [outer, inner, stranger] = [await named(), await named(), await session.funded()];
     await session.call(owner, "0x1::object::transfer_to_object", [inner, outer], [CORE, CORE]);
     sameAddress(await ownerOf(inner), outer);
-    assert.deepEqual(await session.view("0x1::object::owns", [inner, owner.accountAddress], [CORE]), [true]);
+    assert.deepEqual(
+      await session.view("0x1::object::owns", [inner, owner.accountAddress], [CORE]),
+      [true],
+    );
 
-    const stolen = await session.attempt(stranger, "0x1::object::transfer_call", [inner, stranger.accountAddress]);
+    const stolen = await session.attempt(stranger, "0x1::object::transfer_call", [
+      inner,
+      stranger.accountAddress,
+    ]);
     assert.match(stolen.vm_status, /^Move abort in 0x1::object: ENOT_OBJECT_OWNER\(0x50004\)/);
     await session.call(owner, "0x1::object::transfer_call", [inner, stranger.accountAddress]);
     sameAddress(await ownerOf(inner), stranger.accountAddress);
@@ -90,10 +113,16 @@ describe("objects", { timeout: 120_000 }, () => {
 
   test("an object's resources are read one by one out of their group", async () => {
     const object = await named();
-    const core = await session.aptos.getAccountResource({ accountAddress: object, resourceType: CORE });
+    const core = await session.aptos.getAccountResource({
+      accountAddress: object,
+      resourceType: CORE,
+    });
     sameAddress(core.owner, owner.accountAddress);
     assert.equal(core.allow_ungated_transfer, true);
-    const refs = await session.aptos.getAccountResource({ accountAddress: object, resourceType: REFS });
+    const refs = await session.aptos.getAccountResource({
+      accountAddress: object,
+      resourceType: REFS,
+    });
     assert.deepEqual(refs.transfer_ref, { self: object });
   });
 
@@ -102,7 +131,9 @@ describe("objects", { timeout: 120_000 }, () => {
     const { object } = eventOf(done, `${MANAGED}::ObjectCreation`).data;
     await session.call(owner, `${MANAGED}::delete`, [object]);
     assert.deepEqual(await session.view("0x1::object::is_object", [object]), [false]);
-    const gone = await refusal(session.aptos.getAccountResource({ accountAddress: object, resourceType: CORE }));
+    const gone = await refusal(
+      session.aptos.getAccountResource({ accountAddress: object, resourceType: CORE }),
+    );
     assert.equal(gone.data.error_code, "resource_not_found");
   });
 });

@@ -59,7 +59,7 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
   /** The summaries of all of an account's committed transactions. */
   async function summariesOf({ accountAddress }) {
     const all = [];
-    for (let start = 0; ; ) {
+    for (let start = 0; ;) {
       const query = `start_version=${start}&limit=${PAGE}`;
       const url = `${session.api}/accounts/${accountAddress}/transaction_summaries?${query}`;
       const page = await (await fetch(url)).json();
@@ -79,13 +79,21 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     const before = await session.balance(recipient);
     const pending = await Promise.all(
       transactions.map((transaction, at) =>
-        session.aptos.transaction.submit.simple({ transaction, senderAuthenticator: signatures[at] }),
+        session.aptos.transaction.submit.simple({
+          transaction,
+          senderAuthenticator: signatures[at],
+        }),
       ),
     );
-    const done = await inGroups(pending, ({ hash }) => session.aptos.waitForTransaction({ transactionHash: hash }));
+    const done = await inGroups(pending, ({ hash }) =>
+      session.aptos.waitForTransaction({ transactionHash: hash }),
+    );
 
     assert.equal(await session.balance(recipient), before + BURST);
-    assert.deepEqual(done.map(({ replay_protection_nonce }) => BigInt(replay_protection_nonce)), nonces);
+    assert.deepEqual(
+      done.map(({ replay_protection_nonce }) => BigInt(replay_protection_nonce)),
+      nonces,
+    );
     assert.equal(await sequenceNumberOf(sender), "0");
     const summaries = await summariesOf(sender);
     assert.deepEqual(
@@ -118,7 +126,8 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
         data: { function: TRANSFER, functionArguments: [recipient, 1] },
         options: { accountSequenceNumber },
       });
-    const submit = (transaction) => session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
+    const submit = (transaction) =>
+      session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
     // The second of two numbers waits for the first, the nonce for nobody.
     const second = await submit(await numbered(1));
     assert.equal((await session.send(sender, await build(sender, nonce))).success, true);
@@ -141,7 +150,10 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
       hashes.push((await session.send(sender, await transaction())).hash);
     }
     const summaries = await summariesOf(sender);
-    assert.deepEqual(summaries.map(({ transaction_hash }) => transaction_hash), hashes);
+    assert.deepEqual(
+      summaries.map(({ transaction_hash }) => transaction_hash),
+      hashes,
+    );
     assert.deepEqual(
       summaries.map(({ replay_protector }) => replay_protector),
       [
@@ -194,7 +206,9 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
   test("an owner executes a multisig account's transactions with them", async () => {
     const owner = await session.funded();
     const sender = owner.accountAddress;
-    const [multisigAddress] = await session.view(`${MULTISIG}::get_next_multisig_account_address`, [sender]);
+    const [multisigAddress] = await session.view(`${MULTISIG}::get_next_multisig_account_address`, [
+      sender,
+    ]);
     await session.call(owner, `${MULTISIG}::create`, [1, [], []]);
     await session.call(owner, TRANSFER, [multisigAddress, 1000]);
     const payload = await generateTransactionPayload({
@@ -204,7 +218,9 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
       functionArguments: [recipient, 500],
     });
     const bytes = payload.multiSig.transaction_payload.bcsToBytes();
-    const named = new TransactionPayloadMultiSig(new MultiSig(AccountAddress.from(multisigAddress)));
+    const named = new TransactionPayloadMultiSig(
+      new MultiSig(AccountAddress.from(multisigAddress)),
+    );
 
     const before = await session.balance(recipient);
     // The payload stands in the transaction, or only on the ledger.
@@ -228,7 +244,10 @@ describe("orderless transactions", { timeout: 180_000 }, () => {
     const transaction = await build(sender, newNonce());
     const foretold = [];
     for (const signerPublicKey of [undefined, sender.publicKey]) {
-      const [result] = await session.aptos.transaction.simulate.simple({ transaction, signerPublicKey });
+      const [result] = await session.aptos.transaction.simulate.simple({
+        transaction,
+        signerPublicKey,
+      });
       foretold.push(result);
     }
     const done = await session.send(sender, transaction);

@@ -17,9 +17,18 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
   /** Asserts what every way of asking says that an account has. */
   async function assertBalance({ accountAddress }, coinType, metadata, amount) {
     const asked = {
-      "the balance of the coin": await session.aptos.getBalance({ accountAddress, asset: coinType }),
-      "the balance of the asset": await session.aptos.getBalance({ accountAddress, asset: metadata }),
-      "getAccountCoinAmount by type": await session.aptos.getAccountCoinAmount({ accountAddress, coinType }),
+      "the balance of the coin": await session.aptos.getBalance({
+        accountAddress,
+        asset: coinType,
+      }),
+      "the balance of the asset": await session.aptos.getBalance({
+        accountAddress,
+        asset: metadata,
+      }),
+      "getAccountCoinAmount by type": await session.aptos.getAccountCoinAmount({
+        accountAddress,
+        coinType,
+      }),
       "getAccountCoinAmount by metadata": await session.aptos.getAccountCoinAmount({
         accountAddress,
         faMetadataAddress: metadata,
@@ -33,10 +42,16 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     };
     for (const [way, answer] of Object.entries(asked)) assert.equal(Number(answer), amount, way);
   }
-  const first = async (name, functionArguments, type) => (await session.view(name, functionArguments, [type]))[0];
+  const first = async (name, functionArguments, type) =>
+    (await session.view(name, functionArguments, [type]))[0];
 
   const transferCoin = (sender, recipient, coinType, amount) =>
-    session.call(sender, "0x1::aptos_account::transfer_coins", [recipient.accountAddress, amount], [coinType]);
+    session.call(
+      sender,
+      "0x1::aptos_account::transfer_coins",
+      [recipient.accountAddress, amount],
+      [coinType],
+    );
   const transferAsset = async (sender, recipient, metadata, amount) => {
     const transaction = await session.aptos.transferFungibleAsset({
       sender,
@@ -67,9 +82,22 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     const recipients = [Account.generate(), Account.generate()];
     const addresses = recipients.map(({ accountAddress }) => accountAddress);
     await session.call(owner, "0x1::aptos_account::batch_transfer", [addresses, [10, 20]]);
-    await session.call(owner, "0x1::aptos_account::batch_transfer_coins", [addresses, [1, 2]], [COIN]);
-    await session.call(owner, "0x1::aptos_account::batch_transfer_fungible_assets", [ASSET, addresses, [100, 200]]);
-    await session.call(owner, "0x1::aptos_account::transfer_fungible_assets", [ASSET, addresses[1], 1000]);
+    await session.call(
+      owner,
+      "0x1::aptos_account::batch_transfer_coins",
+      [addresses, [1, 2]],
+      [COIN],
+    );
+    await session.call(owner, "0x1::aptos_account::batch_transfer_fungible_assets", [
+      ASSET,
+      addresses,
+      [100, 200],
+    ]);
+    await session.call(owner, "0x1::aptos_account::transfer_fungible_assets", [
+      ASSET,
+      addresses[1],
+      1000,
+    ]);
     await assertBalance(recipients[0], COIN, ASSET, 111);
     await assertBalance(recipients[1], COIN, ASSET, 1222);
   });
@@ -96,8 +124,13 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     const metadata = paired.vec[0].inner;
     const [back] = await session.view("0x1::coin::paired_coin", [metadata]);
     sameAddress(back.vec[0].account_address, owner.accountAddress);
-    assert.deepEqual(await session.view("0x1::fungible_asset::symbol", [metadata], [METADATA]), ["MOON"]);
-    assert.deepEqual(await session.view("0x1::fungible_asset::decimals", [metadata], [METADATA]), [6]);
+    assert.deepEqual(await session.view("0x1::fungible_asset::symbol", [metadata], [METADATA]), [
+      "MOON",
+    ]);
+    assert.deepEqual(
+      await session.view("0x1::fungible_asset::decimals", [metadata], [METADATA]),
+      [6],
+    );
 
     const [byCoin, byAsset] = [await session.funded(), Account.generate()];
     await session.call(owner, "0x1::managed_coin::mint", [byCoin.accountAddress, 1000], [moon]);
@@ -107,7 +140,9 @@ describe("a balance of coin and paired asset", { timeout: 120_000 }, () => {
     await assertBalance(byCoin, moon, metadata, 650);
     await assertBalance(byAsset, moon, metadata, 350);
     assert.deepEqual(await session.view("0x1::coin::supply", [], [moon]), [{ vec: ["1000"] }]);
-    assert.deepEqual(await session.view("0x1::fungible_asset::supply", [metadata], [METADATA]), [{ vec: ["1000"] }]);
+    assert.deepEqual(await session.view("0x1::fungible_asset::supply", [metadata], [METADATA]), [
+      { vec: ["1000"] },
+    ]);
   });
 
   test("nobody has a coin that nobody made, and an unknown account has nothing", async () => {

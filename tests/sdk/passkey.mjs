@@ -38,7 +38,9 @@ export class PasskeyAccount {
   constructor({ privateKey = Secp256r1PrivateKey.generate(), address } = {}) {
     this.#privateKey = privateKey;
     this.publicKey = new AnyPublicKey(privateKey.publicKey());
-    this.accountAddress = address ? AccountAddress.from(address) : this.publicKey.authKey().derivedAddress();
+    this.accountAddress = address
+      ? AccountAddress.from(address)
+      : this.publicKey.authKey().derivedAddress();
   }
 
   getAnyPublicKey() {
@@ -47,13 +49,21 @@ export class PasskeyAccount {
 
   /** The assertion over `message`. `type` and `high` make ones that must be refused. */
   assertion(message, { type = "webauthn.get", high = false } = {}) {
-    const challenge = hash("sha3-256", Hex.fromHexInput(message).toUint8Array()).toString("base64url");
-    const clientData = Buffer.from(JSON.stringify({ type, challenge, origin: ORIGIN, crossOrigin: false }));
+    const challenge = hash("sha3-256", Hex.fromHexInput(message).toUint8Array()).toString(
+      "base64url",
+    );
+    const clientData = Buffer.from(
+      JSON.stringify({ type, challenge, origin: ORIGIN, crossOrigin: false }),
+    );
     const party = hash("sha256", new URL(ORIGIN).hostname);
     const authenticatorData = Buffer.concat([party, Buffer.from([FLAGS, ...COUNTER])]);
     const digest = hash("sha256", Buffer.concat([authenticatorData, hash("sha256", clientData)]));
     const signature = p256.sign(digest, this.#privateKey.toUint8Array(), { prehash: false });
-    return new WebAuthnSignature(high ? withHighS(signature) : signature, authenticatorData, clientData);
+    return new WebAuthnSignature(
+      high ? withHighS(signature) : signature,
+      authenticatorData,
+      clientData,
+    );
   }
 
   sign(message) {

@@ -32,7 +32,9 @@ describe("reads", { timeout: 120_000 }, () => {
         data: { function: TRANSFER, functionArguments: [recipient.accountAddress, number + 1] },
         options: { accountSequenceNumber: number, expireTimestamp },
       });
-      hashes.unshift((await session.aptos.signAndSubmitTransaction({ signer: sender, transaction })).hash);
+      hashes.unshift(
+        (await session.aptos.signAndSubmitTransaction({ signer: sender, transaction })).hash,
+      );
     }
     sent = await Promise.all(
       hashes.map((transactionHash) => session.aptos.waitForTransaction({ transactionHash })),
@@ -41,13 +43,20 @@ describe("reads", { timeout: 120_000 }, () => {
 
   test("transactions from a version on", async () => {
     const { version } = sent[0];
-    const listed = await session.aptos.getTransactions({ options: { offset: BigInt(version), limit: 30 } });
+    const listed = await session.aptos.getTransactions({
+      options: { offset: BigInt(version), limit: 30 },
+    });
     assert.equal(listed.length, 30);
-    assert.deepEqual(listed.map((one) => Number(one.version)), listed.map((_, at) => Number(version) + at));
+    assert.deepEqual(
+      listed.map((one) => Number(one.version)),
+      listed.map((_, at) => Number(version) + at),
+    );
     assert.deepEqual(listed[0], sent[0]);
     const newest = await session.aptos.getTransactions();
     assert.equal(newest.length, 25, "a page without an offset holds the newest");
-    const pastEnd = await refusal(session.aptos.getTransactions({ options: { offset: 10_000_000 } }));
+    const pastEnd = await refusal(
+      session.aptos.getTransactions({ options: { offset: 10_000_000 } }),
+    );
     assert.deepEqual([pastEnd.status, pastEnd.data.error_code], [400, "invalid_input"]);
   });
 
@@ -55,22 +64,38 @@ describe("reads", { timeout: 120_000 }, () => {
     const all = [];
     for (let offset = 0; offset < COUNT; offset += PAGE) {
       const options = { offset, limit: PAGE };
-      all.push(...(await session.aptos.getAccountTransactions({ accountAddress: sender.accountAddress, options })));
+      all.push(
+        ...(await session.aptos.getAccountTransactions({
+          accountAddress: sender.accountAddress,
+          options,
+        })),
+      );
     }
     assert.deepEqual(all, sent);
-    const none = await session.aptos.getAccountTransactions({ accountAddress: recipient.accountAddress });
+    const none = await session.aptos.getAccountTransactions({
+      accountAddress: recipient.accountAddress,
+    });
     assert.deepEqual(none, []);
   });
 
   test("a block with more transactions than a page", async () => {
     const ledgerVersion = sent[PAGE].version;
-    const block = await session.aptos.getBlockByVersion({ ledgerVersion, options: { withTransactions: true } });
+    const block = await session.aptos.getBlockByVersion({
+      ledgerVersion,
+      options: { withTransactions: true },
+    });
     const count = Number(block.last_version) - Number(block.first_version) + 1;
     assert.ok(count > 2 * PAGE, `a block of ${count} transactions`);
     const versions = block.transactions.map(({ version }) => Number(version));
-    assert.deepEqual(versions, Array.from({ length: count }, (_, at) => Number(block.first_version) + at));
+    assert.deepEqual(
+      versions,
+      Array.from({ length: count }, (_, at) => Number(block.first_version) + at),
+    );
     const without = await session.aptos.getBlockByVersion({ ledgerVersion });
-    assert.deepEqual([without.transactions ?? null, without.block_height], [null, block.block_height]);
+    assert.deepEqual(
+      [without.transactions ?? null, without.block_height],
+      [null, block.block_height],
+    );
     const byHeight = await session.aptos.getBlockByHeight({
       blockHeight: BigInt(block.block_height),
       options: { withTransactions: true },
@@ -84,8 +109,12 @@ describe("reads", { timeout: 120_000 }, () => {
     const types = resources.map(({ type }) => type);
     assert.deepEqual(new Set(types).size, types.length, "each once");
     for (const resourceType of [ACCOUNT, COIN_STORE]) {
-      const { data } = resources.find(({ type }) => type === resourceType) ?? assert.fail(`no ${resourceType}`);
-      assert.deepEqual(data, await session.aptos.getAccountResource({ accountAddress, resourceType }));
+      const { data } =
+        resources.find(({ type }) => type === resourceType) ?? assert.fail(`no ${resourceType}`);
+      assert.deepEqual(
+        data,
+        await session.aptos.getAccountResource({ accountAddress, resourceType }),
+      );
     }
     const pages = [];
     let cursor;
@@ -106,7 +135,10 @@ describe("reads", { timeout: 120_000 }, () => {
     const listed = [];
     let cursor;
     do {
-      const page = await session.aptos.getAccountModulesPage({ accountAddress: "0x1", options: { limit: 7, cursor } });
+      const page = await session.aptos.getAccountModulesPage({
+        accountAddress: "0x1",
+        options: { limit: 7, cursor },
+      });
       assert.ok(page.modules.length <= 7);
       listed.push(...page.modules);
       cursor = page.cursor;
@@ -119,19 +151,34 @@ describe("reads", { timeout: 120_000 }, () => {
   test("the state as it was at a version", async () => {
     const { accountAddress } = sender;
     const options = { ledgerVersion: BigInt(sent[0].version) - 1n };
-    const store = await session.aptos.getAccountResource({ accountAddress, resourceType: COIN_STORE, options });
+    const store = await session.aptos.getAccountResource({
+      accountAddress,
+      resourceType: COIN_STORE,
+      options,
+    });
     assert.equal(store.coin.value, FUNDED.toString());
     const after = { ledgerVersion: BigInt(sent[2].version) };
-    const paid = { accountAddress: recipient.accountAddress, resourceType: COIN_STORE, options: after };
+    const paid = {
+      accountAddress: recipient.accountAddress,
+      resourceType: COIN_STORE,
+      options: after,
+    };
     assert.equal((await session.aptos.getAccountResource(paid)).coin.value, String(1 + 2 + 3));
-    const payload = { function: "0x1::coin::balance", typeArguments: [COIN], functionArguments: [recipient.accountAddress] };
+    const payload = {
+      function: "0x1::coin::balance",
+      typeArguments: [COIN],
+      functionArguments: [recipient.accountAddress],
+    };
     assert.deepEqual(await session.aptos.view({ payload, options: after }), ["6"]);
     const inJson = { ...payload, functionArguments: [recipient.accountAddress.toString()] };
     assert.deepEqual(await session.aptos.viewJson({ payload: inJson, options: after }), ["6"]);
     const module = { accountAddress: "0x1", moduleName: "coin", options };
     assert.equal((await session.aptos.getAccountModule(module)).abi.name, "coin");
     const authenticationKey = sender.publicKey.authKey().toString();
-    sameAddress(await session.aptos.lookupOriginalAccountAddress({ authenticationKey, options }), accountAddress);
+    sameAddress(
+      await session.aptos.lookupOriginalAccountAddress({ authenticationKey, options }),
+      accountAddress,
+    );
   });
 
   test("what lies above the newest version is not found", async () => {
@@ -139,7 +186,11 @@ describe("reads", { timeout: 120_000 }, () => {
     const options = { ledgerVersion: 10_000_000n };
     const above = [
       session.aptos.getAccountResource({ accountAddress, resourceType: ACCOUNT, options }),
-      session.aptos.getAccountModule({ accountAddress: "0x1", moduleName: "coin", options: { ledgerVersion: 10_000_001n } }),
+      session.aptos.getAccountModule({
+        accountAddress: "0x1",
+        moduleName: "coin",
+        options: { ledgerVersion: 10_000_001n },
+      }),
       session.aptos.viewJson({ payload: { function: "0x1::chain_id::get" }, options }),
     ];
     // Awaited together: one that is refused while another is awaited would be a rejection nobody handles.

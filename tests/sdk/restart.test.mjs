@@ -16,7 +16,8 @@ describe("a node that starts again", { timeout: 120_000 }, () => {
       data: { function: TRANSFER, functionArguments: [Account.generate().accountAddress, 1] },
       options,
     });
-  const submit = (signer, transaction) => session.aptos.signAndSubmitTransaction({ signer, transaction });
+  const submit = (signer, transaction) =>
+    session.aptos.signAndSubmitTransaction({ signer, transaction });
   /** Later than the node needs to start again, earlier than orderless transactions may expire. */
   const expireTimestamp = () => Math.floor(Date.now() / 1000) + 90;
 
@@ -40,6 +41,7 @@ describe("a node that starts again", { timeout: 120_000 }, () => {
     for (const account of accounts) parked.push(await submit(account, await numbered(account, 1)));
     await session.restart();
     for (const account of accounts) await submit(account, await numbered(account, 0));
-    for (const { hash } of parked) await session.aptos.waitForTransaction({ transactionHash: hash });
+    for (const { hash } of parked)
+      await session.aptos.waitForTransaction({ transactionHash: hash });
   });
 });

@@ -14,7 +14,9 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
   const pay = (signer) =>
     session.attempt(signer, "0x1::aptos_account::transfer", [Account.generate().accountAddress, 5]);
   const originOf = (account) =>
-    session.aptos.lookupOriginalAccountAddress({ authenticationKey: account.publicKey.authKey().toString() });
+    session.aptos.lookupOriginalAccountAddress({
+      authenticationKey: account.publicKey.authKey().toString(),
+    });
 
   /** Sends a rotation, after which `to` signs for the account and `from` does not. */
   async function rotate(from, to, transaction) {
@@ -22,7 +24,9 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
     assert.equal(done.success, true, done.vm_status);
     const newKey = to.publicKey.authKey().toString();
     assert.equal(eventOf(done, "0x1::account::KeyRotationToPublicKey").data.new_auth_key, newKey);
-    const { authentication_key } = await session.aptos.getAccountInfo({ accountAddress: from.accountAddress });
+    const { authentication_key } = await session.aptos.getAccountInfo({
+      accountAddress: from.accountAddress,
+    });
     assert.equal(authentication_key, newKey);
 
     const old = await refusal(pay(from));
@@ -35,7 +39,14 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
   const proven = async (from, to) =>
     rotate(from, to, await session.aptos.rotateAuthKey({ fromAccount: from, toAccount: to }));
   const unproven = async (from, to) =>
-    rotate(from, to, await session.aptos.rotateAuthKeyUnverified({ fromAccount: from, toNewPublicKey: to.publicKey }));
+    rotate(
+      from,
+      to,
+      await session.aptos.rotateAuthKeyUnverified({
+        fromAccount: from,
+        toNewPublicKey: to.publicKey,
+      }),
+    );
 
   test("with proofs from ed25519 to multi-ed25519 and back", async () => {
     const first = await session.funded();
@@ -48,7 +59,11 @@ describe("rotation between kinds of keys", { timeout: 120_000 }, () => {
     assert.ok(third instanceof Ed25519Account);
     await proven(second, third);
     sameAddress(await originOf(third), first.accountAddress);
-    sameAddress(await originOf(second), second.publicKey.authKey().toString(), "no account has this key any more");
+    sameAddress(
+      await originOf(second),
+      second.publicKey.authKey().toString(),
+      "no account has this key any more",
+    );
   });
 
   for (const [name, make] of Object.entries(KINDS)) {

@@ -27,7 +27,10 @@ describe("sending", { timeout: 120_000 }, () => {
     };
     const { hash: transactionHash } = await submit(1);
     assert.equal(await session.aptos.isPendingTransaction({ transactionHash }), true);
-    const impatient = session.aptos.waitForTransaction({ transactionHash, options: { timeoutSecs: 1 } });
+    const impatient = session.aptos.waitForTransaction({
+      transactionHash,
+      options: { timeoutSecs: 1 },
+    });
     await assert.rejects(impatient, /timed out in pending state after 1 seconds/);
     await submit(0);
     assert.equal((await session.aptos.waitForTransaction({ transactionHash })).success, true);
@@ -37,7 +40,10 @@ describe("sending", { timeout: 120_000 }, () => {
   });
 
   test("a wait for what nobody sent ends with the node's answer", async () => {
-    const waited = session.aptos.waitForTransaction({ transactionHash: UNKNOWN_HASH, options: { timeoutSecs: 1 } });
+    const waited = session.aptos.waitForTransaction({
+      transactionHash: UNKNOWN_HASH,
+      options: { timeoutSecs: 1 },
+    });
     const { status, data } = await refusal(waited);
     assert.deepEqual([status, data.error_code], [404, "transaction_not_found"]);
     const malformed = await refusal(session.aptos.waitForTransaction({ transactionHash: "0x12" }));
@@ -47,10 +53,19 @@ describe("sending", { timeout: 120_000 }, () => {
   test("a wait tells of failure unless it is told not to", async () => {
     const sender = await session.funded();
     const transaction = await build(sender, {}, FUNDED * 10);
-    const { hash: transactionHash } = await session.aptos.signAndSubmitTransaction({ signer: sender, transaction });
-    await assert.rejects(session.aptos.waitForTransaction({ transactionHash }), /failed with an error: Move abort in/);
+    const { hash: transactionHash } = await session.aptos.signAndSubmitTransaction({
+      signer: sender,
+      transaction,
+    });
+    await assert.rejects(
+      session.aptos.waitForTransaction({ transactionHash }),
+      /failed with an error: Move abort in/,
+    );
     const options = { checkSuccess: false };
-    assert.equal((await session.aptos.waitForTransaction({ transactionHash, options })).success, false);
+    assert.equal(
+      (await session.aptos.waitForTransaction({ transactionHash, options })).success,
+      false,
+    );
   });
 
   test("the message to sign is what the node has signed", async () => {
@@ -71,7 +86,10 @@ describe("sending", { timeout: 120_000 }, () => {
           type: "entry_function_payload",
           function: TRANSFER,
           type_arguments: [],
-          arguments: [`0x${Buffer.from(raw.payload.entryFunction.args[0].bcsToBytes()).toString("hex")}`, "1"],
+          arguments: [
+            `0x${Buffer.from(raw.payload.entryFunction.args[0].bcsToBytes()).toString("hex")}`,
+            "1",
+          ],
         },
       }),
     });
@@ -83,10 +101,17 @@ describe("sending", { timeout: 120_000 }, () => {
     const transaction = await session.aptos.transaction.build.simple({
       sender: sender.accountAddress,
       withFeePayer: true,
-      data: { function: "0x1::aptos_account::create_account", functionArguments: [Account.generate().accountAddress] },
+      data: {
+        function: "0x1::aptos_account::create_account",
+        functionArguments: [Account.generate().accountAddress],
+      },
     });
     const senderAuthenticator = session.aptos.sign({ signer: sender, transaction });
-    const { hash } = await session.aptos.signAndSubmitAsFeePayer({ feePayer, senderAuthenticator, transaction });
+    const { hash } = await session.aptos.signAndSubmitAsFeePayer({
+      feePayer,
+      senderAuthenticator,
+      transaction,
+    });
     const done = await session.aptos.waitForTransaction({ transactionHash: hash });
     sameAddress(done.signature.fee_payer_address, feePayer.accountAddress);
     assert.ok((await session.balance(feePayer.accountAddress)) < FUNDED);
@@ -94,10 +119,16 @@ describe("sending", { timeout: 120_000 }, () => {
     const next = await session.aptos.transaction.build.simple({
       sender: sender.accountAddress,
       withFeePayer: true,
-      data: { function: "0x1::aptos_account::create_account", functionArguments: [Account.generate().accountAddress] },
+      data: {
+        function: "0x1::aptos_account::create_account",
+        functionArguments: [Account.generate().accountAddress],
+      },
     });
     const ofSender = session.aptos.sign({ signer: sender, transaction: next });
-    const feePayerAuthenticator = session.aptos.signAsFeePayer({ signer: feePayer, transaction: next });
+    const feePayerAuthenticator = session.aptos.signAsFeePayer({
+      signer: feePayer,
+      transaction: next,
+    });
     const submitted = await session.aptos.transaction.submit.simple({
       transaction: next,
       senderAuthenticator: ofSender,
@@ -108,8 +139,14 @@ describe("sending", { timeout: 120_000 }, () => {
 
   test("a batch of one account", async () => {
     const [sender, recipient] = [await session.funded(), Account.generate().accountAddress];
-    const finished = once(session.aptos.transaction.batch, TransactionWorkerEventsEnum.ExecutionFinish);
-    const data = [1, 2, 3].map((amount) => ({ function: TRANSFER, functionArguments: [recipient, amount] }));
+    const finished = once(
+      session.aptos.transaction.batch,
+      TransactionWorkerEventsEnum.ExecutionFinish,
+    );
+    const data = [1, 2, 3].map((amount) => ({
+      function: TRANSFER,
+      functionArguments: [recipient, amount],
+    }));
     await session.aptos.batchTransactionsForSingleAccount({ sender, data });
     await finished;
     assert.equal(await session.balance(recipient), 6);
@@ -117,9 +154,13 @@ describe("sending", { timeout: 120_000 }, () => {
 
   test("a program that the node does not have", async () => {
     const { accountAddress } = await session.funded();
-    const { status, data } = await refusal(session.aptos.account.abstraction.getAuthenticationFunction({ accountAddress }));
+    const { status, data } = await refusal(
+      session.aptos.account.abstraction.getAuthenticationFunction({ accountAddress }),
+    );
     assert.deepEqual([status, data.error_code], [400, "invalid_input"]);
-    const unknown = await refusal(session.build({ accountAddress }, "0x1::no_such_module::f", [], [COIN]));
+    const unknown = await refusal(
+      session.build({ accountAddress }, "0x1::no_such_module::f", [], [COIN]),
+    );
     assert.deepEqual([unknown.status, unknown.data.error_code], [404, "module_not_found"]);
   });
 });

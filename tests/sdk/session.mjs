@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { Account, AccountAddress, Aptos, AptosApiError, AptosConfig, Network } from "@aptos-labs/ts-sdk";
+import {
+  Account,
+  AccountAddress,
+  Aptos,
+  AptosApiError,
+  AptosConfig,
+  Network,
+} from "@aptos-labs/ts-sdk";
 import { NodeProcess } from "./node_process.mjs";
 
 /** The chain's coin, and its other name as a fungible asset. */
@@ -54,7 +61,10 @@ export class Session {
   /** Signs and submits a transaction that the SDK has built, and gives what became of it. */
   async send(signer, transaction) {
     const { hash } = await this.aptos.signAndSubmitTransaction({ signer, transaction });
-    return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
+    return this.aptos.waitForTransaction({
+      transactionHash: hash,
+      options: { checkSuccess: false },
+    });
   }
 
   /** The authenticator of `signer` for a transaction: as its sender, or as one who signs beside it. */
@@ -78,7 +88,10 @@ export class Session {
       additionalSignersAuthenticators: secondary,
       feePayerAuthenticator: feePayer,
     });
-    return this.aptos.waitForTransaction({ transactionHash: hash, options: { checkSuccess: false } });
+    return this.aptos.waitForTransaction({
+      transactionHash: hash,
+      options: { checkSuccess: false },
+    });
   }
 
   /** A call of an entry function, which the SDK builds with the ABI that the node gives. */
@@ -118,7 +131,10 @@ export function endpoints(node) {
 
 /** What a committed transaction cost, in the coin's smallest unit. */
 export function fee(done) {
-  const { storage_fee_refund_octas: refund } = eventOf(done, "0x1::transaction_fee::FeeStatement").data;
+  const { storage_fee_refund_octas: refund } = eventOf(
+    done,
+    "0x1::transaction_fee::FeeStatement",
+  ).data;
   return Number(done.gas_used) * Number(done.gas_unit_price) - Number(refund);
 }
 
@@ -131,13 +147,21 @@ export function assertForetold(simulated, done) {
 }
 
 export function sameAddress(left, right, message) {
-  assert.equal(AccountAddress.from(left).toStringLong(), AccountAddress.from(right).toStringLong(), message);
+  assert.equal(
+    AccountAddress.from(left).toStringLong(),
+    AccountAddress.from(right).toStringLong(),
+    message,
+  );
 }
 
 /** The only event of `transaction` that has this type. */
 export function eventOf(transaction, type) {
   const found = transaction.events.filter((event) => event.type === type);
-  assert.equal(found.length, 1, `one ${type} among ${transaction.events.map((event) => event.type).join(", ")}`);
+  assert.equal(
+    found.length,
+    1,
+    `one ${type} among ${transaction.events.map((event) => event.type).join(", ")}`,
+  );
   return found[0];
 }
 

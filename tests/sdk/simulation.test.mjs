@@ -16,10 +16,17 @@ describe("simulation", { timeout: 120_000 }, () => {
   });
 
   /** What the SDK shows for a call; `key` null simulates without a public key. */
-  async function simulate(functionArguments, { name = TRANSFER, key = sender.publicKey, options } = {}) {
+  async function simulate(
+    functionArguments,
+    { name = TRANSFER, key = sender.publicKey, options } = {},
+  ) {
     const transaction = await session.build(sender, name, functionArguments);
     const signerPublicKey = key ?? undefined;
-    const [result] = await session.aptos.transaction.simulate.simple({ signerPublicKey, transaction, options });
+    const [result] = await session.aptos.transaction.simulate.simple({
+      signerPublicKey,
+      transaction,
+      options,
+    });
     return result;
   }
 
@@ -35,11 +42,13 @@ describe("simulation", { timeout: 120_000 }, () => {
     const done = await session.call(sender, TRANSFER, [recipient, 1234]);
     assert.equal(foretold.gas_used, done.gas_used);
     assert.deepEqual(foretold.events, done.events);
-    const slots = ({ changes }) => changes.map(({ type, address, data }) => [type, address, data?.type]);
+    const slots = ({ changes }) =>
+      changes.map(({ type, address, data }) => [type, address, data?.type]);
     assert.deepEqual(slots(foretold), slots(done));
     const store = foretold.changes.find(
       ({ address, data }) =>
-        data?.type === `0x1::coin::CoinStore<${COIN}>` && AccountAddress.from(address).equals(recipient),
+        data?.type === `0x1::coin::CoinStore<${COIN}>` &&
+        AccountAddress.from(address).equals(recipient),
     );
     assert.equal(store.data.data.coin.value, "1234");
     sameAddress(foretold.sender, sender.accountAddress);
@@ -47,17 +56,29 @@ describe("simulation", { timeout: 120_000 }, () => {
 
   test("needs no public key", async () => {
     const recipient = Account.generate().accountAddress;
-    const [without, withKey] = [await simulate([recipient, 1], { key: null }), await simulate([recipient, 1])];
+    const [without, withKey] = [
+      await simulate([recipient, 1], { key: null }),
+      await simulate([recipient, 1]),
+    ];
     assert.equal(without.success, true, without.vm_status);
-    assert.deepEqual(without.events.map(({ type }) => type), withKey.events.map(({ type }) => type));
+    assert.deepEqual(
+      without.events.map(({ type }) => type),
+      withKey.events.map(({ type }) => type),
+    );
   });
 
   test("shows a transaction that would fail, with its status and its cost", async () => {
     const failed = await simulate([Account.generate().accountAddress, FUNDED * 10]);
     assert.equal(failed.success, false);
-    assert.match(failed.vm_status, /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/);
+    assert.match(
+      failed.vm_status,
+      /^Move abort in 0x1::coin: EINSUFFICIENT_BALANCE\(0x10006\): .+/,
+    );
     assert.ok(BigInt(failed.gas_used) > 0n);
-    assert.deepEqual(failed.events.map(({ type }) => type), ["0x1::transaction_fee::FeeStatement"]);
+    assert.deepEqual(
+      failed.events.map(({ type }) => type),
+      ["0x1::transaction_fee::FeeStatement"],
+    );
   });
 
   test("estimates the price and the most gas where it is asked to", async () => {
@@ -79,13 +100,19 @@ describe("simulation", { timeout: 120_000 }, () => {
       options: { expireTimestamp: 1 },
     });
     const signerPublicKey = sender.publicKey;
-    const [expired] = await session.aptos.transaction.simulate.simple({ signerPublicKey, transaction });
+    const [expired] = await session.aptos.transaction.simulate.simple({
+      signerPublicKey,
+      transaction,
+    });
     const wrongKey = await simulate([recipient, 1], { key: stranger.publicKey });
     for (const [refused, status] of [
       [expired, "TRANSACTION_EXPIRED"],
       [wrongKey, "INVALID_AUTH_KEY"],
     ]) {
-      assert.deepEqual([refused.success, refused.vm_status, refused.gas_used], [false, status, "0"]);
+      assert.deepEqual(
+        [refused.success, refused.vm_status, refused.gas_used],
+        [false, status, "0"],
+      );
       assert.deepEqual([refused.events, refused.changes], [[], []]);
     }
   });

@@ -54,10 +54,16 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const sender = Account.generate();
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await buildFirst(sender);
-    const pending = await session.aptos.signAndSubmitTransaction({ signer: sender, feePayer: sponsor, transaction });
+    const pending = await session.aptos.signAndSubmitTransaction({
+      signer: sender,
+      feePayer: sponsor,
+      transaction,
+    });
     const done = await session.aptos.waitForTransaction({ transactionHash: pending.hash });
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));
-    const { sequence_number } = await session.aptos.getAccountInfo({ accountAddress: sender.accountAddress });
+    const { sequence_number } = await session.aptos.getAccountInfo({
+      accountAddress: sender.accountAddress,
+    });
     assert.equal(sequence_number, "1");
   });
 
@@ -66,7 +72,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const first = await buildFirst(sender);
     const early = session.sign(sender, first);
     assert.equal(first.feePayerAddress.toString(), "0x0");
-    const done = await session.submit(first, { sender: early, feePayer: session.signAsPayer(sponsor, first) });
+    const done = await session.submit(first, {
+      sender: early,
+      feePayer: session.signAsPayer(sponsor, first),
+    });
     assert.equal(done.success, true, done.vm_status);
 
     const second = await buildFirst(sender);
@@ -79,7 +88,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const sender = await session.funded();
     const transaction = await build(sender, TRANSFER, [Account.generate().accountAddress, ALL]);
     const feePayer = session.signAsPayer(sender, transaction);
-    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
+    const done = await session.submit(transaction, {
+      sender: session.sign(sender, transaction),
+      feePayer,
+    });
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await session.balance(sender.accountAddress), FUNDED - ALL - fee(done));
   });
@@ -106,7 +118,9 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const [sender, poor] = [await session.funded(), Account.generate()];
     const transaction = await buildFirst(sender);
     const feePayer = session.signAsPayer(poor, transaction);
-    const refused = await refusal(session.submit(transaction, { sender: session.sign(sender, transaction), feePayer }));
+    const refused = await refusal(
+      session.submit(transaction, { sender: session.sign(sender, transaction), feePayer }),
+    );
     assert.equal(refused.data.vm_error_code, 5, "INSUFFICIENT_BALANCE_FOR_TRANSACTION_FEE");
   });
 
@@ -115,7 +129,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const before = await session.balance(sponsor.accountAddress);
     const transaction = await build(sender, TRANSFER, [sponsor.accountAddress, 1]);
     const feePayer = session.signAsPayer(sponsor, transaction);
-    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
+    const done = await session.submit(transaction, {
+      sender: session.sign(sender, transaction),
+      feePayer,
+    });
     assert.equal(done.success, false);
     assert.match(done.vm_status, /^Move abort in 0x1::/);
     assert.equal(await session.balance(sponsor.accountAddress), before - fee(done));
@@ -126,7 +143,10 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const payer = await session.funded(KINDS["multi key, secp256k1 and WebAuthn of 3"]());
     const before = await session.balance(payer.accountAddress);
     const transaction = await buildFirst(sender);
-    const signatures = { sender: session.sign(sender, transaction), feePayer: session.signAsPayer(payer, transaction) };
+    const signatures = {
+      sender: session.sign(sender, transaction),
+      feePayer: session.signAsPayer(payer, transaction),
+    };
     const done = await session.submit(transaction, signatures);
     assert.equal(done.success, true, done.vm_status);
     assert.equal(await session.balance(payer.accountAddress), before - fee(done));
@@ -143,9 +163,14 @@ describe("sponsored transactions", { timeout: 120_000 }, () => {
     const foretold = [await simulate({}), await simulate({ signerPublicKey: sender.publicKey })];
     const feePayer = session.signAsPayer(sponsor, transaction);
     foretold.push(await simulate({}));
-    foretold.push(await simulate({ signerPublicKey: sender.publicKey, feePayerPublicKey: sponsor.publicKey }));
+    foretold.push(
+      await simulate({ signerPublicKey: sender.publicKey, feePayerPublicKey: sponsor.publicKey }),
+    );
 
-    const done = await session.submit(transaction, { sender: session.sign(sender, transaction), feePayer });
+    const done = await session.submit(transaction, {
+      sender: session.sign(sender, transaction),
+      feePayer,
+    });
     for (const simulated of foretold) assertForetold(simulated, done);
   });
 

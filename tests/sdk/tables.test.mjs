@@ -17,7 +17,11 @@ describe("tables", { timeout: 120_000 }, () => {
   let set;
 
   const item = (key, options, value_type = RECORD) =>
-    session.aptos.getTableItem({ handle, data: { key_type: "0x1::string::String", value_type, key }, options });
+    session.aptos.getTableItem({
+      handle,
+      data: { key_type: "0x1::string::String", value_type, key },
+      options,
+    });
 
   before(async () => {
     owner = await session.funded();
@@ -40,7 +44,10 @@ describe("tables", { timeout: 120_000 }, () => {
   });
 
   test("an item is read as it was at a version", async () => {
-    const changed = await session.call(owner, "0x1::registry::set", ["changing", new Uint8Array([1])]);
+    const changed = await session.call(owner, "0x1::registry::set", [
+      "changing",
+      new Uint8Array([1]),
+    ]);
     await session.call(owner, "0x1::registry::set", ["changing", new Uint8Array([2, 3])]);
     assert.equal((await item("changing")).content, "0x0203");
     assert.equal((await item("changing")).revision, "2");

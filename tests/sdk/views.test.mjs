@@ -17,7 +17,11 @@ describe("views", { timeout: 120_000 }, () => {
   const both = async (name, functionArguments, typeArguments) => {
     const payload = { function: name, functionArguments, typeArguments };
     const withAbi = await session.aptos.view({ payload });
-    assert.deepEqual(await session.aptos.viewJson({ payload }), withAbi, `${name} in BCS and in JSON`);
+    assert.deepEqual(
+      await session.aptos.viewJson({ payload }),
+      withAbi,
+      `${name} in BCS and in JSON`,
+    );
     return withAbi;
   };
 
@@ -30,7 +34,9 @@ describe("views", { timeout: 120_000 }, () => {
     });
     assert.deepEqual(await both("0x1::coin::symbol", [], [COIN]), [info.symbol]);
     assert.deepEqual(await both("0x1::coin::decimals", [], [COIN]), [8]);
-    assert.deepEqual(await both("0x1::coin::is_coin_initialized", [], [`${address}::moon::Moon`]), [false]);
+    assert.deepEqual(await both("0x1::coin::is_coin_initialized", [], [`${address}::moon::Moon`]), [
+      false,
+    ]);
     assert.deepEqual(await both("0x1::chain_id::get", []), [4]);
     const [{ vec: supply }] = await both("0x1::coin::supply", [], [COIN]);
     assert.equal(supply.length, 1);
@@ -38,7 +44,10 @@ describe("views", { timeout: 120_000 }, () => {
   });
 
   test("a view takes strings and objects", async () => {
-    assert.deepEqual(await both("0x1::registry::get", [account.accountAddress.toString(), "nothing"]), [{ vec: [] }]);
+    assert.deepEqual(
+      await both("0x1::registry::get", [account.accountAddress.toString(), "nothing"]),
+      [{ vec: [] }],
+    );
     assert.deepEqual(await both("0x1::fungible_asset::decimals", [ASSET], [METADATA]), [8]);
   });
 
@@ -49,22 +58,37 @@ describe("views", { timeout: 120_000 }, () => {
       typeArguments: [COIN],
     };
     const { ledger_version: now } = await session.aptos.getLedgerInfo();
-    await session.call(account, "0x1::aptos_account::transfer", [Account.generate().accountAddress, 1]);
-    assert.deepEqual(await session.aptos.view({ payload, options: { ledgerVersion: now } }), [FUNDED.toString()]);
+    await session.call(account, "0x1::aptos_account::transfer", [
+      Account.generate().accountAddress,
+      1,
+    ]);
+    assert.deepEqual(await session.aptos.view({ payload, options: { ledgerVersion: now } }), [
+      FUNDED.toString(),
+    ]);
     const [left] = await session.aptos.view({ payload });
     assert.ok(Number(left) < FUNDED);
   });
 
   test("a view that aborts or cannot be called is refused with its reason", async () => {
     const view = (name, functionArguments, typeArguments) =>
-      refusal(session.aptos.viewJson({ payload: { function: name, functionArguments, typeArguments } }));
-    const entry = await view("0x1::coin::transfer", [account.accountAddress.toString(), "1"], [COIN]);
+      refusal(
+        session.aptos.viewJson({ payload: { function: name, functionArguments, typeArguments } }),
+      );
+    const entry = await view(
+      "0x1::coin::transfer",
+      [account.accountAddress.toString(), "1"],
+      [COIN],
+    );
     assert.equal(entry.status, 400);
     const arity = await view("0x1::coin::balance", [], [COIN]);
     assert.equal(arity.status, 400);
-    const aborted = await view("0x1::multisig_account::get_transaction", [account.accountAddress.toString(), "1"]);
+    const aborted = await view("0x1::multisig_account::get_transaction", [
+      account.accountAddress.toString(),
+      "1",
+    ]);
     assert.equal(aborted.status, 400);
-    for (const error of [entry, arity, aborted]) assert.equal(error.data.error_code, "invalid_input");
+    for (const error of [entry, arity, aborted])
+      assert.equal(error.data.error_code, "invalid_input");
   });
 
   test("every module with its interface is in the list of the account", async () => {
@@ -74,9 +98,15 @@ describe("views", { timeout: 120_000 }, () => {
     for (const name of ["account", "coin", "object", "registry", "multisig_account"]) {
       const listed = modules.find(({ abi }) => abi.name === name);
       assert.ok(listed, `${name} among ${names.join(", ")}`);
-      const alone = await session.aptos.getAccountModule({ accountAddress: "0x1", moduleName: name });
+      const alone = await session.aptos.getAccountModule({
+        accountAddress: "0x1",
+        moduleName: name,
+      });
       assert.deepEqual(listed, alone);
     }
-    assert.deepEqual(await session.aptos.getAccountModules({ accountAddress: account.accountAddress }), []);
+    assert.deepEqual(
+      await session.aptos.getAccountModules({ accountAddress: account.accountAddress }),
+      [],
+    );
   });
 });

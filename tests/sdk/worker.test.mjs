@@ -22,9 +22,14 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
     const starts = Array.from({ length: COUNT / PAGE }, (_, page) => page * PAGE);
     const all = [];
     while (starts.length > 0) {
-      const pages = starts.splice(0, PAGES_AT_ONCE).map((offset) =>
-        session.aptos.getAccountTransactions({ accountAddress, options: { offset, limit: PAGE } }),
-      );
+      const pages = starts
+        .splice(0, PAGES_AT_ONCE)
+        .map((offset) =>
+          session.aptos.getAccountTransactions({
+            accountAddress,
+            options: { offset, limit: PAGE },
+          }),
+        );
       all.push(...(await Promise.all(pages)).flat());
     }
     return all;
@@ -46,7 +51,11 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
       functionArguments: [recipient, at + 1],
     }));
     const expireTimestamp = Math.floor(Date.now() / 1000) + EXPIRY_S;
-    session.aptos.transaction.batch.forSingleAccount({ sender, data, options: { expireTimestamp } });
+    session.aptos.transaction.batch.forSingleAccount({
+      sender,
+      data,
+      options: { expireTimestamp },
+    });
     await finished;
 
     assert.deepEqual(failures, []);
@@ -58,6 +67,9 @@ describe("the transaction worker", { timeout: 180_000 }, () => {
       data.map((_, at) => [String(at), String(at + 1), true]),
     );
     const versions = committed.map(({ version }) => Number(version));
-    assert.deepEqual(versions, versions.toSorted((left, right) => left - right));
+    assert.deepEqual(
+      versions,
+      versions.toSorted((left, right) => left - right),
+    );
   });
 });

@@ -137,10 +137,13 @@ pub(super) fn citing_files() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the words of a line that are paths of documents.
+/// Returns the words of a line that are paths of documents. The text of a link is none, because the
+/// link says where it leads.
 fn citations(line: &str) -> impl Iterator<Item = &str> {
     let is_part = |character: char| character.is_alphanumeric() || "_./#-".contains(character);
-    let words = line.split(move |character| !is_part(character));
+    let without_text = |part| str::split_once(part, "](").map_or(part, |(_, rest)| rest);
+    let parts = line.split('[').map(without_text);
+    let words = parts.flat_map(move |part| part.split(move |character| !is_part(character)));
     let words = words.map(|word| word.trim_end_matches('.'));
     words.filter(|word| {
         let path = word.split('#').next().unwrap();
@@ -198,7 +201,8 @@ fn slug(heading: &str) -> String {
 
 #[test]
 fn reads_the_citations_of_a_line() {
-    let line = "[rule](docs/interface.md#rule-3), see `docs/promises.md`. https://host.example/x.md or a.mdx, .md";
+    let line = "[text.md](docs/interface.md#rule-3), see [`docs/promises.md`]. \
+                https://host.example/x.md or a.mdx, .md";
     let found: Vec<_> = citations(line).collect();
     assert_eq!(found, ["docs/interface.md#rule-3", "docs/promises.md"]);
 }

@@ -1,5 +1,5 @@
 //! Tests of the source tree: import cycles and layers, citations and links, the names and tests that
-//! documents mention, the page on the actors, and the crates of the workspace.
+//! documents mention, the page on the actors, tools, and the crates of the workspace.
 
 mod actor_rules;
 mod actors;
