@@ -150,6 +150,7 @@ where
     loop {
         let mut blocks: Vec<_> = (0..8).map(|_| Box::pin(get(BLOCK))).collect();
         for block in &mut blocks {
+            // The poll starts the read. Its result is pending or a response that is not needed.
             let _ = poll!(block);
         }
         get(READ_BY_READERS).await;

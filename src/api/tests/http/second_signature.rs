@@ -72,7 +72,7 @@ async fn assert_unknown(api: &TestApi, signed: &SignedTransaction) {
     assert_eq!(
         response.json()["message"],
         message,
-        "it never left the pool"
+        "never removed from the mempool"
     );
 }
 

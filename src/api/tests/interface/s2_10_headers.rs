@@ -109,7 +109,7 @@ async fn errors_that_depend_on_the_ledger_have_the_headers() {
     api.stop().await;
 }
 
-/// Responses to calls that use gas have the gas used, other responses do not.
+/// Omits the header from other responses.
 #[actix_web::test]
 async fn calls_that_use_gas_have_a_header_with_it() {
     const USE_GAS: [&str; 2] = ["POST /view", "POST /transactions/simulate"];

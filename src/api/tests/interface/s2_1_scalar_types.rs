@@ -36,7 +36,6 @@ async fn an_address_has_at_most_64_hexadecimal_digits() {
     api.stop().await;
 }
 
-/// Responses strip the leading zeros of addresses.
 #[actix_web::test]
 async fn addresses_are_shown_without_leading_zeros() {
     let history = History::start().await;
@@ -155,7 +154,7 @@ async fn a_u64_in_a_path_or_query_has_64_bits() {
     api.stop().await;
 }
 
-/// Bytes are shown with `0x` and two digits each, including leading zeros.
+/// Shows bytes with `0x` and two digits each, including leading zeros.
 #[actix_web::test]
 async fn bytes_are_shown_with_two_digits_each() {
     let history = History::start().await;
@@ -176,7 +175,7 @@ async fn bytes_are_shown_with_two_digits_each() {
     history.api.stop().await;
 }
 
-/// Bytes are read with two digits each, and each zero byte counts.
+/// Distinguishes keys that differ in zero bytes, and rejects an odd number of digits.
 #[actix_web::test]
 async fn bytes_are_read_with_two_digits_each() {
     let history = History::start().await;

@@ -79,7 +79,6 @@ async fn the_sender_is_an_address() {
     api.stop().await;
 }
 
-/// Members that the interface does not define are ignored.
 #[actix_web::test]
 async fn other_members_are_ignored() {
     let api = TestApi::start(Settings::default()).await;

@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 4] = [
     ("GET /spec/{part}", "text/css; charset=utf-8"),
 ];
 
-/// Responses are JSON by default. Media types that the node does not support are ignored.
+/// Ignores media types that the node does not support.
 #[actix_web::test]
 async fn responses_are_json_by_default() {
     let history = History::start().await;
@@ -41,7 +41,7 @@ async fn responses_are_json_by_default() {
     history.api.stop().await;
 }
 
-/// Responses are BCS if the client prefers it, on every route that supports BCS.
+/// Sends a request of every route that supports BCS.
 #[actix_web::test]
 async fn responses_are_bcs_if_the_client_prefers_it() {
     let history = History::start().await;

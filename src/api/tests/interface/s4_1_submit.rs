@@ -192,8 +192,7 @@ async fn responds_507_if_the_mempool_is_full() {
     api.stop().await;
 }
 
-/// Responses to submissions have the ledger headers, and so do rejections that depend on the
-/// ledger.
+/// Sends the ledger headers with rejections that depend on the ledger too.
 #[actix_web::test]
 async fn responses_to_submissions_have_the_ledger_headers() {
     let api = TestApi::start(Settings::default()).await;

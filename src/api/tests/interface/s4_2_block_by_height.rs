@@ -10,7 +10,7 @@ use ledger_types::{AccountAddress, StateKey};
 
 const ROUTE: &str = "GET /blocks/by_height/{block_height}";
 
-/// Heights start at 0, which is genesis.
+/// Returns genesis at height 0.
 #[actix_web::test]
 async fn heights_start_at_0() {
     let history = History::start().await;

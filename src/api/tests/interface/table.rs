@@ -2,7 +2,7 @@
 //! that it names.
 //!
 //! The document has two tables. A row of the second one names its route. A row of the first one
-//! names a [`RouteSet`], minus the routes that its test leaves out, and stands for one row of each
+//! names a [`RouteSet`], minus the routes that its test leaves out, and represents one row of each
 //! route that is left ([`CommonRow::routes`]). Both tables together must have exactly the declared
 //! responses.
 
@@ -336,8 +336,8 @@ fn each_status_of_the_interface_has_a_row() {
     }
 }
 
-/// Rules that hold for every route are tested on the examples, and the sets of routes are those of
-/// the examples.
+/// Compares the sets of routes with the examples, because rules of all routes are tested on the
+/// examples.
 #[actix_web::test]
 async fn there_is_an_example_of_every_route() {
     let history = History::start().await;

@@ -41,7 +41,7 @@ pub fn assert_declared(vendor: &str, method: &str, target: &str, response: &RawR
             [405, 414, 503].contains(&response.status),
             "{case}: not in the document"
         );
-        // An answer to HEAD has no body.
+        // A response to HEAD has no body.
         return match method {
             "HEAD" => (),
             _ => contract.assert_fits("", &error, response, &case),

@@ -196,8 +196,8 @@ async fn an_accounts_transactions_below_the_first_retained_are_410() {
     pruned.api.stop().await;
 }
 
-/// Blocks are pruned as a whole: the oldest version is the first of the oldest block, and look-ups
-/// by height and by version agree.
+/// Checks that the oldest version is the first of the oldest block, and that look-ups by height and
+/// by version agree.
 #[actix_web::test]
 async fn prunes_whole_blocks() {
     let pruned = Pruned::start().await;
