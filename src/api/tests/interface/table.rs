@@ -72,8 +72,8 @@ enum RouteSet {
     Reads,
     /// Every `POST` route: those of `examples::posts`.
     WithBody,
-    /// Every route with a path that has a parameter in braces: those of `examples::all` that the test
-    /// selects by the braces.
+    /// Every route with a parameter in its path: those of `examples::all` that the test selects by
+    /// the braces of the parameter.
     WithPathParameter,
 }
 
