@@ -292,6 +292,10 @@ impl StoreWriter {
     /// Runs a write, and poisons the writer if it fails.
     ///
     /// Readers that wait for a newer view then receive the same error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `write`.
     pub(crate) fn poison_on_error<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, StoreError>,
