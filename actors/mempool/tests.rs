@@ -105,7 +105,7 @@ async fn replies_to_a_waiting_pull_once_when_a_transaction_is_ready() {
     ));
     assert!(
         fixture.batches.try_recv().is_err(),
-        "one batch for one pull"
+        "one pull receives one batch"
     );
     fixture.pull();
     assert_eq!(fixture.batches.recv().await, Some(1));

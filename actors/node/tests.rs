@@ -165,7 +165,7 @@ async fn status_with_a_commit_after(
     let (ledger_info, lookup) = future.await.unwrap();
     assert!(
         started.elapsed() < Duration::from_millis(TIMEOUT_MS / 2),
-        "the wait was in vain"
+        "the wait ended only at its timeout"
     );
     if let TransactionStatus::Committed(committed) = &lookup {
         assert!(ledger_info.version >= committed.version);

@@ -31,7 +31,7 @@ pub(super) struct History<'a> {
     now_secs: u64,
     blocks: VecDeque<Vec<Arc<CheckedTransaction>>>,
     pub(super) height: u64,
-    /// Lowest nonce of new transactions. It rises now and then, because the ledger accepts each
+    /// Lowest nonce of new transactions. It rises occasionally, because the ledger accepts each
     /// nonce only once.
     nonce_base: u64,
     counts: &'a mut Counts,

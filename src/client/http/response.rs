@@ -332,7 +332,7 @@ mod tests {
             assert_eq!(
                 read(bytes, piece).unwrap(),
                 expected,
-                "in pieces of {piece}"
+                "responses received in pieces of {piece} bytes"
             );
         }
     }
@@ -370,7 +370,7 @@ mod tests {
             assert_eq!(
                 read(bytes, piece).unwrap(),
                 expected,
-                "in pieces of {piece}"
+                "responses received in pieces of {piece} bytes"
             );
         }
     }

@@ -50,7 +50,7 @@ const LOG_LEVEL: &str = "log.level";
 
 /// Keys of the settings that protect the node, which [`check_removals`] checks.
 ///
-/// Those of TLS are not among them, because only a restart removes TLS.
+/// The settings of TLS are not among them, because only a restart removes TLS.
 const PROTECTIVE: [&str; 2] = [TOKEN_FILE, FILTER_RULES];
 
 /// The TOML form of a path that is not set.
