@@ -56,7 +56,7 @@ pub enum SubmitError {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NodeError {
     /// The mailbox of an actor, or the queue of other threads, is full.
-    #[error("the {actor} has too many requests waiting; try again soon")]
+    #[error("the {actor} queue is full; retry later")]
     Overloaded {
         /// Name of the actor, or of the threads.
         actor: &'static str,
@@ -79,26 +79,22 @@ pub enum NodeError {
 pub enum StorageUnavailable {
     /// A write or a sync failed. Lasts until the next start.
     #[error(
-        "the ledger cannot be written: {0}; what is committed can be read, and the node needs a restart when its \
-         disk is well again"
+        "the ledger cannot be written: {0}; committed data is served; repair the disk, then \
+         restart the node"
     )]
     WriteFailed(Arc<str>),
     /// A read failed repeatedly. Lasts until the next start: the database neither reads nor writes,
     /// and serves only data that it has in memory.
     #[error(
-        "the ledger can be neither read nor written: {0}; restart the node when its disk is well again"
+        "the ledger can be neither read nor written: {0}; repair the disk, then restart the node"
     )]
     ReadFailed(Arc<str>),
     /// The disk has little space left. Ends without a restart when it has enough again.
-    #[error(
-        "the ledger is not written at the moment: {0}; it goes on by itself when there is room"
-    )]
+    #[error("writes are paused: {0}; they resume when disk space is free")]
     LowDiskSpace(Arc<str>),
     /// The system clock has been too far ahead of the newest block since the start. Ends without a
     /// restart when the clock is corrected.
-    #[error(
-        "the ledger is not written at the moment: {0}; the node continues by itself when the clock is right"
-    )]
+    #[error("writes are paused: {0}; they resume when the system clock is correct")]
     ClockUnbelieved(Arc<str>),
 }
 
@@ -159,7 +155,7 @@ pub enum StartError {
     Store(#[from] StoreError),
     /// The file of the saved mempool could not be read. It is unchanged.
     #[error(
-        "the saved mempool {} cannot be read: {source}; start again when it can be read, or move it away to start \
+        "the saved mempool {} cannot be read: {source}; make it readable, or move it away to start \
          without its transactions",
         path.display()
     )]
@@ -171,7 +167,8 @@ pub enum StartError {
     },
     /// A thread could not be started.
     #[error(
-        "a thread could not be started: {0}; raise the limit on processes (`ulimit -u`, `pids.max` of the cgroup)"
+        "cannot start a thread: {0}; raise the limit on processes (`ulimit -u`, `pids.max` of the \
+         cgroup)"
     )]
     Thread(#[source] std::io::Error),
 }
@@ -202,7 +199,7 @@ pub enum StopError {
         failed: Option<String>,
     },
     /// A thread ended by a panic.
-    #[error("the thread {0} ended by a panic")]
+    #[error("the thread {0} panicked")]
     Panicked(String),
 }
 

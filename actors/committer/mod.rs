@@ -175,10 +175,8 @@ impl Handler<ExecuteBlock> for Committer {
         self.in_flight += 1;
         // A disconnected queue needs no report: the executor reported the failure that ended it.
         if let Err(TrySendError::Full(_)) = self.ordered.try_send(execute.0) {
-            self.reporter.report(
-                Self::NAME,
-                &"more waits for the executor than may be in flight",
-            );
+            self.reporter
+                .report(Self::NAME, &"the queue of the executor is full");
         }
     }
 }

@@ -61,7 +61,7 @@ impl CommitQueue {
         // A disconnected queue means that the writer has ended, which the writer has reported.
         if let Err(TrySendError::Full(_)) = self.jobs.try_send(job) {
             self.reporter
-                .report(STORAGE, &"more waits for the writer than may be in flight");
+                .report(STORAGE, &"the queue of the writer is full");
         }
     }
 }

@@ -33,7 +33,7 @@ impl FatalErrorReporter {
     /// Logs a broken invariant that `thread` has detected, and records the report if it is the
     /// first.
     pub(crate) fn report(&self, thread: &'static str, cause: &dyn Display) {
-        tracing::error!(thread, %cause, "the node can do no more work");
+        tracing::error!(thread, %cause, "fatal error: the node stops");
         let error = FatalError {
             thread,
             cause: cause.to_string().into(),

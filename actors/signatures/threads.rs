@@ -53,7 +53,7 @@ pub(super) fn spawn(
     };
     reporter.spawn(THREAD, move || {
         if let Err(error) = raise_nice_value(nice) {
-            tracing::warn!(%error, "signatures are checked with the priority of all other threads");
+            tracing::warn!(%error, "the nice value of the signature thread could not be raised");
         }
         while let Some(batch) = checker.next() {
             checker.check(batch);

@@ -62,14 +62,14 @@ impl HealthReporter {
             FaultKind::Write => tracing::error!(
                 thread,
                 %error,
-                "the ledger cannot be written any more: what is committed is served, submissions are \
-                 refused; make room or repair the disk, then restart the node"
+                "the ledger cannot be written: submissions are rejected, committed data is served; \
+                 free disk space or repair the disk, then restart the node"
             ),
             FaultKind::Read => tracing::error!(
                 thread,
                 %error,
-                "the ledger can be neither read nor written any more: requests are refused but for what is in \
-                 memory; repair the disk, then restart the node"
+                "the ledger can be neither read nor written: only data in memory is served; repair \
+                 the disk, then restart the node"
             ),
         }
         if effect == FaultEffect::FirstFault {

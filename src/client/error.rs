@@ -7,7 +7,7 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The URL is not a usable address of a service. No request was sent.
-    #[error("{url:?} is no address of a service: {reason}")]
+    #[error("{url:?} is not the URL of a service: {reason}")]
     InvalidUrl {
         /// The URL as the caller passed it.
         url: String,
@@ -24,15 +24,15 @@ pub enum ClientError {
     },
     /// No root certificate is known, so that no server can be verified. No request was sent.
     #[error(
-        "this system has no root certificates to verify a server with ({reason}); name a file of \
-         some with --ca FILE"
+        "this system has no root certificates to verify a server ({reason}); name a PEM file of \
+         root certificates with --ca FILE"
     )]
     NoRoots {
         /// The reason.
         reason: String,
     },
     /// No complete response was received. The service may have executed the request.
-    #[error("no answer from {url}: {source}")]
+    #[error("no response from {url}: {source}")]
     NoResponse {
         /// The requested URL.
         url: String,
@@ -40,7 +40,7 @@ pub enum ClientError {
         source: RequestError,
     },
     /// The service responded with an error status.
-    #[error("{url} answered {status}: {message}")]
+    #[error("{url} responded with {status}: {message}")]
     Rejected {
         /// The requested URL.
         url: String,
@@ -50,7 +50,7 @@ pub enum ClientError {
         message: String,
     },
     /// The response is a success, but not in the form of the interface.
-    #[error("{url} answered something unexpected: {reason}")]
+    #[error("unexpected response from {url}: {reason}")]
     UnexpectedResponse {
         /// The requested URL.
         url: String,
@@ -71,7 +71,7 @@ pub enum ClientError {
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// This machine could not open the connection, for lack of descriptors, ports or memory.
-    #[error("this machine could not make the connection: {0}")]
+    #[error("this machine cannot open the connection: {0}")]
     Local(#[source] io::Error),
     /// The connection could not be opened. The server has received no request.
     #[error("cannot connect: {0}")]
@@ -93,7 +93,7 @@ pub enum RequestError {
     },
     /// The response is missing, incomplete, malformed or too large. The server may have executed
     /// the request.
-    #[error("no complete response in HTTP/1.1")]
+    #[error("the response is not a complete HTTP/1.1 response")]
     InvalidResponse,
 }
 
@@ -109,8 +109,8 @@ pub enum TlsError {
     UntrustedCertificate,
     /// The server's certificate is the certificate of an authority.
     #[error(
-        "the server's certificate is one of an authority (CA:TRUE), which is valid for no server; \
-         the server needs one with CA:FALSE"
+        "the server's certificate is that of an authority (CA:TRUE), which is not valid for a \
+         server; the server needs a certificate with CA:FALSE"
     )]
     AuthorityCertificate,
     /// The server's certificate is expired, malformed, or not valid for the host of the URL.

@@ -208,7 +208,9 @@ fn read(path: &Path) -> Result<PemFile, TlsError> {
 fn malformed(path: &Path, kind: &str, error: &pem::Error) -> TlsError {
     let message = match error {
         pem::Error::NoItemsFound => format!("holds no {kind} in PEM form"),
-        pem::Error::MissingSectionEnd { .. } => format!("its {kind} has a begin and no end"),
+        pem::Error::MissingSectionEnd { .. } => {
+            format!("its {kind} has a BEGIN line and no END line")
+        }
         _ => format!("its {kind} is not well-formed PEM"),
     };
     TlsError::Malformed {

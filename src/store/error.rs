@@ -9,7 +9,8 @@ use std::{path::PathBuf, sync::Arc};
 pub enum StoreError {
     /// The directory holds files of another program.
     #[error(
-        "{directory} holds {file:?}, which is no part of a ledger; name an empty directory, or one that a node made"
+        "{directory} contains {file:?}, which is not a file of a ledger; name an empty directory, \
+         or the data directory of a node"
     )]
     Foreign {
         /// Path of the directory.
@@ -19,7 +20,8 @@ pub enum StoreError {
     },
     /// A newer program wrote the directory.
     #[error(
-        "{directory} has format {found}, this program knows up to {known}; use the program that wrote it, or a newer one"
+        "{directory} has format {found}, and this program reads up to {known}; use the program \
+         that wrote it, or a newer one"
     )]
     NewerFormat {
         /// Path of the directory.
@@ -31,7 +33,8 @@ pub enum StoreError {
     },
     /// The directory has a format that is too old for this program.
     #[error(
-        "{directory} has format {found}, this program reads {oldest} to {known}; go on with the program that wrote it, or name an empty directory to start anew"
+        "{directory} has format {found}, and this program reads {oldest} to {known}; use the \
+         program that wrote it, or start with an empty directory"
     )]
     OlderFormat {
         /// Path of the directory.
@@ -44,16 +47,15 @@ pub enum StoreError {
         known: u64,
     },
     /// The directory is already open, in this or another process.
-    #[error(
-        "{directory} is in use by another node or store; stop that one, or name another directory"
-    )]
+    #[error("{directory} is in use by another node or store; stop it, or name another directory")]
     InUse {
         /// Path of the directory.
         directory: PathBuf,
     },
     /// The files in the directory are not a complete ledger.
     #[error(
-        "{directory} is damaged: {reason}; restore the directory from a copy, or name an empty one to start anew"
+        "{directory} is damaged: {reason}; restore the directory from a copy, or start with an \
+         empty directory"
     )]
     Damaged {
         /// Path of the directory.
@@ -70,25 +72,25 @@ pub enum StoreError {
         source: Arc<std::io::Error>,
     },
     /// A row is missing, or its bytes encode no value of its type.
-    #[error("the ledger contradicts itself: {0}; restore the data directory from a copy")]
+    #[error("the ledger is inconsistent: {0}; restore the data directory from a copy")]
     Inconsistent(String),
     /// Blocks do not follow the newest block. Nothing was written.
-    #[error("the block does not follow the ledger: {0}")]
+    #[error("the block does not extend the ledger: {0}")]
     Gap(String),
     /// The database failed, usually because the disk is full or failing.
     #[error("the database failed: {0}; check the disk, then restart")]
     Database(Arc<redb::Error>),
     /// An earlier write failed, so the writer accepts no more.
-    #[error("an earlier write failed, nothing more is written until a restart: {0}")]
+    #[error("an earlier write failed, and writes are disabled until a restart: {0}")]
     Poisoned(String),
     /// The system provided no random bytes for the digest key of a new directory.
-    #[error("the system gave no random bytes: {0}")]
+    #[error("the operating system returned no random bytes: {0}")]
     NoRandomness(String),
     /// The store has no genesis.
     #[error("the ledger is empty: genesis was not committed")]
     Empty,
     /// The store already has a genesis.
-    #[error("the ledger has a genesis already")]
+    #[error("the ledger already has a genesis")]
     NotEmpty,
     /// A genesis cannot replace the stored one, because it differs in more than framework upgrades
     /// above the newest block.
@@ -115,10 +117,10 @@ fn advice(source: &std::io::Error) -> &'static str {
         QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
     match source.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => "make room for it, then start again",
+        StorageFull | QuotaExceeded | FileTooLarge => "free disk space, then restart",
         PermissionDenied | ReadOnlyFilesystem | NotADirectory | IsADirectory | AlreadyExists
-        | NotFound => "check that it is a directory this user may write to",
-        _ => "check the disk that it is on, then start again",
+        | NotFound => "check that it is a directory and that this user may write to it",
+        _ => "check the disk, then restart",
     }
 }
 
@@ -180,6 +182,6 @@ mod tests {
             assert!(refused.contains("may write to"), "{refused}");
         }
         let full = message(io::ErrorKind::StorageFull.into());
-        assert!(full.contains("make room"), "{full}");
+        assert!(full.contains("free disk space, then restart"), "{full}");
     }
 }

@@ -177,7 +177,7 @@ impl Store {
         stored.parameters.framework_upgrades = genesis.parameters.framework_upgrades.clone();
         if stored != *genesis {
             return Err(StoreError::OtherGenesis(
-                "more than its framework upgrades".to_owned(),
+                "it differs in more than framework_upgrades".to_owned(),
             ));
         }
         let json = genesis_json(genesis)?;

@@ -101,7 +101,7 @@ fn names_the_cause_of_a_failed_command() {
     let unused = format!("http://{unused}");
     check_failure(
         &["show", "--url", &unused, to],
-        &["no answer from", &unused, "refused"],
+        &["no response from", &unused, "refused"],
     );
     check_failure(&["show", "--url", "ftp://x", to], &["http://HOST:PORT"]);
     // The admin listener responds, but is not a node.

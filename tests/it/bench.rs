@@ -296,7 +296,7 @@ async fn reports_what_it_measured_until_the_node_ended() {
     let (report, error) = run.report();
     assert!(report["accepted"].as_u64().unwrap() > 0, "{report}");
     assert_eq!(report["node"], Value::Null, "{report}");
-    assert!(error.contains("no answer from"), "{error}");
+    assert!(error.contains("no response from"), "{error}");
 }
 
 /// A stopped process sends no response, and its connections stay open.
@@ -306,7 +306,7 @@ async fn ends_after_its_duration_although_the_node_does_not_respond() {
     let run = RunningBench::start(&node, &["--duration", "5", "--mode", "await"]).await;
     node.signal("STOP");
     let (report, error) = run.report();
-    assert!(error.contains("did not answer within"), "{error}");
+    assert!(error.contains("did not respond within"), "{error}");
     assert_eq!(report["unanswered"], 4, "one per connection: {report}");
 }
 
@@ -328,7 +328,7 @@ async fn fails_when_descriptors_run_out() {
         report["stopped"]
             .as_str()
             .unwrap()
-            .contains("cannot make all of the 4 connections"),
+            .contains("cannot open all 4 connections"),
         "{report}"
     );
 }

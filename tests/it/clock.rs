@@ -59,7 +59,7 @@ async fn rejects_submissions_until_a_clock_beyond_the_limit_is_confirmed() {
         .await;
     assert_eq!(fund.status, 503, "{}", fund.text);
     assert!(
-        node.log().contains("the system clock is not believed"),
+        node.log().contains("the system clock is not trusted"),
         "{}",
         node.log()
     );

@@ -78,7 +78,7 @@ fn reported_lines(line: &str) -> Option<u64> {
     let fields = &entry["fields"];
     let is_report = fields["message"]
         .as_str()?
-        .contains("lines of the log were lost");
+        .contains("log lines were dropped");
     is_report.then(|| fields["lines"].as_u64().unwrap())
 }
 

@@ -119,7 +119,7 @@ fn rejects_files_without_a_certificate_or_key_by_name() {
         (
             &truncated,
             &key,
-            "cut.pem: its certificate has a begin and no end",
+            "cut.pem: its certificate has a BEGIN line and no END line",
         ),
         (
             &certificate,

@@ -53,15 +53,15 @@ struct SavedTransaction {
 pub(crate) enum SavedPoolError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("it is larger than any that is read ({0} bytes)")]
+    #[error("it has {0} bytes, and the maximum is {FILE_BYTES_MAX}")]
     TooLarge(u64),
-    #[error("it is no saved pool, or of another version of this program")]
+    #[error("it is not a saved mempool, or another version of this program wrote it")]
     UnknownFormat,
     #[error("its checksum does not match its content")]
     Damaged,
     #[error("its content cannot be read: {0}")]
     Content(#[from] bcs::Error),
-    #[error("it is of chain {0}")]
+    #[error("it belongs to chain {0}")]
     OtherChain(u8),
 }
 

@@ -38,9 +38,9 @@ impl RestoredFile {
     /// that have neither expired nor been executed.
     pub(crate) fn remove(self) {
         match file::remove(&self.directory) {
-            Ok(()) => tracing::info!("the file of the restored mempool is removed"),
+            Ok(()) => tracing::info!("the file of the restored mempool was removed"),
             Err(error) => {
-                tracing::warn!(%error, "the saved pool could not be removed after it was restored");
+                tracing::warn!(%error, "the file of the restored mempool could not be removed");
             }
         }
     }
@@ -96,7 +96,10 @@ pub(crate) fn restore(
     now_secs: u64,
 ) -> Result<Restored, StartError> {
     if let Err(error) = file::remove_unfinished(directory) {
-        tracing::warn!(%error, "what an earlier stop left of a saved pool could not be removed");
+        tracing::warn!(
+            %error,
+            "the unfinished file of an earlier save of the mempool could not be removed"
+        );
     }
     let loaded = load_or_set_aside(directory, chain).map_err(|source| StartError::SavedPool {
         path: directory.join(FILE_NAME),
@@ -154,7 +157,7 @@ pub(crate) fn refill(
     tracing::info!(
         saved = count,
         restored = pool.len(),
-        "the saved pool is restored"
+        "the saved mempool was restored"
     );
     Ok(pool)
 }
@@ -175,11 +178,12 @@ fn load_or_set_aside(directory: &Path, chain: &Chain) -> io::Result<Option<Vec<P
     match file::set_aside(directory) {
         Ok(unused_path) => tracing::warn!(
             path = %path.display(), %error, aside = %unused_path.display(),
-            "the saved pool is not used; pending transactions are lost"
+            "the saved mempool is not used; its transactions are lost"
         ),
         Err(rename_error) => tracing::warn!(
             path = %path.display(), %error, %rename_error,
-            "the saved pool is not used, and the next stop replaces it; pending transactions are lost"
+            "the saved mempool is not used, and the next stop replaces it; its transactions are \
+             lost"
         ),
     }
     Ok(None)

@@ -57,8 +57,8 @@ fn log_retry(directory: &Path, pending: &[Pending], error: &io::Error, tries_lef
             transactions = pending.len(),
             %error,
             tries_left,
-            "the pool cannot be saved: make room now, or its transactions are lost; a second signal ends the \
-             wait"
+            "the mempool cannot be saved: free disk space now, or its transactions are lost; a \
+             second signal ends the wait"
         );
     }
 }

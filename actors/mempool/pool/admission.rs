@@ -318,8 +318,7 @@ impl Pool {
         let Some(number) = account.and_then(|account| account.sequence().highest_parked()) else {
             return false;
         };
-        let explanation =
-            "to make room in a full pool for a transaction that could be executed at once";
+        let explanation = "to make room in a full mempool for a ready transaction";
         let victim = PoolKey {
             sender: address,
             protector: SequenceNumber(number),

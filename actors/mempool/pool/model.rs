@@ -318,9 +318,7 @@ impl Model {
         };
         self.evicted_last = account;
         let victim = self.highest_parked(account).expect("the account has one");
-        let explanation =
-            "to make room in a full pool for a transaction that could be executed at once"
-                .to_owned();
+        let explanation = "to make room in a full mempool for a ready transaction".to_owned();
         self.remove_item(victim, Some(RemovalReason::Evicted(explanation)));
         true
     }

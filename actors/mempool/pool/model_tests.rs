@@ -32,7 +32,7 @@ const EXPECTED_EVENTS: &str = "
     removed: evicted at a restart: Mempool over capacity for account. Number of orderless transactions from account: Capacity:
     removed: evicted at a restart: Mempool over capacity for account. Number of transactions from account: Capacity:
     removed: evicted to make room for an earlier transaction of its account
-    removed: evicted to make room in a full pool for a transaction that could be executed at once
+    removed: evicted to make room in a full mempool for a ready transaction
     removed: expired at
     removed: rejected: INVALID_AUTH_KEY
     removed: rejected: NONCE_ALREADY_USED

@@ -173,7 +173,7 @@ fn disbelief_message(bounded: &BoundedTime, wall_usecs: u64) -> String {
     }
     format!(
         "the system clock reads {wall_secs} (Unix seconds), {} after the newest block, and \
-         sequencer.clock_jump_max_secs allows {}; if the clock is right, restart the node with \
+         sequencer.clock_jump_max_secs allows {}; if the clock is correct, restart the node with \
          sequencer.clock_confirmed_until_secs={}",
         format_duration(wall_usecs.saturating_sub(bounded.newest_block_usecs())),
         format_duration(bounded.limits().jump_max_usecs),
@@ -196,16 +196,17 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
         ClockState::InStep => tracing::info!("the system clock and block time agree"),
         ClockState::Ahead => tracing::warn!(
             drift_secs,
-            "the system clock is ahead of block time, which follows it {} times as fast as time passes if \
-             that lasts {} s; a restart of the node follows it at once",
+            "the system clock is ahead of block time: block time advances at {} times its normal \
+             speed if the lead lasts {} s; a restart of the node adopts the system clock \
+             immediately",
             FOLLOW_USECS_PER_USEC + 1,
             PERSISTENCE_USECS / 1_000_000
         ),
         ClockState::TooFarAhead => tracing::warn!(
             drift_secs,
-            "the system clock is further ahead of block time than sequencer.clock_jump_max_secs: block time \
-             advances without it; set the clock right, or, if it is right, restart the node with \
-             sequencer.clock_confirmed_until_secs={}",
+            "the system clock is further ahead of block time than sequencer.clock_jump_max_secs: \
+             block time advances without it; correct the clock, or, if it is correct, restart the \
+             node with sequencer.clock_confirmed_until_secs={}",
             (wall_usecs / 1_000_000).saturating_add(CONFIRMATION_SECS)
         ),
         ClockState::Behind => tracing::warn!(
@@ -215,7 +216,8 @@ fn log_state(bounded: &BoundedTime, wall_usecs: u64, elapsed_usecs: u64) {
         ),
         ClockState::Unbelieved => tracing::error!(
             cause = %disbelief_message(bounded, wall_usecs),
-            "the system clock is not believed: no block is made and submissions are refused until it is right"
+            "the system clock is not trusted: no block is created and submissions are rejected \
+             until it is correct"
         ),
     }
 }

@@ -62,7 +62,7 @@ impl LedgerResponse {
     ) -> Result<Self, ApiError> {
         let mut body = Vec::with_capacity(body_bytes);
         serde_json::to_writer(&mut body, value).map_err(|cause| {
-            ErrorKind::internal("writing the answer as JSON failed", &cause).at(ledger_info)
+            ErrorKind::internal("writing the response as JSON failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Json, body.into()))
     }
@@ -102,7 +102,7 @@ impl LedgerResponse {
         body: Result<Vec<u8>, bcs::Error>,
     ) -> Result<Self, ApiError> {
         let body = body.map_err(|cause| {
-            ErrorKind::internal("writing the answer as BCS failed", &cause).at(ledger_info)
+            ErrorKind::internal("writing the response as BCS failed", &cause).at(ledger_info)
         })?;
         Ok(Self::bytes(ledger_info, Format::Bcs, body.into()))
     }

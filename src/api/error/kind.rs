@@ -173,7 +173,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     PoolFull(String),
     /// The mailbox or a queue of the named actor is full.
-    #[error("the node is overloaded: the {0} actor takes no more requests at the moment")]
+    #[error("the node is overloaded: the {0} queue is full")]
     Overloaded(&'static str),
     /// The number of requests in flight has reached `api.max_in_flight`.
     #[error("the node is overloaded: {0} requests are in flight, which is the limit")]
@@ -187,13 +187,10 @@ pub enum ErrorKind {
     #[error("{0} requests of this connection are in flight, which is the limit")]
     TooManyOnConnection(usize),
     /// The number of large responses that are rendered has reached its limit.
-    #[error("the node is overloaded: {0} large answers are being made, which is the limit")]
+    #[error("the node is overloaded: {0} large responses are being built, which is the limit")]
     TooManyLargeAnswers(usize),
     /// The memory of request bodies has reached `api.bodies_bytes_max`.
-    #[error(
-        "the node is overloaded: the bodies of requests take {limit_bytes} bytes, which is the \
-         limit"
-    )]
+    #[error("the node is overloaded: request bodies take {limit_bytes} bytes, which is the limit")]
     BodiesFull {
         /// The limit, in bytes.
         limit_bytes: usize,
@@ -201,8 +198,8 @@ pub enum ErrorKind {
     /// The memory of responses that their clients have not read has reached
     /// `api.answers_bytes_max`.
     #[error(
-        "the node is overloaded: answers that their clients have not read take {limit_bytes} \
-         bytes, which is the limit"
+        "the node is overloaded: responses that clients have not read take {limit_bytes} bytes, \
+         which is the limit"
     )]
     AnswersFull {
         /// The limit, in bytes.
@@ -259,13 +256,13 @@ pub enum ErrorKind {
     #[error("the `Content-Type` requested by the client is not supported: {0}")]
     UnsupportedContentType(String),
     /// The body has a content coding.
-    #[error("the `Content-Encoding` of the request is not supported: {0}; send the body as it is")]
+    #[error("the `Content-Encoding` of the request is not supported: {0}; send the body unencoded")]
     UnsupportedContentEncoding(String),
     /// The body has no media type.
     #[error("missing `Content-Type` header")]
     MissingContentType,
     /// The operation of this name does not respond in BCS.
-    #[error("{0} answers in JSON only, not in BCS")]
+    #[error("{0} responds in JSON only, not in BCS")]
     BcsNotSupported(&'static str),
 }
 

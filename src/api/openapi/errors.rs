@@ -170,7 +170,7 @@ pub(crate) const SUBMISSION: &[DeclaredError] = &[
 /// Returns an example of the body of an error of an operation.
 pub(crate) fn example(operation_id: &str, status: S, code: ErrorCode) -> Value {
     let message = match code {
-        BcsNotSupported => format!("{operation_id} answers in JSON only, not in BCS"),
+        BcsNotSupported => format!("{operation_id} responds in JSON only, not in BCS"),
         _ => message(status, code).to_owned(),
     };
     let mut body = json!({"message": message, "error_code": code});
@@ -230,7 +230,7 @@ fn message(status: S, code: ErrorCode) -> &'static str {
         (_, WebFrameworkError) => {
             "failed to parse path `address`: an address has at least one digit"
         }
-        (_, BcsNotSupported) => "the operation answers in JSON only, not in BCS",
+        (_, BcsNotSupported) => "the operation responds in JSON only, not in BCS",
         (_, ApiDisabled) => "disabled on this node: api.bcs_output_enabled is false",
     }
 }

@@ -326,7 +326,7 @@ impl Combine for HandleLocation {
 
     fn combine((Path(address), Path(tag), Path(field)): Self::Parts) -> Result<Self, ErrorKind> {
         let field = field.parse().map_err(|cause| {
-            ErrorKind::InvalidInput(format!("{field:?} is no name of a field: {cause}"))
+            ErrorKind::InvalidInput(format!("{field:?} is not a field name: {cause}"))
         })?;
         Ok(Self {
             address,

@@ -211,7 +211,7 @@ impl Combine for PageStart {
             .as_ref()
             .is_some_and(|Cursor(start)| start.address != address)
         {
-            let other = format!("the cursor is none of the account {address}");
+            let other = format!("the cursor does not belong to the account {address}");
             return Err(ErrorKind::InvalidInput(other));
         }
         Ok(Self { address, start })
@@ -244,7 +244,7 @@ impl FromStr for Cursor {
         let HexBytes(key) = text.parse()?;
         match StateKey::from_encoded(key).decode() {
             Ok(StateKeyParts::Module(id)) => Ok(Self(id)),
-            Ok(_) => Err("the cursor names no module".to_owned()),
+            Ok(_) => Err("the cursor does not name a module".to_owned()),
             Err(cause) => Err(cause.to_string()),
         }
     }

@@ -245,7 +245,8 @@ fn describe_drift(status: ClockStatus) -> Option<String> {
     match status.state {
         ClockState::InStep | ClockState::Unbelieved => None,
         ClockState::Ahead => Some(format!(
-            "the system clock is {secs} s ahead of block time, which follows it if that lasts"
+            "the system clock is {secs} s ahead of block time; block time follows it if the lead \
+             lasts"
         )),
         ClockState::TooFarAhead => Some(format!(
             "the system clock is {secs} s ahead of block time, more than \

@@ -144,7 +144,7 @@ impl PageRequest {
             from = snapshot.state_key_cursor(&self.address, start.slot);
             if from.is_none() {
                 return Err(ErrorKind::InvalidInput(format!(
-                    "the cursor is none of the account {} on this node",
+                    "the cursor does not belong to the account {} on this node",
                     self.address
                 ))
                 .into());
@@ -222,7 +222,7 @@ impl FromStr for Cursor {
         let tag = (!tag.is_empty()).then(|| bcs::from_bytes(tag));
         let tag = tag
             .transpose()
-            .map_err(|cause| format!("the cursor names no type: {cause}"))?;
+            .map_err(|cause| format!("the cursor does not name a type: {cause}"))?;
         Ok(Self { slot: *slot, tag })
     }
 }

@@ -148,7 +148,7 @@ pub(super) async fn item(
             .json_view(&value_type, bytes)
             .map(ValueJson::View);
         value.map_err(|cause| {
-            ErrorKind::InvalidInput(format!("the value is no {value_type}: {cause}"))
+            ErrorKind::InvalidInput(format!("the value is not a valid {value_type}: {cause}"))
         })
     })
     .await
@@ -190,7 +190,9 @@ fn parse_item(
     let key = chain
         .registry()
         .value_from_json(&key_type, &request.key)
-        .map_err(|cause| ErrorKind::InvalidInput(format!("the key is no {key_type}: {cause}")))?;
+        .map_err(|cause| {
+            ErrorKind::InvalidInput(format!("the key is not a valid {key_type}: {cause}"))
+        })?;
     Ok((
         ItemKey::new(handle, &key, request.key.to_string()),
         value_type,
@@ -221,7 +223,7 @@ where
 
 fn parse_type(name: &str, text: &str) -> Result<TypeTag, ErrorKind> {
     text.parse()
-        .map_err(|cause| ErrorKind::InvalidInput(format!("{name} is no type: {cause}")))
+        .map_err(|cause| ErrorKind::InvalidInput(format!("{name} is not a valid type: {cause}")))
 }
 
 /// The key of a requested item.

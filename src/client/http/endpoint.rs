@@ -61,7 +61,7 @@ impl Endpoint {
             // An IPv6 address is in brackets.
             let name = host.trim_start_matches('[').trim_end_matches(']');
             let name = ServerName::try_from(name.to_owned())
-                .map_err(|_| invalid(format!("{host} is no name of a host")))?;
+                .map_err(|_| invalid(format!("{host} is not a host name")))?;
             Some(roots.host(name)?)
         } else {
             None

@@ -137,7 +137,9 @@ impl TlsHost {
 fn pem_problem(error: &pem::Error) -> String {
     match error {
         pem::Error::NoItemsFound => "it holds no certificate in PEM form",
-        pem::Error::MissingSectionEnd { .. } => "a certificate in it has a begin and no end",
+        pem::Error::MissingSectionEnd { .. } => {
+            "a certificate in it has a BEGIN line and no END line"
+        }
         _ => "it is not well-formed PEM",
     }
     .to_owned()

@@ -108,7 +108,7 @@ async fn check_not_found(session: &mut Session, lookup_path: &str) -> bool {
 /// Requests a transaction. Returns `None` if the response is in an unknown form.
 async fn look_up(session: &mut Session, path: &str) -> Option<Lookup> {
     let Ok(response) = session.get_transaction(path).await else {
-        session.count_error("no answer".to_owned());
+        session.count_error("no response".to_owned());
         tokio::time::sleep(PAUSE).await;
         return Some(Lookup {
             outcome: LookupOutcome::Retry,

@@ -13,10 +13,10 @@ pub enum LoadError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The operating system provided no random number.
-    #[error("no randomness from the system: {0}")]
+    #[error("the operating system returned no random bytes: {0}")]
     Randomness(getrandom::Error),
     /// The sum of all grants and fees exceeds 64 bits. Nothing was paid.
-    #[error("the accounts would need more than there can be")]
+    #[error("the total balance of the accounts exceeds 64 bits")]
     GrantOverflow,
     /// The faucet paid less than the accounts need. No account was funded.
     #[error(
@@ -35,6 +35,6 @@ pub enum LoadError {
         vm_status: String,
     },
     /// A thread of the load panicked.
-    #[error("a thread of the load panicked")]
+    #[error("a thread of the load generator panicked")]
     ThreadPanicked,
 }

@@ -134,7 +134,7 @@ impl Meter {
         let now = response
             .map_err(|_| {
                 format!(
-                    "the node did not answer within {} s",
+                    "the node did not respond within {} s",
                     SAMPLE_TIMEOUT.as_secs()
                 )
             })?

@@ -93,7 +93,7 @@ impl Session {
                 if let RequestError::Local(cause) = error {
                     let connections = self.run.plan().connections;
                     self.run.stop(format!(
-                        "this machine cannot make all of the {connections} connections: {cause}"
+                        "this machine cannot open all {connections} connections: {cause}"
                     ));
                 }
                 InvalidResponse

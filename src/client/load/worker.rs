@@ -147,7 +147,7 @@ impl Worker {
                 }
                 Err(_) => {
                     was_unanswered = true;
-                    self.session.count_error("no answer".to_owned());
+                    self.session.count_error("no response".to_owned());
                 }
             }
             if self.session.run().is_over() {
@@ -170,7 +170,7 @@ impl Worker {
         }
         let path = format!("/v1/accounts/{}", self.accounts[index].signer.address());
         let Ok(response) = self.session.get(&path).await else {
-            return self.session.count_error("no answer".to_owned());
+            return self.session.count_error("no response".to_owned());
         };
         if response.status != StatusCode::OK {
             return self.session.count_error(error_code(&response));
@@ -184,7 +184,7 @@ impl Worker {
             }
             None => self
                 .session
-                .count_error("an account without a number".to_owned()),
+                .count_error("an account without a sequence number".to_owned()),
         }
     }
 }

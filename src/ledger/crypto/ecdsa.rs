@@ -15,7 +15,7 @@ const UNCOMPRESSED_TAG: u8 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EcdsaError {
     /// The key does not have [`KEY_BYTES`] bytes or is not tagged as an uncompressed point.
-    #[error("the public key is not a point of {KEY_BYTES} bytes without compression")]
+    #[error("the public key is not an uncompressed point of {KEY_BYTES} bytes")]
     KeyEncoding,
     /// The key's coordinates are not reduced or not on the curve.
     #[error("the public key is not a point of the curve")]
@@ -27,7 +27,7 @@ pub enum EcdsaError {
     #[error("r or s of the signature is not between 1 and the group order")]
     ScalarRange,
     /// `s` is in the upper half of its range.
-    #[error("the signature's s is not the lower of its two values")]
+    #[error("the signature's s is not in the lower half of the group order")]
     HighScalar,
     /// The signature is not one of this key over this message.
     #[error("the signature does not match key and message")]

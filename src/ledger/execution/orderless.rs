@@ -93,7 +93,7 @@ impl NonceSnapshot {
             }
             Err(NonceError::Full) => Err(Discard::with_detail(
                 Status::SequenceNonceInvalid,
-                "there is no room for this nonce now: take another one",
+                "the bucket of this nonce is full: use another nonce",
             )),
         }
     }

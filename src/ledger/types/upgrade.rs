@@ -75,12 +75,12 @@ impl FromStr for FrameworkUpgrade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UpgradeError {
     /// The second upgrade does not have a higher version and height than the first.
-    #[error("framework_upgrades must ascend in version and height: {0} stands before {1}")]
+    #[error("framework_upgrades must ascend in version and height: {0} precedes {1}")]
     Order(FrameworkUpgrade, FrameworkUpgrade),
     /// The program does not have the version.
     #[error(
-        "framework_upgrades switches to version {} at height {}, but this program has versions 1 to {newest_version}: \
-         start a program that has it",
+        "framework_upgrades switches to version {} at height {}, but this program has versions 1 \
+         to {newest_version}; use a newer program",
         .upgrade.version, .upgrade.height
     )]
     UnknownVersion {
@@ -90,12 +90,12 @@ pub enum UpgradeError {
         newest_version: u64,
     },
     /// The new list lacks an upgrade of the chain.
-    #[error("the chain has the framework upgrade {0}, which framework_upgrades must go on to name")]
+    #[error("framework_upgrades must list the framework upgrade {0}, which the chain has")]
     Missing(FrameworkUpgrade),
     /// The height of a new upgrade is not above the newest block.
     #[error(
-        "the framework upgrade {upgrade} is new to the chain, whose newest block has height {newest_height}: \
-         its height must be above that"
+        "the framework upgrade {upgrade} is not part of the chain yet: its height must be above \
+         that of the newest block, {newest_height}"
     )]
     TooLate {
         /// The upgrade.

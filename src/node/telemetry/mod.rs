@@ -217,7 +217,11 @@ fn write_stderr(bytes: &[u8]) -> io::Result<usize> {
 }
 
 fn report_lost_lines(lines: u64) {
-    tracing::warn!(target: LOSS_TARGET, lines, "lines of the log were lost: standard error was not read in time");
+    tracing::warn!(
+        target: LOSS_TARGET,
+        lines,
+        "log lines were dropped: standard error was not read in time"
+    );
 }
 
 /// Reports a panic in the format of the standard library's hook, but waits for the reader of

@@ -74,7 +74,7 @@ pub(super) fn identity(
         Err(error) => return Err(damaged(directory, error.to_string())),
     };
     let Some(format) = meta.get(META_FORMAT)? else {
-        return Err(damaged(directory, "it names no format"));
+        return Err(damaged(directory, "it has no format number"));
     };
     let found = format
         .value()
@@ -98,7 +98,7 @@ pub(super) fn identity(
             digest_key: digest_key(&meta, directory)?,
             log_state: log_state(&meta, directory)?,
         })),
-        _ => Err(damaged(directory, "it names an unknown format")),
+        _ => Err(damaged(directory, "its format number is unknown")),
     }
 }
 
@@ -118,7 +118,7 @@ fn log_state(
     directory: &Path,
 ) -> Result<LogState, StoreError> {
     match meta.get(META_LOG)? {
-        Some(log) => decode(log.value(), "the state of the block log")
+        Some(log) => decode(log.value(), "the state of the write-ahead log")
             .map_err(|error| damaged(directory, error.to_string())),
         None => Ok(LogState::default()),
     }

@@ -110,7 +110,7 @@ fn check_file(directory: &Path, options: &StoreOptions) -> Result<(), StoreError
         true => Ok(()),
         false => Err(damaged(
             directory,
-            "what it holds does not match its checksums",
+            "its content does not match its checksums",
         )),
     }
 }
@@ -175,7 +175,7 @@ pub(crate) fn open_log(directory: &Path, is_needed: bool) -> Result<FileBackend,
     let path = directory.join(LOG_NAME);
     let exists = path.try_exists().map_err(&failed)?;
     if !exists && is_needed {
-        let reason = format!("{LOG_NAME} is missing, which has the newest blocks");
+        let reason = format!("{LOG_NAME}, which contains the newest blocks, is missing");
         return Err(damaged(directory, reason));
     }
     let file = fs::File::options()

@@ -113,10 +113,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
     pub(crate) fn scratch(backend: B) -> io::Result<Self> {
         let (isolated, _) = Self::new(backend);
         isolated.len()?;
-        isolated.record_fault(
-            "more is changed than is kept of",
-            &ErrorKind::OutOfMemory.into(),
-        );
+        isolated.record_fault("no write is allowed to", &ErrorKind::OutOfMemory.into());
         Ok(isolated)
     }
 
@@ -146,7 +143,7 @@ impl<B: StorageBackend> FaultIsolatingBackend<B> {
             .unwrap_or_else(|_| status.length.load(Ordering::Acquire));
         let mut overlay = status.write_overlay();
         overlay.get_or_insert_with(|| {
-            let cause = format!("{operation} the file of the ledger: {error}");
+            let cause = format!("{operation} the database file: {error}");
             let mut overlay = FaultOverlay::new(error.kind(), cause, length);
             overlay.read_back(&self.backend, &std::mem::take(&mut *status.unsynced()));
             overlay

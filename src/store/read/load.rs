@@ -31,7 +31,7 @@ pub(crate) fn load_view(
     };
     let head: PersistedHead = decode(head.value(), "the head")?;
     let manifest = match meta.get(META_MANIFEST)? {
-        Some(manifest) => decode(manifest.value(), "the catalog of runs")?,
+        Some(manifest) => decode(manifest.value(), "the manifest of runs")?,
         None => Manifest::default(),
     };
     let tables = Tables::open(transaction)?;

@@ -449,7 +449,7 @@ fn rejects_a_log_with_damage_before_its_last_record() {
     log[2 * 4096 + 100] ^= 1;
     fs::write(&path, log).unwrap();
     let text = damage_message(directory.path());
-    assert!(text.contains("the block log: record"), "{text}");
+    assert!(text.contains("the write-ahead log: record"), "{text}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn rejects_other_formats() {
     );
     let text = older.to_string();
     assert!(
-        text.contains("the program that wrote it, or name an empty directory"),
+        text.contains("the program that wrote it, or start with an empty directory"),
         "{text}"
     );
     let unknown = format_error(0);

@@ -39,7 +39,7 @@ impl WalEntry {
     ///
     /// Returns [`StoreError::Inconsistent`] if the content is not an entry.
     pub(crate) fn decode(content: &[u8]) -> Result<Self, StoreError> {
-        decode(content, "a record of the block log")
+        decode(content, "a record of the write-ahead log")
     }
 }
 

@@ -424,7 +424,7 @@ fn reports_disk_failures() {
         disk.inject(fault);
         let error = append(&mut wal, 1, b"a block").unwrap_err();
         assert!(error.is_failed_io(), "{fault:?}: {error}");
-        assert!(error.to_string().contains("the block log"), "{error}");
+        assert!(error.to_string().contains("the write-ahead log"), "{error}");
     }
     let (disk, ..) = written(&[vec![1; 10]]);
     disk.inject(Fault::Reads { after: 0 });

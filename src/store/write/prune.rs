@@ -151,7 +151,7 @@ impl StoreWriter {
         }
         let start = block_start(view, oldest_version)?;
         if start.version != oldest_version {
-            let reason = format!("version {oldest_version} was pruned to, and begins no block");
+            let reason = format!("the oldest version, {oldest_version}, does not begin a block");
             return Err(StoreError::Inconsistent(reason));
         }
         let view = self.prune_to(view, start, CommitKind::Apply)?;

@@ -39,7 +39,7 @@ impl StoreWriter {
         let records = self.poison_on_error(|writer| writer.recover_records(height));
         let records = records.map_err(|error| match error {
             StoreError::Gap(reason) | StoreError::Inconsistent(reason) => {
-                damaged(directory, format!("the block log: {reason}"))
+                damaged(directory, format!("the write-ahead log: {reason}"))
             }
             other => other,
         })?;
@@ -49,7 +49,7 @@ impl StoreWriter {
                 records,
                 height = recovered,
                 blocks = recovered - height,
-                "the block log was read"
+                "the write-ahead log was replayed"
             );
         }
         Ok(())

@@ -72,7 +72,7 @@ pub(super) fn check_consistent(block: &ExecutedBlock) -> Result<(), StoreError> 
     }
     let mut transactions = block.transactions.iter();
     if transactions.any(|executed| executed.info.v0().transaction_hash != executed.hash) {
-        return contradiction("a transaction's info names another hash");
+        return contradiction("the info of a transaction has another hash");
     }
     Ok(())
 }

@@ -318,7 +318,10 @@ impl Drop for StoreWriter {
             return;
         }
         if let Err(error) = self.apply().and_then(|()| self.close()) {
-            tracing::warn!(%error, "the ledger is not closed: the next start reads the block log");
+            tracing::warn!(
+                %error,
+                "the ledger was not closed; the next start replays the write-ahead log"
+            );
         }
         self.latest_view.end(closed);
     }

@@ -152,7 +152,7 @@ async fn check_stop_and_restart(
     pending: Option<HashValue>,
     repair: impl FnOnce(),
 ) {
-    let words = "the ledger cannot be written any more";
+    let words = "the ledger cannot be written: submissions are rejected";
     let log = node.logged(words).await;
     assert_eq!(log.matches(words).count(), 1, "{log}");
     repair();
@@ -350,7 +350,7 @@ async fn waits_for_disk_space_in_a_stop_and_leaves_no_partial_file() {
         fill(&tmpfs.0, 0);
         node.signal("TERM");
         until("the stop to request disk space", || async {
-            node.log().contains("make room now").then_some(())
+            node.log().contains("free disk space now").then_some(())
         })
         .await;
         let filler = tmpfs.0.join("filler");

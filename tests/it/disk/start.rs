@@ -69,7 +69,7 @@ fn rejects_a_disk_without_space_for_a_new_ledger() {
     let data = directory.path().join("data");
     check_failure(
         limited,
-        &[data.to_str().unwrap(), "File too large", "make room"],
+        &[data.to_str().unwrap(), "File too large", "free disk space"],
     );
     // Files of the failed start do not disturb the next one on a disk with space.
     let left: Vec<_> = fs::read_dir(&data).unwrap().collect();

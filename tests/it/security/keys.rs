@@ -213,7 +213,7 @@ async fn does_not_echo_a_key_that_is_typed() {
     assert_eq!(status.code(), Some(1), "{output}");
     assert!(output.starts_with("private key: "), "{output}");
     assert!(
-        output.contains("no answer from http://127.0.0.1:1"),
+        output.contains("no response from http://127.0.0.1:1"),
         "{output}"
     );
     assert!(!output.contains("1f1f"), "{output}");

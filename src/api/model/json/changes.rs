@@ -228,7 +228,10 @@ impl<'a> ChangeJson<'a> {
                 ));
             }
             Err(cause) => {
-                tracing::error!(%cause, ?key, "a change of a key without parts is not shown");
+                tracing::error!(
+                    %cause, ?key,
+                    "a change is omitted from the response: its state key cannot be decoded"
+                );
             }
         }
     }

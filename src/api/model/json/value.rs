@@ -32,7 +32,7 @@ impl<'a> ValueJson<'a> {
         match view {
             Ok(view) => Self::View(view),
             Err(cause) => {
-                tracing::debug!(%cause, r#type = %tag, "showing a value as hex");
+                tracing::debug!(%cause, r#type = %tag, "rendering a value as hex");
                 Self::Hex(bytes)
             }
         }

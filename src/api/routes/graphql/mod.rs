@@ -165,7 +165,7 @@ fn check_before_parsing(query: &str) -> Option<String> {
     }
     let is_introspection = |(position, _)| !query[position..].starts_with("__typename");
     if query.contains("__schema") || query.match_indices("__type").any(is_introspection) {
-        return Some("the query asks about the schema".to_owned());
+        return Some("the query uses introspection".to_owned());
     }
     let brackets = query.matches(['(', '[', '{']).count();
     (brackets > BRACKETS_MAX)

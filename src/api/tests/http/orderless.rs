@@ -187,7 +187,7 @@ async fn rejects_a_nonce_whose_bucket_is_full() {
     assert_rejected(
         &api,
         Status::SequenceNonceInvalid,
-        "take another one",
+        "use another nonce",
         rejected,
     )
     .await;

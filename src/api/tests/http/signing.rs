@@ -241,7 +241,7 @@ async fn rejects_invalid_signature_indices_with_the_reason() {
     let good = json_of(&api, &transfer_of(&api, &signer, 0));
     let pointer = "/signature/sender/signatures/0/index";
     for (index, reason) in [
-        (json!(2), "ascending and unique, 2 follows 2"),
+        (json!(2), "ascending and unique: 2 follows 2"),
         (json!(32), "2 follows 32"),
     ] {
         let mut body = good.clone();

@@ -51,7 +51,12 @@ fn decimal<T: std::str::FromStr>(value: &Value) -> Result<T, SchemaError> {
     } else {
         digits.parse().ok()
     };
-    number.ok_or_else(|| error(format!("{} is no number of this type", truncated(digits))))
+    number.ok_or_else(|| {
+        error(format!(
+            "{} is not a number of this type",
+            truncated(digits)
+        ))
+    })
 }
 
 /// Returns the error for a JSON value of another type than expected.

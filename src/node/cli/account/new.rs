@@ -23,8 +23,11 @@ pub struct Arguments {
 /// cannot be written.
 pub fn execute(arguments: &Arguments) -> Result<(), CliError> {
     let mut seed = Zeroizing::new([0u8; 32]);
-    getrandom::fill(seed.as_mut_slice())
-        .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?;
+    getrandom::fill(seed.as_mut_slice()).map_err(|error| {
+        CliError::Fatal(format!(
+            "the operating system returned no random bytes: {error}"
+        ))
+    })?;
     let key = Ed25519PrivateKey::from_seed(&seed);
     let address = Signer::new(key.clone()).address().to_long_hex();
     let secret = match &arguments.out {

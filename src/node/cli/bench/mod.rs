@@ -68,8 +68,11 @@ async fn run(arguments: Arguments) -> Result<(), CliError> {
     let gas_unit_price = node.gas_unit_price().await?;
     let seed = match arguments.seed {
         Some(seed) => seed,
-        None => getrandom::u64()
-            .map_err(|error| CliError::Fatal(format!("no randomness from the system: {error}")))?,
+        None => getrandom::u64().map_err(|error| {
+            CliError::Fatal(format!(
+                "the operating system returned no random bytes: {error}"
+            ))
+        })?,
     };
     let plan = arguments.plan(chain, gas_unit_price, seed);
     let requests = RequestWriter::new(&plan, endpoint.host());

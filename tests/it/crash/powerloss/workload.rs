@@ -16,9 +16,9 @@ const FUNDS: u64 = 1_000_000_000_000;
 /// The exit code of a process that the recorder has ended.
 const EXIT_RECORDER: i32 = 98;
 /// The log line of a start that has restored a mempool, before the ready line.
-const POOL_RESTORED: &str = "the saved pool is restored";
+const POOL_RESTORED: &str = "the saved mempool was restored";
 /// The log line after the ready line.
-const POOL_REMOVED: &str = "the file of the restored mempool is removed";
+const POOL_REMOVED: &str = "the file of the restored mempool was removed";
 /// A window that every life fills, pruned in steps.
 const WINDOW: [&str; 2] = ["pruner.window_versions=60", "pruner.batch_versions=10"];
 

@@ -192,7 +192,7 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             ErrorKind::Overloaded("mempool"),
             503,
             "internal_error",
-            text("the node is overloaded: the mempool actor takes no more requests at the moment"),
+            text("the node is overloaded: the mempool queue is full"),
         ),
         (
             ErrorKind::TooManyInFlight(8),
@@ -216,31 +216,28 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             ErrorKind::TooManyLargeAnswers(8),
             503,
             "internal_error",
-            text("the node is overloaded: 8 large answers are being made, which is the limit"),
+            text("the node is overloaded: 8 large responses are being built, which is the limit"),
         ),
         (
             ErrorKind::BodiesFull { limit_bytes: 7 },
             503,
             "internal_error",
-            text("the node is overloaded: the bodies of requests take 7 bytes, which is the limit"),
+            text("the node is overloaded: request bodies take 7 bytes, which is the limit"),
         ),
         (
             ErrorKind::AnswersFull { limit_bytes: 7 },
             503,
             "internal_error",
             text(
-                "the node is overloaded: answers that their clients have not read take 7 bytes, \
-                 which is the limit",
+                "the node is overloaded: responses that clients have not read take 7 bytes, which \
+                 is the limit",
             ),
         ),
         (
             ErrorKind::Unwritable(StorageUnavailable::LowDiskSpace("why".into())),
             503,
             "internal_error",
-            text(
-                "the ledger is not written at the moment: why; it goes on by itself when there is \
-                 room",
-            ),
+            text("writes are paused: why; they resume when disk space is free"),
         ),
         (
             ErrorKind::Stopping,
@@ -313,15 +310,15 @@ pub fn rows() -> Vec<(ErrorKind, u16, &'static str, String)> {
             415,
             "web_framework_error",
             text(
-                "the `Content-Encoding` of the request is not supported: gzip; send the body as it \
-                 is",
+                "the `Content-Encoding` of the request is not supported: gzip; send the body \
+                 unencoded",
             ),
         ),
         (
             ErrorKind::BcsNotSupported("encode_submission"),
             400,
             "bcs_not_supported",
-            text("encode_submission answers in JSON only, not in BCS"),
+            text("encode_submission responds in JSON only, not in BCS"),
         ),
         (
             ErrorKind::MissingContentType,

@@ -15,13 +15,13 @@ pub(crate) enum SignatureFormError {
     #[error("each signature of a multi key needs its `index`")]
     IndexMissing,
     /// The indices are not ascending and unique. The wire form has only one order of signatures.
-    #[error("the indices of signatures must be ascending and unique, {1} follows {0}")]
+    #[error("signature indices must be ascending and unique: {1} follows {0}")]
     IndicesNotAscending(u8, u8),
     /// An index is above 31, the largest index of a key.
-    #[error("the index {0} of a signature is above the largest, 31")]
+    #[error("the signature index {0} is above the maximum, 31")]
     IndexTooLarge(u8),
     /// The bitmap and the indices contradict each other.
-    #[error("the indices of signatures are not those of `signatures_bitmap`")]
+    #[error("the signature indices do not match `signatures_bitmap`")]
     BitmapMismatch,
 }
 

@@ -160,24 +160,24 @@ fn rejects_indices_that_do_not_ascend_or_contradict_the_bitmap() {
         (
             vec![json!(1), json!(0)],
             None,
-            "ascending and unique, 0 follows 1",
+            "ascending and unique: 0 follows 1",
         ),
         (
             vec![json!(2), json!(2)],
             None,
-            "ascending and unique, 2 follows 2",
+            "ascending and unique: 2 follows 2",
         ),
-        (vec![json!(32)], None, "above the largest, 31"),
+        (vec![json!(32)], None, "above the maximum, 31"),
         (vec![none], None, "needs its `index`"),
         (
             vec![json!(0), json!(7)],
             Some("0x80"),
-            "not those of `signatures_bitmap`",
+            "do not match `signatures_bitmap`",
         ),
         (
             vec![json!(1)],
             Some("0x80"),
-            "not those of `signatures_bitmap`",
+            "do not match `signatures_bitmap`",
         ),
         (vec![json!(256)], None, "expected u8"),
     ] {

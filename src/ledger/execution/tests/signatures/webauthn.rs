@@ -158,7 +158,7 @@ fn rejects_a_high_s() {
     let (r, s) = low.split_scalars();
     let high = Signature::from_scalars(*r, -*s).expect("scalars in range");
     set_signature(&mut malleated, &high.to_bytes());
-    assert_rejected(malleated, "not the lower");
+    assert_rejected(malleated, "not in the lower half");
 }
 
 #[test]
