@@ -175,7 +175,7 @@ pub(crate) fn open_log(directory: &Path, is_needed: bool) -> Result<FileBackend,
     let path = directory.join(LOG_NAME);
     let exists = path.try_exists().map_err(&failed)?;
     if !exists && is_needed {
-        let reason = format!("{LOG_NAME}, which contains the newest blocks, is missing");
+        let reason = format!("{LOG_NAME} is missing, and it contains the newest blocks");
         return Err(damaged(directory, reason));
     }
     let file = fs::File::options()
