@@ -253,7 +253,7 @@ mod tests {
         let server = Server::start(response, true).await;
         let error = server.client.post("/", "text/plain", b"a").await;
         let text = error.unwrap_err().to_string();
-        assert!(text.contains("answered 301"), "{text}");
+        assert!(text.contains("responded with 301"), "{text}");
         assert!(text.contains("use https://a/"), "{text}");
     }
 

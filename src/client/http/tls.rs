@@ -208,7 +208,7 @@ mod tests {
             (section("PRIVATE KEY", "AAAA"), "no certificate"),
             (section("CERTIFICATE", "AAAA"), "malformed"),
             (section("CERTIFICATE", "!"), "not well-formed PEM"),
-            ("-----BEGIN CERTIFICATE-----\nAAAA\n".to_owned(), "no end"),
+            ("-----BEGIN CERTIFICATE-----\nAAAA\n".to_owned(), "no END"),
         ] {
             let rejection = rejection(&content);
             assert!(rejection.contains(reason), "{rejection:?} for {content:?}");
