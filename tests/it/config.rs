@@ -50,7 +50,10 @@ fn prints_node_toml_as_the_defaults() {
     let output = binary().args(["config", "--defaults"]).output().unwrap();
     let shipped =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/node.toml")).unwrap();
-    assert_eq!(text(&output.stdout), shipped);
+    assert!(
+        text(&output.stdout) == shipped,
+        "config/node.toml is not what the node prints: CONTRIBUTING.md#print-the-configuration"
+    );
 }
 
 #[test]
@@ -61,7 +64,11 @@ fn prints_node_schema_json_as_the_schema() {
         "/config/node.schema.json"
     ))
     .unwrap();
-    assert_eq!(text(&output.stdout), shipped);
+    assert!(
+        text(&output.stdout) == shipped,
+        "config/node.schema.json is not what the node prints: \
+         CONTRIBUTING.md#print-the-configuration"
+    );
 }
 
 #[test]

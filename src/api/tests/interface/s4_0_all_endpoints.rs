@@ -58,7 +58,11 @@ async fn answers_are_bcs_where_it_is_asked_for_first() {
         ] {
             let answer = example.ask(&history, accept).await;
             assert_eq!(answer.status, 200, "{}: {}", example.route, answer.text());
-            assert_eq!(answer.headers["content-type"], "application/x-bcs");
+            assert_eq!(
+                answer.headers["content-type"], "application/x-bcs",
+                "{}",
+                example.route
+            );
             assert_eq!(
                 ledger_headers(&answer, "node"),
                 ledger_headers(&in_json, "node"),
