@@ -36,6 +36,7 @@ pub struct LogQueue {
     lost_lines: AtomicU64,
 }
 
+/// The state of a queue, behind its lock.
 #[derive(Debug, Default)]
 struct State {
     /// The waiting lines.
