@@ -2,8 +2,8 @@
 //! all that HTTP and tests use.
 //!
 //! Control and data are separate. An actor owns state and decides. A worker thread, owned by one
-//! actor, does what takes time. An HTTP worker does the work of its own requests: parsing, filter,
-//! the signature check of a lone submission, validation, reads of a few rows, JSON, and the
+//! actor, runs the work that takes time. An HTTP worker does the work of its own requests: parsing,
+//! filter, the signature check of a lone submission, validation, reads of a few rows, JSON, and the
 //! completion of its waits.
 //!
 //! | actor | owns | sends |
@@ -17,20 +17,31 @@
 //! `docs/actors.md` lists every message, queue, thread and fault, and the states of a block.
 //!
 //! # Folders
-//! A folder imports only from those left of it: `error`, `config`, `runtime`, `state`, `protocol`,
-//! the actors with `signatures` and `filter`, `node`. Actors do not import each other;
+//!
+//! A folder imports only from those above it, and those of one row do not import each other.
 //! `tests/tidy/layers.rs` checks that.
 //!
+//! | folder | content |
+//! |---|---|
+//! | `error` | errors of the calls to a node ([`NodeError`], [`SubmitError`]), faults that end its work |
+//! | `config` | [`NodeConfig`]: limits, times and sizes of all parts |
+//! | `runtime` | mailboxes, arbiter groups, worker threads, [`Clock`], fatal errors |
+//! | `state` | published state: [`Head`], accounts, the prune horizon, the health of the storage |
+//! | `protocol` | messages to each actor, and the types that several actors share |
+//! | `mempool`, `sequencer`, `committer`, `storage`, `pruner`, `signatures`, `filter` | the actors; the signature threads; the [`SubmissionFilter`] of the operator |
+//! | `node` | [`Node`]: start and stop; [`NodeHandle`]: submissions, look-ups, waits |
+//!
 //! # Rules
+//!
 //! Each is followed by the test that fails without it.
 //!
 //! 1. State has one owner. Other parts receive messages or published values. A published value is
 //!    immutable, sits in a cell and is written by one owner: the Head by the committer, the prune
-//!    horizon by the writer thread, the health of the storage by the code of `storage/` on whatever
-//!    thread meets a fault, the filter by the operator. The accounts at the Head are the only state
-//!    behind a lock, written by the committer once per group of blocks and read by submissions and
-//!    the mempool. The ledger's clock is changed by compare-and-swap. (`tests/tidy/actor_rules.rs`:
-//!    `state_is_named_by_its_owners_only`)
+//!    horizon by the writer thread, the health of the storage by the code of `storage/` on the
+//!    thread that meets a fault, the filter by the operator. The accounts at the Head are the only
+//!    state behind a lock, written by the committer once per group of blocks and read by
+//!    submissions and the mempool. The ledger's clock is changed by compare-and-swap.
+//!    (`tests/tidy/actor_rules.rs`: `state_is_named_by_its_owners_only`)
 //! 2. A handler is a synchronous function of microseconds: it neither waits nor blocks nor touches
 //!    the disk. (`handlers_neither_wait_nor_block`)
 //! 3. Every queue has a bound from the configuration or a named constant. Full is an error, not a
@@ -46,6 +57,43 @@
 //!    durable block is the only supervisor. (`runtime::fatal::tests`,
 //!    `only_the_binary_ends_the_process`) A fault of the disk ends only writing; see
 //!    [`NodeHandle::storage_unavailable`]. (`actors/tests/broken_disk.rs`)
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_actors::{Node, NodeConfig, TransactionStatus};
+//! use ledger_execution::{build_chain, development_genesis, execute_genesis};
+//! use ledger_store::{Store, StoreOptions};
+//! use ledger_test_support::{TestAccount, TransactionBuilder};
+//! use ledger_types::{Parameters, Vendor};
+//!
+//! # actix::System::new().block_on(async {
+//! let genesis = development_genesis(4, Vendor::default(), Parameters::default());
+//! let chain = build_chain(&genesis)?;
+//! let directory = tempfile::tempdir()?;
+//! let mut store = Store::open(directory.path(), &StoreOptions::default())?;
+//! store.initialize(&genesis, &execute_genesis(&genesis, &chain))?;
+//!
+//! let mut config = NodeConfig::default();
+//! config.wait.timeout_ms = 60_000;
+//! let node = Node::start(chain, store, Some(directory.path()), config).await?;
+//! let handle = node.handle();
+//! assert_eq!(handle.head().ledger_info().block_height, 0);
+//!
+//! let accounts = TestAccount::development();
+//! let (from, to) = (accounts[0].address, accounts[1].address);
+//! let transfer = TransactionBuilder::transfer(handle.chain(), from, to, 10)
+//!     .sign_checked(handle.chain(), &accounts[0]);
+//! let hash = transfer.hash();
+//! handle.submit(transfer).await?;
+//! let (_, status) = handle.wait_for_commit(hash).await?;
+//! assert!(matches!(status, TransactionStatus::Committed(_)));
+//! assert!(handle.head().ledger_info().block_height > 0);
+//! node.stop().await?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // A client must not be able to end the process: a panic is for a broken invariant, and says which.
 #![cfg_attr(

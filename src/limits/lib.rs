@@ -1,14 +1,41 @@
-//! Limits on what is held at once.
+//! Limits on concurrent requests, on memory, and on the size of files.
 //!
-//! | limit | holders |
-//! |---|---|
-//! | [`Limit`] | a number of [`Permit`]s |
-//! | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as a client's address |
-//! | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
-//! | [`open_regular_file`], [`read_bounded`] | the bytes of one file |
+//! | module | limit | holders |
+//! |---|---|---|
+//! | `permit` | [`Limit`] | a number of [`Permit`]s |
+//! | `keyed` | [`KeyedLimit`] | a number of [`KeyedPermit`]s for each key, such as the address that [`network_of`] returns |
+//! | `memory` | [`MemoryBudget`] | bytes, in [`MemoryLease`]s |
+//! | `file` | [`open_regular_file`], [`read_bounded`], [`read_bounded_text`] | the bytes of one file |
 //!
-//! None of them waits: a caller that gets no permit rejects its request. Permits and leases are
-//! released when they are dropped, so a task that is canceled releases what it held.
+//! `docs/api.md#permits` lists the permits of a request, and `docs/http.md` the limits of a
+//! connection.
+//!
+//! # Rules
+//!
+//! * No limit waits: a caller that gets no permit rejects its request.
+//! * Permits and leases are released when they are dropped, so a task that is canceled releases its
+//!   permits.
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_limits::{Limit, MemoryBudget, Permit};
+//!
+//! let requests = Limit::new(2);
+//! let first = Permit::try_acquire(&requests).expect("no permit is held");
+//! let second = Permit::try_acquire(&requests);
+//! assert!(second.is_some());
+//! assert!(Permit::try_acquire(&requests).is_none(), "the limit is reached");
+//! drop(first);
+//! assert_eq!(requests.held(), 1);
+//!
+//! let bodies = MemoryBudget::new(1024 * 1024);
+//! let body = bodies.lease();
+//! assert!(body.try_grow(4096));
+//! assert_eq!(bodies.held_bytes(), 4096);
+//! drop(body);
+//! assert_eq!(bodies.held_bytes(), 0);
+//! ```
 
 mod file;
 mod keyed;

@@ -1,17 +1,48 @@
 //! Metrics of a running node, which are always on.
 //!
-//! | metric | plain value |
-//! |---|---|
-//! | [`Counter`] | total since the start |
-//! | [`Gauge`] | amount that rises and falls |
-//! | [`DurationRecorder`], [`SizeRecorder`] | [`Histogram`] |
-//! | [`BusyRatio`] | share of the last 8.6 s that was spent on work |
+//! | module | metric | plain value |
+//! |---|---|---|
+//! | `counters` | [`Counter`] | total since the start |
+//! | | [`Gauge`] | amount that rises and falls |
+//! | | [`Computed`] | value that the caller adds to a snapshot |
+//! | `histogram` | [`DurationRecorder`], [`SizeRecorder`] | [`Histogram`] |
+//! | `busy_ratio` | [`BusyRatio`] | share of the last 8.6 s that was spent on work |
 //!
-//! [`counters!`] declares a struct of metrics together with the struct of their values.
+//! [`counters!`] declares a struct of metrics and the struct of their values. The trait [`Metric`]
+//! returns the values. `config/metrics.md` lists the metrics of a node.
 //!
-//! An update is at most a few relaxed atomic operations: it takes no lock and allocates nothing.
-//! Metrics order no other memory. A snapshot reads one metric after another, so it may contain part
-//! of an update that is in progress.
+//! # Rules
+//!
+//! * An update is at most a few relaxed atomic operations: it takes no lock and allocates nothing.
+//! * Metrics order no other memory.
+//! * A snapshot reads one metric after another, so it may contain part of an update that is in
+//!   progress.
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_metrics::{Counter, DurationRecorder, Metric, counters};
+//! use std::time::Duration;
+//!
+//! counters! {
+//!     /// Metrics of a queue, updated by all threads.
+//!     struct QueueMetrics;
+//!
+//!     /// Snapshot of a queue.
+//!     pub struct QueueStatus {
+//!         /// Jobs that ended.
+//!         pub ended: Counter,
+//!         /// Duration of each job.
+//!         pub duration: DurationRecorder,
+//!     }
+//! }
+//!
+//! let metrics = QueueMetrics::default();
+//! metrics.ended.increment();
+//! metrics.duration.record(Duration::from_micros(250));
+//! let status: QueueStatus = metrics.snapshot();
+//! assert_eq!((status.ended, status.duration.count()), (1, 1));
+//! ```
 
 mod busy_ratio;
 mod counters;

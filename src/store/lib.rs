@@ -1,10 +1,7 @@
 //! The durable ledger on redb: commits blocks, answers queries on snapshots, and prunes.
 //!
-//! The crate is synchronous and knows no actors. A store has one [`StoreWriter`], for one thread,
-//! and any number of [`StoreReader`]s. A commit is atomic, durable when it returns, and included in
-//! snapshots only then. The write-ahead log or the database makes it durable, whichever costs less.
-//!
-//! Folders, from left to right: a folder imports only from those left of it.
+//! A [`Store`] has one [`StoreWriter`], for one thread, and any number of [`StoreReader`]s, which
+//! return [`Snapshot`]s. A folder imports only from those above it:
 //!
 //! | folder | content |
 //! |---|---|
@@ -14,6 +11,41 @@
 //! | `read` | views, snapshots, queries, pages |
 //! | `directory` | names, lock, format, checksums |
 //! | `write` | writer, commits, pruning, recovery |
+//!
+//! `docs/storage.md` describes the files of a data directory and the rules of their content.
+//!
+//! # Rules
+//!
+//! * The crate is synchronous and knows no actors.
+//! * A commit is atomic, durable when it returns, and included in snapshots only then.
+//! * The write-ahead log or the database makes a commit durable, whichever costs less.
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_store::{Store, StoreOptions};
+//! use ledger_test_support::{MemoryChain, test_genesis};
+//! use ledger_types::Parameters;
+//!
+//! let genesis = test_genesis(Parameters::default());
+//! let block = &MemoryChain::new(&genesis).blocks[0];
+//! let directory = tempfile::tempdir()?;
+//! let mut store = Store::open(directory.path(), &StoreOptions::default())?;
+//! store.initialize(&genesis, block)?;
+//!
+//! let (writer, reader) = store.split();
+//! let snapshot = reader.snapshot()?;
+//! let stored = snapshot.block(0)?.expect("block 0 is committed");
+//! assert_eq!(stored.hash, block.tip.block_hash);
+//! let (key, op) = block.transactions[0].writes.iter().next().expect("genesis writes");
+//! assert_eq!(snapshot.state_value(key, 0)?.as_ref(), op.value());
+//!
+//! // The directory is locked until writer, readers and snapshots are dropped.
+//! drop((writer, reader, snapshot));
+//! let store = Store::open(directory.path(), &StoreOptions::default())?;
+//! assert_eq!(store.genesis()?, Some(genesis));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // Client input must not end the process. A panic reports a broken invariant and names it.
 #![cfg_attr(

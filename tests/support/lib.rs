@@ -1,5 +1,16 @@
-//! Test support for several crates: accounts, transactions, chains in memory, a disk that fails,
-//! and HTTP clients (feature `http`).
+//! Test support for several crates.
+//!
+//! | module | content |
+//! |---|---|
+//! | `account`, `signer` | [`TestAccount`] with one ed25519 key, [`TestSigner`] with keys of every scheme |
+//! | `transaction` | [`TransactionBuilder`], calls of functions |
+//! | `chain` | development chains; [`MemoryChain`], a chain with its state in memory |
+//! | `image`, `disk` | [`Disk`]: a disk in memory that fails like a real one |
+//! | `http` | HTTP clients (feature `http`) |
+//!
+//! `docs/testing.md` lists the kinds of tests.
+//!
+//! # Rules
 //!
 //! The crate does not depend on the store or the actors, so that their unit tests can use it.
 

@@ -1,13 +1,13 @@
 //! A load generator: sends signed transfers to a node, and counts on the ledger what it commits.
 //!
-//! | to find | look in |
+//! | module | content |
 //! |---|---|
-//! | the parameters of a run, its schedule and counters | `plan`, `run` |
-//! | accounts, their funding, transfers signed in advance | `account`, `funding`, `presign` |
-//! | requests as bytes | `requests` |
-//! | the threads of a run, and the work of one connection | `threads`, `worker`, `commit_wait` |
-//! | a worker's connection, responses | `session`, `rejection`, `transaction_status` |
-//! | latencies, errors, commits, processor time | `tally`, `latency`, `meter`, `process_usage` |
+//! | `plan`, `run` | the parameters of a run, its schedule and counters |
+//! | `account`, `funding`, `presign` | accounts, their funding, transfers signed in advance |
+//! | `requests` | requests as bytes |
+//! | `threads`, `worker`, `commit_wait` | the threads of a run, and the work of one connection |
+//! | `session`, `rejection`, `transaction_status` | a worker's connection, responses |
+//! | `tally`, `latency`, `meter`, `process_usage` | latencies, errors, commits, processor time |
 
 mod account;
 mod commit_wait;

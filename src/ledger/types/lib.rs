@@ -1,16 +1,58 @@
 //! Addresses, transactions, blocks, state keys, and genesis data, with their encodings and hashes.
 //!
-//! The crate performs no I/O, reads no clock, and starts no threads.
-//!
 //! | module | content |
 //! |---|---|
+//! | `address`, `type_tag` | [`AccountAddress`]; [`TypeTag`], [`StructTag`], [`ModuleId`] and their parser |
+//! | [`vendor`], `chain_identity` | the vendor word of a chain, with its hash prefixes; [`ChainIdentity`] |
+//! | `parameters`, [`upgrade`], `genesis` | [`Parameters`]; framework versions by block height; [`Genesis`] |
 //! | [`transaction`] | signed transactions, and transactions as the ledger stores them |
+//! | `discard` | [`Discard`], the rejection of a transaction by validation |
 //! | [`block`] | ordered and executed blocks, ledger info |
 //! | [`state`] | state keys, views of the state, write sets |
 //! | [`event`] | events of streams and of modules |
 //! | [`accumulator`] | the Merkle accumulator over transaction infos |
-//! | [`upgrade`] | framework versions by block height |
-//! | [`vendor`] | the vendor word of a chain |
+//!
+//! `docs/execution.md` describes the use of these types by execution, and
+//! `docs/reference/rest-contract.md` their JSON and BCS forms.
+//!
+//! # Rules
+//!
+//! The crate performs no I/O, reads no clock, and starts no threads.
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_crypto::Ed25519PrivateKey;
+//! use ledger_types::{
+//!     AccountAddress, EntryFunction, RawTransaction, SignedTransaction, TypeTag, Vendor,
+//!     decode_signed_transaction,
+//!     transaction::{TransactionAuthenticator, TransactionPayload},
+//! };
+//!
+//! let coin: TypeTag = "0x1::node_coin::NodeCoin".parse()?;
+//! let key = Ed25519PrivateKey::from_seed(&[7; 32]);
+//! let raw = RawTransaction {
+//!     sender: AccountAddress::from_public_key(&key.public_key()),
+//!     sequence_number: 0,
+//!     payload: TransactionPayload::EntryFunction(EntryFunction {
+//!         module: "0x1::coin".parse()?,
+//!         function: "transfer".parse()?,
+//!         type_args: vec![coin],
+//!         args: vec![bcs::to_bytes(&AccountAddress::ONE)?.into(), bcs::to_bytes(&10u64)?.into()],
+//!     }),
+//!     max_gas_amount: 2_000,
+//!     gas_unit_price: 100,
+//!     expiration_timestamp_secs: 4_000_000_000,
+//!     chain_id: 4,
+//! };
+//! let authenticator = TransactionAuthenticator::Ed25519 {
+//!     public_key: key.public_key(),
+//!     signature: key.sign(&raw.signing_message(&Vendor::default())),
+//! };
+//! let signed = SignedTransaction { raw, authenticator };
+//! assert_eq!(decode_signed_transaction(&bcs::to_bytes(&signed)?)?, signed);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // Client input must not end the process. Only a broken invariant panics, and the message names it.
 #![cfg_attr(

@@ -5,13 +5,62 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `declare` | declarations of modules, structs, functions, and abort codes |
-//! | `registry` | the modules of a chain with their ABI, calls, and types |
+//! | `declare` | declarations of modules, structs, functions, and abort codes: [`ModuleDeclaration`], [`move_structs!`] |
+//! | `registry`, `struct_table` | [`ModuleRegistry`]: the modules of a chain and their types |
+//! | `abi`, `call`, `type_check` | the ABI as JSON, calls in JSON, checks of type arguments |
 //! | `value` | values of declared types as JSON and BCS |
-//! | `context` | the state, gas, and events of a running transaction |
+//! | `chain` | [`Chain`]: its identity, its parameters, and its modules |
+//! | `context`, `environment` | [`Context`]: the state, gas, events, and block of a running transaction |
+//! | `block_state`, `change_set` | the state within a block, and the changes of a transaction |
+//! | `event_handle` | handles of event streams |
 //! | `gas`, `storage_deposit` | prices and limits of execution and of storage |
-//! | `error` | failures of a function, and the statuses that the ledger records for them |
-//! | `chain` | the identity, the parameters, and the modules of a chain |
+//! | `error`, `status` | [`VmError`]: failures of a function, and the statuses that the ledger records for them |
+//!
+//! The crate `ledger-framework` declares the modules of a chain. `docs/execution.md` describes
+//! programs, values, and gas.
+//!
+//! # Rules
+//!
+//! The crate performs no I/O, reads no clock, and starts no threads.
+//!
+//! # Example
+//!
+//! ```
+//! use ledger_types::{TypeTag, Vendor};
+//! use ledger_vm::{
+//!     Context, Function, ModuleDeclaration, ModuleRegistry, MoveStruct, RegisteredModule, VmError,
+//!     move_structs,
+//! };
+//!
+//! move_structs! {
+//!     module "counter";
+//!
+//!     Counter as "Counter" has ["key"] {
+//!         value: u64,
+//!     }
+//! }
+//!
+//! fn step(_: &mut Context<'_>, _: &[TypeTag]) -> Result<u64, VmError> {
+//!     Ok(1)
+//! }
+//!
+//! let declaration = ModuleDeclaration {
+//!     name: "counter",
+//!     structs: vec![Counter::declaration()],
+//!     functions: vec![Function::view("step", step)],
+//!     errors: &[],
+//! };
+//! let modules = [RegisteredModule { since_version: 1, declaration }];
+//! let coin = "0x1::node_coin::NodeCoin".parse()?;
+//! let registry = ModuleRegistry::new(&Vendor::default(), coin, modules);
+//!
+//! let step = registry.function(&registry.module_id("counter"), &"step".parse()?);
+//! assert!(step.is_some_and(Function::is_view));
+//! let counter = bcs::to_bytes(&Counter { value: 7 })?;
+//! let json = registry.value_to_json(&"0x1::counter::Counter".parse()?, &counter)?;
+//! assert_eq!(json, serde_json::json!({ "value": "7" }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // Client input must not end the process. A panic means a broken invariant, and its message names
 // it.
